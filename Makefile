@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh Debian or Ubuntu machine with Python 3.11+ and make:
+#   make demo   see a mixed cluster come up, be tested and be reported on
+#   make test   the project's own tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint unit without-lab sample bench soak wheel clean
+
+demo:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/nettests run --lab
+
+test: lint without-lab unit
+
+lint:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/python -m pytest
+
+without-lab:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/without_lab.py -n 2
+
+sample:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/python scripts/sample.py
+
+bench:
+	@$(PYTHON) scripts/bootstrap.py development
+	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+soak:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
+
+wheel:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
