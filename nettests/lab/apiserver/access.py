@@ -1,0 +1,176 @@
+"""Who asks and what they may do: tokens, impersonation, a user's own rules, and RBAC objects.
+
+The rules that every real cluster has are built in: ``system:masters`` may do all, anyone may read
+``/version`` and the health paths, anyone known may read discovery and review their own access. The rest
+comes from a user's ``rules`` and from Roles and ClusterRoles in the store.
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nettests.lab.apiserver import resources
+from nettests.lab.apiserver.request import Request
+from nettests.lab.apiserver.settings import Rule, User
+from nettests.lab.apiserver.status import ApiError, unauthorized
+from nettests.lab.apiserver.store import Store
+
+Json = dict[str, Any]
+
+ANONYMOUS = User(name="system:anonymous", groups=("system:unauthenticated",))
+_MASTERS = "system:masters"
+_AUTHENTICATED = "system:authenticated"
+_PUBLIC = Rule(verbs=("get",), urls=("/healthz", "/livez", "/readyz", "/version", "/version/"))
+_DISCOVERY = Rule(
+    verbs=("get",), urls=("/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*")
+)
+_SELF = Rule(
+    verbs=("create",),
+    groups=("authorization.k8s.io", "authentication.k8s.io"),
+    resources=("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"),
+)
+
+
+class Access:
+    """Authenticates and authorises requests against the tokens it was given and the store."""
+
+    def __init__(self, store: Store, tokens: Mapping[str, User]) -> None:
+        self._store = store
+        self._tokens = dict(tokens)
+
+    def authenticate(self, headers: Mapping[str, str]) -> User:
+        """Return who the bearer token belongs to, anonymous without one, 401 for an unknown one."""
+        scheme, _, token = headers.get("Authorization", "").partition(" ")
+        if not scheme:
+            return ANONYMOUS
+        user = self._tokens.get(token.strip())
+        if scheme.lower() != "bearer" or user is None:
+            raise unauthorized()
+        return user
+
+    def impersonate(self, user: User, headers: Mapping[str, str], groups: tuple[str, ...]) -> User:
+        """Return the user that ``Impersonate-User`` names, if ``user`` may act as them."""
+        name = headers.get("Impersonate-User")
+        if not name:
+            return user
+        wish = Request(
+            method="POST", path="", verb="impersonate", is_resource=True, plural="users", name=name
+        )
+        if not self.allows(user, wish):
+            raise _forbidden(user, wish)
+        return User(name=name, groups=(*groups, _AUTHENTICATED))
+
+    def issue(self, user: User) -> str:
+        """Make a new token for ``user`` (``TokenRequest``)."""
+        token = secrets.token_urlsafe(32)
+        self._tokens[token] = user
+        return token
+
+    def check(self, user: User, request: Request) -> None:
+        """Raise 403 in the API server's words when ``user`` may not do it."""
+        if not self.allows(user, request):
+            raise _forbidden(user, request)
+
+    def allows(self, user: User, request: Request) -> bool:
+        """Tell whether ``user`` may do it."""
+        if _MASTERS in user.groups:
+            return True
+        return any(covers(rule, request) for rule in self.rules(user, request.namespace))
+
+    def rules(self, user: User, namespace: str) -> Iterator[Rule]:
+        """Yield every rule that counts for ``user`` in ``namespace`` (empty: the cluster scope)."""
+        if _MASTERS in user.groups:
+            yield Rule(verbs=("*",), groups=("*",), resources=("*",), urls=("*",))
+        yield _PUBLIC
+        if _AUTHENTICATED in user.groups:
+            yield _DISCOVERY
+            yield _SELF
+        yield from (
+            rule for rule in user.rules if rule.namespaces is None or namespace in rule.namespaces
+        )
+        for record in self._store.records(resources.CLUSTER_ROLE_BINDINGS.key):
+            yield from self._bound(user, record.body, "")
+        if namespace:
+            for record in self._store.records(resources.ROLE_BINDINGS.key, namespace):
+                yield from self._bound(user, record.body, namespace)
+
+    def _bound(self, user: User, binding: Json, namespace: str) -> Iterator[Rule]:
+        if not any(_is_subject(user, item, namespace) for item in binding.get("subjects") or ()):
+            return
+        reference = binding.get("roleRef") or {}
+        if reference.get("kind") == "Role":
+            role = self._store.get(resources.ROLES.key, namespace, reference.get("name", ""))
+        else:
+            role = self._store.get(resources.CLUSTER_ROLES.key, "", reference.get("name", ""))
+        for rule in (role.body.get("rules") or ()) if role else ():
+            yield _rule(rule)
+
+
+def covers(rule: Rule, request: Request) -> bool:
+    """Tell whether one rule allows the request; its namespace was checked before."""
+    if not _listed(rule.verbs, request.verb):
+        return False
+    if not request.is_resource:
+        return any(_url_matches(url, request.path) for url in rule.urls)
+    plural = f"{request.plural}/{request.subresource}" if request.subresource else request.plural
+    if not _listed(rule.groups, request.group):
+        return False
+    if not (_listed(rule.resources, plural) or f"*/{request.subresource}" in rule.resources):
+        return False
+    return not rule.names or request.name in rule.names
+
+
+def _listed(values: tuple[str, ...], wanted: str) -> bool:
+    return "*" in values or wanted in values
+
+
+def _url_matches(pattern: str, path: str) -> bool:
+    return path == pattern or (pattern.endswith("*") and path.startswith(pattern[:-1]))
+
+
+def _is_subject(user: User, subject: Json, namespace: str) -> bool:
+    name = str(subject.get("name", ""))
+    match subject.get("kind"):
+        case "User":
+            return user.name == name
+        case "Group":
+            return name in user.groups
+        case "ServiceAccount":
+            return (
+                user.name == f"system:serviceaccount:{subject.get('namespace') or namespace}:{name}"
+            )
+        case _:
+            return False
+
+
+def _rule(rule: Json) -> Rule:
+    return Rule(
+        verbs=tuple(rule.get("verbs") or ()),
+        groups=tuple(rule.get("apiGroups") or ()),
+        resources=tuple(rule.get("resources") or ()),
+        names=tuple(rule.get("resourceNames") or ()),
+        urls=tuple(rule.get("nonResourceURLs") or ()),
+    )
+
+
+def _forbidden(user: User, request: Request) -> ApiError:
+    if not request.is_resource:
+        message = f'forbidden: User "{user.name}" cannot {request.verb} path "{request.path}"'
+        return ApiError(403, "Forbidden", message, {})
+    plural = f"{request.plural}/{request.subresource}" if request.subresource else request.plural
+    qualified = f"{request.plural}.{request.group}" if request.group else request.plural
+    subject = f'{qualified} "{request.name}"' if request.name else qualified
+    scope = (
+        f'in the namespace "{request.namespace}"' if request.namespace else "at the cluster scope"
+    )
+    details: Json = {"name": request.name} if request.name else {}
+    if request.group:
+        details["group"] = request.group
+    details["kind"] = request.plural
+    return ApiError(
+        403,
+        "Forbidden",
+        f'{subject} is forbidden: User "{user.name}" cannot {request.verb} resource "{plural}" '
+        f'in API group "{request.group}" {scope}',
+        details,
+    )

@@ -1,0 +1,133 @@
+"""Subresources that act: binding, eviction, scale, service account tokens."""
+
+import copy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from nettests.lab.apiserver import body, deletion, patch, resources, status
+from nettests.lab.apiserver.call import Call
+from nettests.lab.apiserver.objects import now
+from nettests.lab.apiserver.responses import json_value
+from nettests.lab.apiserver.schema import Decoder
+from nettests.lab.apiserver.settings import User
+from nettests.lab.apiserver.store import Record
+
+Json = dict[str, Any]
+
+_TOKEN_SECONDS = 3600
+
+
+async def _document(call: Call, kind: str) -> Json:
+    data = await call.http.read()
+    document = body.parse(data, call.http.headers.get("Content-Type", ""), kind)
+    if not isinstance(document, dict):
+        raise status.bad_request(f"the object provided is unrecognized (must be of type {kind})")
+    return Decoder(kind).decode(document, kind)
+
+
+async def bind(call: Call) -> web.Response:
+    """POST of a Binding: give a pod its node (``pods/binding`` and ``bindings``)."""
+    document = await _document(call, "Binding")
+    name = call.name or document.get("metadata", {}).get("name", "")
+    node = (document.get("target") or {}).get("name", "")
+    pod = call.server.objects.require(resources.PODS, call.namespace, name)
+    meta, holder = pod.body["metadata"], pod.body["spec"].get("nodeName")
+    if meta.get("deletionTimestamp"):
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+        raise status.conflict(resources.PODS, name, why)
+    if holder:
+        why = f'pod {name} is already assigned to node "{holder}"'
+        raise status.conflict(resources.PODS, name, why)
+
+    def change(stored: Json) -> None:
+        stored["spec"]["nodeName"] = node
+        conditions = stored["status"].get("conditions") or []
+        kept = [item for item in conditions if item["type"] != "PodScheduled"]
+        condition = {"type": "PodScheduled", "status": "True", "lastProbeTime": None}
+        stored["status"]["conditions"] = [*kept, {**condition, "lastTransitionTime": now()}]
+
+    call.server.objects.modify(resources.PODS, call.namespace, name, change)
+    return json_value(status.success(), code=201)
+
+
+async def evict(call: Call) -> web.Response:
+    """POST of an Eviction: delete a pod with its grace period; there are no disruption budgets."""
+    document = await _document(call, "Eviction")
+    named = document.get("metadata", {}).get("name", call.name)
+    if named != call.name:
+        raise status.bad_request("name in URL does not match name in Eviction object")
+    options = deletion.read_options({}, document.get("deleteOptions") or {})
+    deletion.delete(call.server.objects, resources.PODS, call.namespace, call.name, options)
+    return json_value(status.success(), code=201)
+
+
+def _scale(record: Record) -> Json:
+    item, meta = record.body, record.body["metadata"]
+    labels = (item["spec"].get("selector") or {}).get("matchLabels") or {}
+    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: meta[name] for name in kept},
+        "spec": {"replicas": item["spec"].get("replicas", 0)},
+        "status": {
+            "replicas": (item.get("status") or {}).get("replicas", 0),
+            "selector": ",".join(f"{key}={value}" for key, value in sorted(labels.items())),
+        },
+    }
+
+
+async def scale(call: Call) -> web.Response:
+    """GET, PUT and PATCH of the scale of a Deployment or ReplicaSet."""
+    record = call.server.objects.require(call.resource, call.namespace, call.name)
+    current = _scale(record)
+    if call.request.verb == "get":
+        return json_value(current)
+    media = body.media_type(call.http.headers.get("Content-Type", ""))
+    document = body.parse(await call.http.read(), media, "Scale")
+    if call.request.verb == "patch":
+        if media not in patch.PATCH_TYPES:
+            raise patch.unsupported_patch()
+        document = patch.apply_patch(call.resource, current, document, media)
+    version = (document.get("metadata") or {}).get("resourceVersion")
+    if version and version != record.body["metadata"]["resourceVersion"]:
+        raise status.stale(call.resource, call.name)
+    replicas = (document.get("spec") or {}).get("replicas", 0)
+    if not isinstance(replicas, int) or replicas < 0:
+        error = status.invalid_value(
+            "spec.replicas", replicas, "must be greater than or equal to 0"
+        )
+        raise status.invalid(call.resource, call.name, [error])
+    item = copy.deepcopy(record.body)
+    item["spec"]["replicas"] = replicas
+    written = call.server.objects.replace(
+        call.resource, call.namespace, call.name, item, dry_run=call.dry_run
+    )
+    return json_value(_scale(written))
+
+
+async def issue_token(call: Call) -> web.Response:
+    """POST of a TokenRequest: a new bearer token for a service account."""
+    document = await _document(call, "TokenRequest")
+    record = call.server.objects.require(resources.SERVICE_ACCOUNTS, call.namespace, call.name)
+    prefix = "system:serviceaccount"
+    user = User(
+        name=f"{prefix}:{call.namespace}:{call.name}",
+        groups=(f"{prefix}s", f"{prefix}s:{call.namespace}", "system:authenticated"),
+        uid=record.body["metadata"]["uid"],
+    )
+    seconds = (document.get("spec") or {}).get("expirationSeconds") or _TOKEN_SECONDS
+    ends = datetime.now(UTC) + timedelta(seconds=seconds)
+    answer = {
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {"name": call.name, "namespace": call.namespace, "creationTimestamp": now()},
+        "spec": {"audiences": [], "expirationSeconds": seconds, "boundObjectRef": None},
+        "status": {
+            "token": call.server.access.issue(user),
+            "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        },
+    }
+    return json_value(answer, code=201)

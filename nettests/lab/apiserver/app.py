@@ -1,0 +1,249 @@
+"""The API server as an aiohttp application: who asks, what for, may they, and who answers.
+
+``create_app`` joins the parts; ``start`` listens on a socket that its caller made. One catch-all route
+leads through authentication, fault hook, authorisation and dispatch, in this order.
+"""
+
+import asyncio
+import dataclasses
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+
+from aiohttp import web
+
+from nettests.lab.apiserver import (
+    actions,
+    bootstrap,
+    collector,
+    crud,
+    discovery,
+    execution,
+    log,
+    portforward,
+    proxy,
+    request,
+    resources,
+    responses,
+    reviews,
+)
+from nettests.lab.apiserver.access import Access
+from nettests.lab.apiserver.call import Call, Server
+from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.request import Request
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings, User
+from nettests.lab.apiserver.status import (
+    ApiError,
+    PlainError,
+    internal,
+    method_not_supported,
+)
+from nettests.lab.apiserver.store import Store
+from nettests.lab.apiserver.watching import watch
+from nettests.lab.interfaces import Dialer, KubeletRegistry
+
+_LOG = logging.getLogger(__name__)
+
+Handler = Callable[[Call], Awaitable[web.StreamResponse]]
+
+SERVER: web.AppKey[Server] = web.AppKey("server", Server)
+
+_VERBS: Mapping[str, Handler] = {
+    "get": crud.get,
+    "list": crud.list_objects,
+    "watch": watch,
+    "create": crud.create,
+    "update": crud.update,
+    "patch": crud.patch_object,
+    "delete": crud.delete,
+    "deletecollection": crud.delete_collection,
+}
+_STATUS_VERBS: Mapping[str, Handler] = {
+    "get": crud.get,
+    "update": crud.update,
+    "patch": crud.patch_object,
+}
+_READ_WRITE = ("get", "update", "patch")
+_CONNECT = ("get", "create")
+_SUBRESOURCES: Mapping[str, tuple[tuple[str, ...], Handler]] = {
+    "log": (("get",), log.read_log),
+    "exec": (_CONNECT, execution.execute),
+    "attach": (_CONNECT, execution.attach),
+    "portforward": (_CONNECT, portforward.forward),
+    "proxy": (("get", "create", "update", "patch", "delete"), proxy.proxy),
+    "binding": (("create",), actions.bind),
+    "eviction": (("create",), actions.evict),
+    "scale": (_READ_WRITE, actions.scale),
+    "token": (("create",), actions.issue_token),
+    "finalize": (("update",), crud.finalize),
+}
+_UPGRADED = frozenset({"exec", "attach", "portforward"})
+_CREATE_TO_CONNECT = 35
+"""From 1.35 on, WebSocket upgrades need the verb ``create`` too (KEP-2862's companion change)."""
+_BODY_LIMIT = 3 * 2**20
+
+
+def create_app(
+    *, store: Store, kubelets: KubeletRegistry, dialer: Dialer, settings: ApiSettings
+) -> web.Application:
+    """Return the application; its background loop starts and stops with it.
+
+    An empty ``store`` is filled with the objects every cluster begins with.
+    """
+    app = web.Application(client_max_size=_BODY_LIMIT)
+    objects = Objects(store, settings)
+    bootstrap.prepare(objects, settings)
+    app[SERVER] = Server(
+        store=store,
+        objects=objects,
+        access=Access(store, settings.tokens),
+        kubelets=kubelets,
+        dialer=dialer,
+        settings=settings,
+    )
+    app.router.add_route("*", "/{path:.*}", _serve)
+    app.cleanup_ctx.append(_background)
+    return app
+
+
+async def start(
+    app: web.Application, listening: socket.socket, tls: ssl.SSLContext | None
+) -> web.AppRunner:
+    """Serve ``app`` on a bound socket; ``cleanup()`` of what is returned ends it.
+
+    Watches and streams end with their client's connection, which aiohttp does only when told to.
+    """
+    runner = _Runner(
+        app, access_log=None, handler_cancellation=True, shutdown_timeout=0.2, keepalive_timeout=120
+    )
+    await runner.setup()
+    await web.SockSite(runner, listening, ssl_context=tls, backlog=512).start()
+    return runner
+
+
+class _Runner(web.AppRunner):
+    """Ends by dropping its connections: a TLS close would wait for clients that may be stuck."""
+
+    async def cleanup(self) -> None:
+        """Stop serving."""
+        for connection in self.server.connections if self.server else ():
+            if connection.transport is not None:
+                connection.transport.abort()
+        await super().cleanup()
+
+
+async def _background(app: web.Application) -> AsyncIterator[None]:
+    server = app[SERVER]
+    loops = [
+        asyncio.create_task(collector.run(server.objects)),
+        asyncio.create_task(bootstrap.keep_namespaces(server.objects, server.settings)),
+    ]
+    yield
+    for loop in loops:
+        loop.cancel()
+        with suppress(asyncio.CancelledError):
+            await loop
+
+
+async def _serve(http: web.Request) -> web.StreamResponse:
+    server = http.app[SERVER]
+    try:
+        return await _answer(server, http)
+    except ApiError as error:
+        return responses.failure(error)
+    except PlainError as error:
+        return responses.plain_failure(error)
+    except (ConnectionError, web.HTTPException, asyncio.CancelledError):
+        raise
+    except Exception as error:  # noqa: BLE001  what is left is a 500, as Go recovers from panics
+        _LOG.exception("%s %s", http.method, http.path_qs)
+        return responses.failure(internal(f"{type(error).__name__}: {error}"))
+
+
+async def _answer(server: Server, http: web.Request) -> web.StreamResponse:
+    user = server.access.authenticate(http.headers)
+    groups = tuple(http.headers.getall("Impersonate-Group", []))
+    user = server.access.impersonate(user, http.headers, groups)
+    wanted = request.read(http.method, http.rel_url.raw_path, http.query, user.name)
+    if (hook := server.settings.faults.before_request) is not None:
+        await hook(wanted)
+    server.access.check(user, wanted)
+    server.requests[wanted.verb, wanted.plural, wanted.subresource] += 1
+    if not wanted.is_resource:
+        return _bare_path(server, http, wanted)
+    resource = resources.find(wanted.group, wanted.version, wanted.plural)
+    if resource is None:
+        return _no_resource(wanted)
+    return await _resource(server, http, wanted, resource, user)
+
+
+def _no_resource(wanted: Request) -> web.Response:
+    if not resources.in_group(wanted.group, wanted.version):
+        return _no_page()
+    message = "the server could not find the requested resource"
+    return responses.failure(ApiError(404, "NotFound", message, {}))
+
+
+def _no_page() -> web.Response:
+    return responses.plain("404 page not found\n", code=404)
+
+
+async def _resource(
+    server: Server, http: web.Request, wanted: Request, resource: Resource, user: User
+) -> web.StreamResponse:
+    handler = _handler(wanted, resource)
+    if wanted.subresource in _UPGRADED and server.settings.version.minor >= _CREATE_TO_CONNECT:
+        server.access.check(user, dataclasses.replace(wanted, verb="create"))
+    return await handler(
+        Call(server=server, http=http, request=wanted, resource=resource, user=user)
+    )
+
+
+def _handler(wanted: Request, resource: Resource) -> Handler:
+    if wanted.subresource:
+        if wanted.subresource not in resource.subresources:
+            message = "the server could not find the requested resource"
+            raise ApiError(404, "NotFound", message, {})
+        if wanted.subresource == "status":
+            handler = _STATUS_VERBS.get(wanted.verb)
+        else:
+            verbs, found = _SUBRESOURCES[wanted.subresource]
+            handler = found if wanted.verb in verbs else None
+    elif resource.verbs == ("create",):
+        handler = _create_only(resource) if wanted.verb == "create" else None
+    else:
+        handler = _VERBS.get(wanted.verb) if wanted.verb in resource.verbs else None
+        if wanted.verb == "create" and wanted.name:
+            handler = None
+    if handler is None:
+        raise method_not_supported(resource)
+    return handler
+
+
+def _create_only(resource: Resource) -> Handler:
+    return actions.bind if resource.kind == "Binding" else reviews.review
+
+
+def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Response:
+    path = wanted.path.rstrip("/") or "/"
+    accept = http.headers.get("Accept", "")
+    if path in {"/healthz", "/livez", "/readyz"}:
+        return responses.plain(discovery.health(path, verbose="verbose" in http.query))
+    if path == "/metrics":
+        return responses.plain(discovery.metrics(server.requests))
+    if path == "/openapi/v2" and "protobuf" in accept:
+        headers = {"Content-Type": discovery.OPENAPI_V2}
+        return web.Response(body=discovery.openapi_v2(), headers=headers)
+    if path in {"/api", "/apis"} and "apidiscovery.k8s.io;v=v2" in accept:
+        return _aggregated(core=path == "/api")
+    document = discovery.document(path, server.settings)
+    return _no_page() if document is None else responses.json_value(document)
+
+
+def _aggregated(*, core: bool) -> web.Response:
+    response = responses.json_value(discovery.aggregated(core))
+    response.headers["Content-Type"] = discovery.AGGREGATED
+    return response

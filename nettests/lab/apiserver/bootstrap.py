@@ -1,0 +1,62 @@
+"""What every cluster begins with, and what every namespace is given.
+
+System namespaces, the ``kubernetes`` Service, the system priority classes; for each namespace the
+ServiceAccount ``default`` and the ConfigMap ``kube-root-ca.crt``, which controllers make in a real
+cluster. Namespaces get theirs in the moment they appear.
+"""
+
+from typing import Any
+
+from nettests.lab.apiserver import resources
+from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver.store import Store
+
+Json = dict[str, Any]
+
+_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_API_PORT = 6443
+_LONGEST_WAIT = 3600.0
+
+
+def prepare(objects: Objects, settings: ApiSettings) -> None:
+    """Create what a new cluster holds; what is there already is left alone."""
+    for name in _NAMESPACES:
+        _ensure(objects, resources.NAMESPACES, "", {"metadata": {"name": name}})
+    first = str(settings.service_cidr[1])
+    ports = [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": _API_PORT}]
+    labels = {"component": "apiserver", "provider": "kubernetes"}
+    service = {
+        "metadata": {"name": "kubernetes", "labels": labels},
+        "spec": {"clusterIP": first, "ports": ports},
+    }
+    _ensure(objects, resources.SERVICES, "default", service)
+    _furnish(objects, settings)
+
+
+def _ensure(objects: Objects, resource: Resource, namespace: str, item: Json) -> None:
+    if objects.store.get(resource.key, namespace, item["metadata"]["name"]) is None:
+        objects.create(resource, namespace, item)
+
+
+def _furnish(objects: Objects, settings: ApiSettings) -> None:
+    for record in objects.store.records(resources.NAMESPACES.key):
+        if record.body["metadata"].get("deletionTimestamp"):
+            continue
+        name = record.name[1]
+        _ensure(objects, resources.SERVICE_ACCOUNTS, name, {"metadata": {"name": "default"}})
+        certificate = {
+            "metadata": {"name": "kube-root-ca.crt"},
+            "data": {"ca.crt": settings.ca_certificate},
+        }
+        _ensure(objects, resources.CONFIG_MAPS, name, certificate)
+
+
+async def keep_namespaces(objects: Objects, settings: ApiSettings) -> None:
+    """Give new namespaces their objects, until cancelled."""
+    store: Store = objects.store
+    with store.subscribe(resources.NAMESPACES.key) as subscription:
+        while True:
+            _furnish(objects, settings)
+            await subscription.wait(_LONGEST_WAIT)

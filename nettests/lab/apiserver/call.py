@@ -1,0 +1,108 @@
+"""One request being served: what the handlers are given, and what the whole server shares.
+
+``Server`` holds the parts that live as long as the application; ``Call`` is one request with its user,
+its resource and its aiohttp request.
+"""
+
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from nettests.lab.apiserver.access import Access
+from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.request import Request
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings, ChannelRequest, User
+from nettests.lab.apiserver.status import ApiError, invalid, not_supported
+from nettests.lab.apiserver.store import Store
+from nettests.lab.interfaces import Dialer, KubeletRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The parts of a running API server."""
+
+    store: Store
+    objects: Objects
+    access: Access
+    kubelets: KubeletRegistry
+    dialer: Dialer
+    settings: ApiSettings
+    started: float = field(default_factory=time.monotonic)
+    requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How often each verb, resource and subresource was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One authorised request for a resource."""
+
+    server: Server
+    http: web.Request
+    request: Request
+    resource: Resource
+    user: User
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the path."""
+        return self.request.namespace
+
+    @property
+    def name(self) -> str:
+        """The object's name in the path."""
+        return self.request.name
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing shall be stored; only ``All`` is a value (422 otherwise)."""
+        values = self.http.query.getall("dryRun", [])
+        for value in values:
+            if value != "All":
+                error = not_supported("dryRun", value, ("All",))
+                raise ApiError(422, "Invalid", f' "" is invalid: {error.field}: {error.text}', {})
+        return bool(values)
+
+    @property
+    def field_validation(self) -> str:
+        """What to do with unknown fields: ``Ignore``, ``Warn`` or ``Strict``."""
+        value = self.http.query.get("fieldValidation", "") or "Warn"
+        if value not in {"Ignore", "Warn", "Strict"}:
+            error = not_supported("fieldValidation", value, ("Ignore", "Strict", "Warn"))
+            raise invalid(self.resource, "", [error])
+        return value
+
+    @property
+    def accept(self) -> str:
+        """The ``Accept`` header."""
+        return str(self.http.headers.get("Accept", "*/*"))
+
+    @property
+    def include_object(self) -> str:
+        """What the rows of a table carry of their objects."""
+        return str(self.http.query.get("includeObject", "Metadata"))
+
+    def channel(self, kind: str, node: str = "") -> ChannelRequest:
+        """Describe the connection this request is about to make."""
+        return ChannelRequest(
+            kind=kind, namespace=self.namespace, name=self.name, node=node, user=self.user.name
+        )
+
+    async def broken(self, channel: ChannelRequest) -> str | None:
+        """Return why the channel cannot be opened, when a fault says so."""
+        hook = self.server.settings.faults.channel_down
+        return None if hook is None else await hook(channel)
+
+    @asynccontextmanager
+    async def kept(self, channel: ChannelRequest, cut: Callable[[], None]) -> AsyncIterator[None]:
+        """Keep an open channel where faults can cut it."""
+        faults = self.server.settings.faults
+        handle = faults.opened(channel, cut)
+        try:
+            yield
+        finally:
+            faults.closed(handle)

@@ -1,0 +1,129 @@
+"""WebSocket channels: the ``*.channel.k8s.io`` subprotocols that exec and port-forward speak.
+
+Each message begins with a channel number: a byte, or a digit in the base64 variants. After
+``k8s.io/apiserver/pkg/util/wsstream``. Raw SPDY, which kubectl spoke before 1.30, is answered with a
+``Status`` that says what to use instead.
+"""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from aiohttp import WSMsgType, web
+
+from nettests.lab.apiserver.status import bad_request
+
+EXEC_PROTOCOLS = (
+    "v5.channel.k8s.io",
+    "v4.channel.k8s.io",
+    "v4.base64.channel.k8s.io",
+    "channel.k8s.io",
+    "base64.channel.k8s.io",
+    "",
+)
+FORWARD_PROTOCOLS = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
+CLOSE_CHANNEL = 255
+"""v5: the next byte names a channel that the client has closed."""
+
+
+class NotAcceptedError(Exception):
+    """The client offers no subprotocol that is served here."""
+
+
+def require_upgrade(request: web.Request, *, what: str, kubectl: str) -> None:
+    """Raise 400 when a request does not ask for a WebSocket; SPDY is told which client it takes."""
+    upgrade = request.headers.get("Upgrade", "").lower()
+    if upgrade.startswith("spdy/"):
+        raise bad_request(
+            f"this API server offers {what} over WebSocket only, not over {upgrade.upper()}: "
+            f"use kubectl {kubectl} or newer"
+        )
+    if upgrade != "websocket":
+        raise bad_request("Upgrade request required")
+
+
+def offered(request: web.Request) -> list[str]:
+    """Return the subprotocols a client offers, in its order."""
+    header = request.headers.get("Sec-WebSocket-Protocol", "")
+    return [name.strip() for name in header.split(",")]
+
+
+def choose(request: web.Request, served: Sequence[str]) -> str:
+    """Return the first offered subprotocol that is served; an empty offer means the oldest one."""
+    for name in offered(request):
+        if name in served:
+            return name
+    raise NotAcceptedError(request.headers.get("Sec-WebSocket-Protocol", ""))
+
+
+@dataclass(slots=True)
+class Channels:
+    """An open WebSocket whose messages belong to channels."""
+
+    socket: web.WebSocketResponse
+    protocol: str
+    transport: asyncio.Transport | None
+
+    @classmethod
+    async def accept(cls, request: web.Request, protocol: str) -> "Channels":
+        """Answer the upgrade and return the open connection."""
+        socket = web.WebSocketResponse(
+            protocols=(protocol,) if protocol else (), compress=False, max_msg_size=0
+        )
+        if not protocol:
+            socket.headers["Sec-WebSocket-Protocol"] = ""
+        await socket.prepare(request)
+        return cls(socket, protocol, request.transport)
+
+    @property
+    def encoded(self) -> bool:
+        """Whether messages are text in base64."""
+        return "base64" in self.protocol
+
+    @property
+    def version(self) -> int:
+        """The protocol's version; 1 for the oldest."""
+        return int(self.protocol[1]) if self.protocol.startswith("v") else 1
+
+    async def send(self, channel: int, data: bytes) -> None:
+        """Send data on a channel; what the client no longer takes is dropped."""
+        if self.socket.closed:
+            return
+        try:
+            if self.encoded:
+                await self.socket.send_str(f"{channel}{base64.b64encode(data).decode()}")
+            else:
+                await self.socket.send_bytes(bytes([channel]) + data)
+        except ConnectionError:
+            return
+
+    async def receive(self) -> AsyncIterator[tuple[int, bytes]]:
+        """Yield channel and data of each message until the client closes."""
+        async for message in self.socket:
+            if message.type is WSMsgType.BINARY and message.data:
+                yield message.data[0], bytes(message.data[1:])
+            elif message.type is WSMsgType.TEXT and message.data:
+                yield self._decoded(message.data)
+
+    def _decoded(self, text: str) -> tuple[int, bytes]:
+        if self.encoded:
+            return int(text[0]), base64.b64decode(text[1:])
+        data = text.encode()
+        return data[0], data[1:]
+
+    async def close(self) -> None:
+        """Close the connection in order."""
+        await self.socket.close(code=1000)
+
+    def cut(self) -> None:
+        """Drop the connection at once, without a closing handshake."""
+        if self.transport is not None:
+            self.transport.close()
+
+
+def not_accepted() -> web.Response:
+    """Return the answer to a WebSocket handshake without a common subprotocol."""
+    response = web.Response(status=403)
+    response.force_close()
+    return response

@@ -1,0 +1,131 @@
+"""Deletion: grace periods of pods, finalizers, preconditions, terminating namespaces.
+
+A pod that runs on a node is marked with ``deletionTimestamp`` and stays until its kubelet deletes it
+with a grace period of zero. An object with finalizers stays until they are gone. ``collector`` empties
+terminating namespaces and removes the dependents of what was deleted.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from nettests.lab.apiserver import resources, status
+from nettests.lab.apiserver.objects import Objects, now
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.status import bad_request, conflict
+from nettests.lab.apiserver.store import Record
+
+Json = dict[str, Any]
+
+_IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+_DONE = frozenset({"Succeeded", "Failed"})
+_FINALIZER = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """What a client may ask for; ``None`` leaves it to the kind."""
+
+    grace: int | None = None
+    propagation: str = "Background"
+    uid: str | None = None
+    version: str | None = None
+    dry_run: bool = False
+
+
+def read_options(query: Mapping[str, str], body: Json) -> DeleteOptions:
+    """Read ``DeleteOptions`` from query and body; what the body says counts."""
+    grace = body.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
+    conditions = body.get("preconditions") or {}
+    try:
+        seconds = None if grace is None else int(grace)
+    except ValueError as error:
+        raise bad_request(f'invalid gracePeriodSeconds: "{grace}"') from error
+    policy = body.get("propagationPolicy") or query.get("propagationPolicy") or "Background"
+    if body.get("orphanDependents") or query.get("orphanDependents") == "true":
+        policy = "Orphan"
+    dry_run = body.get("dryRun") or query.get("dryRun")
+    return DeleteOptions(
+        grace=seconds,
+        propagation=policy,
+        uid=conditions.get("uid"),
+        version=conditions.get("resourceVersion"),
+        dry_run=bool(dry_run),
+    )
+
+
+def delete(
+    objects: Objects, resource: Resource, namespace: str, name: str, options: DeleteOptions
+) -> tuple[Record, bool]:
+    """Delete or mark an object; returns its state and whether it is gone."""
+    record = objects.require(resource, namespace, name)
+    _check(resource, record, options)
+    body = copy.deepcopy(record.body)
+    meta = body["metadata"]
+    if (finalizer := _FINALIZER.get(options.propagation)) is not None:
+        meta["finalizers"] = list(dict.fromkeys([*(meta.get("finalizers") or ()), finalizer]))
+    grace = _grace(resource, body, options)
+    stays = bool(grace or meta.get("finalizers") or (body.get("spec") or {}).get("finalizers"))
+    if resource is resources.PODS or stays:
+        _mark(resource, body, grace)
+    if options.dry_run:
+        return Record(body, record.version), not stays
+    if stays:
+        if body == record.body:
+            return record, False
+        return objects.store.update(resource.key, body), False
+    if resource is resources.PODS:
+        objects.store.update(resource.key, body)
+    return objects.store.delete(resource.key, namespace, name), True
+
+
+def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
+    meta = record.body["metadata"]
+    name = meta["name"]
+    if resource is resources.NAMESPACES and name in _IMMORTAL:
+        raise status.forbidden(resource, name, "this namespace may not be deleted")
+    if options.uid is not None and options.uid != meta["uid"]:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({meta['uid']}). The object might have been deleted and then recreated"
+        )
+        raise conflict(resource, name, why)
+    if options.version is not None and options.version != meta["resourceVersion"]:
+        why = (
+            f"the ResourceVersion in the precondition ({options.version}) does not match the "
+            f"ResourceVersion in record ({meta['resourceVersion']}). "
+            "The object might have been modified"
+        )
+        raise conflict(resource, name, why)
+
+
+def _grace(resource: Resource, body: Json, options: DeleteOptions) -> int:
+    if resource is not resources.PODS:
+        return 0
+    spec = body["spec"]
+    if not spec.get("nodeName") or (body.get("status") or {}).get("phase") in _DONE:
+        return 0
+    wanted = options.grace
+    if wanted is None:
+        wanted = body["metadata"].get(
+            "deletionGracePeriodSeconds", spec.get("terminationGracePeriodSeconds", 30)
+        )
+    running: int | None = body["metadata"].get("deletionGracePeriodSeconds")
+    return int(wanted) if running is None else min(running, int(wanted))
+
+
+def _mark(resource: Resource, body: Json, grace: int) -> None:
+    meta = body["metadata"]
+    if meta.get("deletionGracePeriodSeconds") == grace:
+        return
+    if resource is resources.NAMESPACES:
+        meta.setdefault("deletionTimestamp", now())
+        body["status"] = {**(body.get("status") or {}), "phase": "Terminating"}
+        return
+    if "generation" in meta and "deletionTimestamp" not in meta:
+        meta["generation"] += 1
+    end = datetime.now(UTC) + timedelta(seconds=grace)
+    meta["deletionTimestamp"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
+    meta["deletionGracePeriodSeconds"] = grace

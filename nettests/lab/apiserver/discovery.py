@@ -1,0 +1,258 @@
+"""Discovery: versions, groups, resources, in the plain and the aggregated form, and health paths.
+
+``/openapi/v3`` says only which parameters a PATCH takes, which is what ``kubectl`` asks it before it
+trusts server-side field validation; ``/openapi/v2`` is a document without definitions, so that kubectl
+leaves all validation to the server. Pure.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nettests.lab.apiserver import resources
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings, Version
+
+Json = dict[str, Any]
+
+_READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readiness", "shutdown")
+OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def version(told: Version) -> Json:
+    """Return ``/version``."""
+    return {
+        "major": told.major,
+        "minor": str(told.minor),
+        "emulationMajor": told.major,
+        "emulationMinor": str(told.minor),
+        "minCompatibilityMajor": told.major,
+        "minCompatibilityMinor": str(told.minor - 1),
+        "gitVersion": told.git,
+        "gitCommit": told.commit,
+        "gitTreeState": "clean",
+        "buildDate": told.build_date,
+        "goVersion": told.go,
+        "compiler": "gc",
+        "platform": told.platform,
+    }
+
+
+def health(path: str, *, verbose: bool) -> str:
+    """Return the text of ``/healthz``, ``/livez`` or ``/readyz``."""
+    if not verbose:
+        return "ok"
+    lines = [f"[+]{check} ok" for check in _READY_CHECKS]
+    return "\n".join([*lines, f"{path.strip('/')} check passed", ""])
+
+
+def metrics(requests: Mapping[tuple[str, str, str], int]) -> str:
+    """Return ``/metrics``: the one metric kept here, in Prometheus' text format."""
+    name = "apiserver_request_total"
+    lines = [
+        f'{name}{{resource="{resource}",subresource="{subresource}",verb="{verb.upper()}"}} {count}'
+        for (verb, resource, subresource), count in sorted(requests.items())
+    ]
+    help_text = f"# HELP {name} Counter of apiserver requests"
+    return "\n".join([help_text, f"# TYPE {name} counter", *lines, ""])
+
+
+def core_versions(settings: ApiSettings) -> Json:
+    """Return ``/api``."""
+    address = {"clientCIDR": "0.0.0.0/0", "serverAddress": settings.server_address}
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [address]}
+
+
+def _group(name: str, version_name: str) -> Json:
+    known = {"groupVersion": f"{name}/{version_name}", "version": version_name}
+    return {"name": name, "versions": [known], "preferredVersion": known}
+
+
+def group_list() -> Json:
+    """Return ``/apis``."""
+    found = [_group(*group) for group in resources.groups()]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+
+
+def group(name: str) -> Json | None:
+    """Return ``/apis/<group>``, if the group is served."""
+    for known, version_name in resources.groups():
+        if known == name:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(known, version_name)}
+    return None
+
+
+def resource_list(group_name: str, version_name: str) -> Json | None:
+    """Return ``/api/v1`` or ``/apis/<group>/<version>``, if it is served."""
+    found = resources.in_group(group_name, version_name)
+    if not found:
+        return None
+    listed = [entry for resource in found for entry in _entries(resource)]
+    api_version = found[0].api_version
+    return {
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": api_version,
+        "resources": listed,
+    }
+
+
+def _entries(resource: Resource) -> list[Json]:
+    entry: Json = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    return [entry, *(_subentry(resource, name) for name in resource.subresources)]
+
+
+# subresource → verbs, kind, group and version of what it takes
+_SUBRESOURCES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
+    "status": (("get", "patch", "update"), "", "", ""),
+    "finalize": (("update",), "", "", ""),
+    "log": (("get",), "", "", ""),
+    "exec": (("create", "get"), "PodExecOptions", "", ""),
+    "attach": (("create", "get"), "PodAttachOptions", "", ""),
+    "portforward": (("create", "get"), "PodPortForwardOptions", "", ""),
+    "proxy": (("create", "delete", "get", "patch", "update"), "", "", ""),
+    "binding": (("create",), "Binding", "", ""),
+    "eviction": (("create",), "Eviction", "policy", "v1"),
+    "scale": (("get", "patch", "update"), "Scale", "autoscaling", "v1"),
+    "token": (("create",), "TokenRequest", "authentication.k8s.io", "v1"),
+}
+
+
+def _sub_kind(resource: Resource, name: str) -> str:
+    kind = _SUBRESOURCES[name][1]
+    return f"{resource.kind}ProxyOptions" if name == "proxy" else kind or resource.kind
+
+
+def _subentry(resource: Resource, name: str) -> Json:
+    verbs, _, group_name, version_name = _SUBRESOURCES[name]
+    entry: Json = {
+        "name": f"{resource.plural}/{name}",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+        "kind": _sub_kind(resource, name),
+        "verbs": list(verbs),
+    }
+    if group_name:
+        entry |= {"group": group_name, "version": version_name}
+    return entry
+
+
+def aggregated(core: bool) -> Json:  # noqa: FBT001  one of two documents
+    """Return the aggregated discovery document of ``/api`` or ``/apis`` (KEP-3352)."""
+    wanted = [("", "v1")] if core else list(resources.groups())
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": [_aggregated_group(*each) for each in wanted],
+    }
+
+
+def _aggregated_group(name: str, version_name: str) -> Json:
+    found = resources.in_group(name, version_name)
+    listed = [_aggregated_resource(resource) for resource in found]
+    known = {"version": version_name, "resources": listed, "freshness": "Current"}
+    return {"metadata": {"name": name} if name else {}, "versions": [known]}
+
+
+def _aggregated_resource(resource: Resource) -> Json:
+    return {
+        "resource": resource.plural,
+        "responseKind": _kind(resource.group, resource.version, resource.kind),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": list(resource.verbs),
+        "shortNames": list(resource.short_names),
+        "categories": list(resource.categories),
+        "subresources": [_aggregated_subresource(resource, name) for name in resource.subresources],
+    }
+
+
+def _aggregated_subresource(resource: Resource, name: str) -> Json:
+    verbs, _, group_name, version_name = _SUBRESOURCES[name]
+    kind = _kind(group_name or resource.group, version_name or "v1", _sub_kind(resource, name))
+    return {"subresource": name, "responseKind": kind, "verbs": list(verbs)}
+
+
+def _kind(group_name: str, version_name: str, kind: str) -> Json:
+    return {"group": group_name, "version": version_name, "kind": kind}
+
+
+def openapi_v2() -> bytes:
+    """Return ``/openapi/v2`` in protobuf: a gnostic ``Document`` of swagger 2.0 with its title."""
+    title, version_name = b"Kubernetes", b"unversioned"
+    info = b"\x0a%c%s\x12%c%s" % (len(title), title, len(version_name), version_name)
+    return b"\x0a\x032.0\x12%c%s" % (len(info), info)
+
+
+def openapi_index() -> Json:
+    """Return ``/openapi/v3``."""
+    names = ["api/v1", *(f"apis/{name}/{known}" for name, known in resources.groups())]
+    return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in names}}
+
+
+def openapi(group_name: str, version_name: str) -> Json | None:
+    """Return ``/openapi/v3/…`` of one group: its PATCH operations and their parameters."""
+    found = resources.in_group(group_name, version_name)
+    if not found:
+        return None
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "unversioned"},
+        "paths": dict(_patch_path(resource) for resource in found if "patch" in resource.verbs),
+        "components": {"schemas": {}},
+    }
+
+
+def _patch_path(resource: Resource) -> tuple[str, Json]:
+    root = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
+    where = "/namespaces/{namespace}" if resource.namespaced else ""
+    names = ("dryRun", "fieldManager", "fieldValidation", "force")
+    parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in names]
+    kind = _kind(resource.group, resource.version, resource.kind)
+    operation = {
+        "parameters": parameters,
+        "responses": {"200": {"description": "OK"}},
+        "x-kubernetes-action": "patch",
+        "x-kubernetes-group-version-kind": kind,
+    }
+    return f"{root}{where}/{resource.plural}/{{name}}", {"patch": operation}
+
+
+def document(path: str, settings: ApiSettings) -> Json | None:
+    """Return what is served at a bare path, if anything is."""
+    match path.strip("/").split("/"):
+        case ["version"]:
+            return version(settings.version)
+        case ["api"]:
+            return core_versions(settings)
+        case ["apis"]:
+            return group_list()
+        case ["openapi", "v3"]:
+            return openapi_index()
+        case ["openapi", "v3", *rest]:
+            return _of_version(rest, openapi)
+        case ["apis", name]:
+            return group(name)
+        case rest:
+            return _of_version(rest, resource_list)
+
+
+def _of_version(parts: list[str], make: Callable[[str, str], Json | None]) -> Json | None:
+    match parts:
+        case ["api", version_name]:
+            return make("", version_name)
+        case ["apis", name, version_name]:
+            return make(name, version_name)
+        case _:
+            return None

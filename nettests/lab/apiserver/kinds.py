@@ -1,0 +1,308 @@
+"""What each kind needs on its way into the store: defaults, allocation, admission, validation.
+
+One ``Strategy`` per kind that has rules of its own; every other kind is plain storage with checked
+metadata. Functions change the object they are given and return field errors; they may read the store
+(for allocation and references) and never write to it.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.lab.apiserver import pod_defaults, pod_validation, resources, services, validation
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver.status import FieldError, forbidden, forbidden_value, required
+from nettests.lab.apiserver.store import Store
+
+Json = dict[str, Any]
+
+_SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What rules may look at besides the object."""
+
+    store: Store
+    settings: ApiSettings
+
+
+Create = Callable[[Json, Context], list[FieldError]]
+Update = Callable[[Json, Json, Context], list[FieldError]]
+
+
+def _no_create(_item: Json, _context: Context) -> list[FieldError]:
+    return []
+
+
+def _no_update(_old: Json, _new: Json, _context: Context) -> list[FieldError]:
+    return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """``create(item)`` and ``update(old, item)``; ``generation`` counts changes of ``spec``."""
+
+    create: Create = _no_create
+    update: Update = _no_update
+    generation: bool = False
+    status: bool = False
+    """Has a status that only the status subresource writes."""
+    empty_status: Mapping[str, Any] | None = None
+
+
+def _create_pod(pod: Json, context: Context) -> list[FieldError]:
+    pod_defaults.fill_pod(pod)
+    _admit_pod(pod, context)
+    return pod_validation.pod_spec(pod["spec"])
+
+
+def _admit_pod(pod: Json, context: Context) -> None:
+    spec, namespace = pod["spec"], pod["metadata"]["namespace"]
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
+    account = context.store.get(resources.SERVICE_ACCOUNTS.key, namespace, name)
+    if account is None:
+        why = f'error looking up service account {namespace}/{name}: serviceaccount "{name}" not found'
+        raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+    value, preemption = _priority(pod, context)
+    pod_defaults.admit(pod, account.body, value, preemption)
+
+
+def _priority(pod: Json, context: Context) -> tuple[int, str]:
+    name = pod["spec"].get("priorityClassName")
+    if not name:
+        return 0, "PreemptLowerPriority"
+    if name in _SYSTEM_PRIORITIES:
+        return _SYSTEM_PRIORITIES[name], "PreemptLowerPriority"
+    record = context.store.get(resources.PRIORITY_CLASSES.key, "", name)
+    if record is None:
+        why = f"no PriorityClass with name {name} was found"
+        raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+    body = record.body
+    return int(body.get("value", 0)), str(body.get("preemptionPolicy", "PreemptLowerPriority"))
+
+
+def _update_pod(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    pod_defaults.fill_template(new["spec"])
+    return pod_validation.pod_update(old, new)
+
+
+def _other_services(item: Json, context: Context) -> list[Json]:
+    own = (item["metadata"].get("namespace", ""), item["metadata"]["name"])
+    stored = context.store.records(resources.SERVICES.key)
+    return [record.body for record in stored if record.name != own]
+
+
+def _create_service(service: Json, context: Context) -> list[FieldError]:
+    services.fill(service)
+    errors = services.validate(service)
+    return errors or services.complete(service, _other_services(service, context), context.settings)
+
+
+def _update_service(old: Json, new: Json, context: Context) -> list[FieldError]:
+    services.fill(new)
+    errors = services.keep(old, new) or services.validate(new)
+    return errors or services.complete(new, _other_services(new, context), context.settings)
+
+
+def _create_namespace(namespace: Json, _context: Context) -> list[FieldError]:
+    _label_namespace(namespace)
+    namespace.setdefault("spec", {})["finalizers"] = ["kubernetes"]
+    return []
+
+
+def _update_namespace(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    _label_namespace(new)
+    new["spec"] = old["spec"]
+    return []
+
+
+def _label_namespace(namespace: Json) -> None:
+    meta = namespace["metadata"]
+    labels = meta.get("labels") or {}
+    meta["labels"] = {**labels, "kubernetes.io/metadata.name": meta["name"]}
+
+
+def _fill_node(node: Json) -> None:
+    spec = node.setdefault("spec", {})
+    if spec.get("podCIDR") and not spec.get("podCIDRs"):
+        spec["podCIDRs"] = [spec["podCIDR"]]
+    node.setdefault("status", {})
+
+
+def _create_node(node: Json, _context: Context) -> list[FieldError]:
+    _fill_node(node)
+    return []
+
+
+def _update_node(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    _fill_node(new)
+    if old["spec"].get("podCIDR") and new["spec"].get("podCIDR") != old["spec"]["podCIDR"]:
+        detail = 'node updates may not change podCIDR except from "" to valid'
+        return [forbidden_value("spec.podCIDRs", detail)]
+    return []
+
+
+def _fill_workload(item: Json) -> None:
+    spec = item.setdefault("spec", {})
+    template = spec.setdefault("template", {})
+    template.setdefault("metadata", {})
+    pod_defaults.fill_template(template.setdefault("spec", {}))
+
+
+def _fill_deployment(item: Json) -> None:
+    _fill_workload(item)
+    spec = item["spec"]
+    spec.setdefault("replicas", 1)
+    rolling = spec.setdefault("strategy", {"type": "RollingUpdate"})
+    if rolling.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        limits = rolling.setdefault("rollingUpdate", {})
+        limits.setdefault("maxUnavailable", "25%")
+        limits.setdefault("maxSurge", "25%")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+
+
+def _fill_daemon_set(item: Json) -> None:
+    _fill_workload(item)
+    spec = item["spec"]
+    strategy = spec.setdefault("updateStrategy", {"type": "RollingUpdate"})
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        limits = strategy.setdefault("rollingUpdate", {})
+        limits.setdefault("maxUnavailable", 1)
+        limits.setdefault("maxSurge", 0)
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
+def _fill_replica_set(item: Json) -> None:
+    _fill_workload(item)
+    item["spec"].setdefault("replicas", 1)
+
+
+def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
+    def create(item: Json, _context: Context) -> list[FieldError]:
+        fill(item)
+        spec = item["spec"]["template"]["spec"]
+        return validation.workload(item, None) + pod_validation.pod_spec(spec, "spec.template.spec")
+
+    def update(old: Json, new: Json, _context: Context) -> list[FieldError]:
+        fill(new)
+        spec = new["spec"]["template"]["spec"]
+        return validation.workload(new, old) + pod_validation.pod_spec(spec, "spec.template.spec")
+
+    return Strategy(
+        create=create, update=update, generation=True, status=True, empty_status=empty_status
+    )
+
+
+def _create_config_map(item: Json, _context: Context) -> list[FieldError]:
+    return validation.data_keys(item)
+
+
+def _update_config_map(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    return validation.immutable_data(old, new) or validation.data_keys(new)
+
+
+def _fill_secret(item: Json) -> None:
+    item.setdefault("type", "Opaque")
+    texts = item.pop("stringData", None) or {}
+    if texts:
+        encoded = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
+        item["data"] = {**(item.get("data") or {}), **encoded}
+
+
+def _create_secret(item: Json, _context: Context) -> list[FieldError]:
+    _fill_secret(item)
+    return validation.data_keys(item)
+
+
+def _update_secret(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    _fill_secret(new)
+    return validation.immutable_data(old, new) or validation.data_keys(new)
+
+
+def _fill_event(item: Json) -> None:
+    item.setdefault("source", {})
+    for name in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        item.setdefault(name, None)
+    item.setdefault("reportingComponent", "")
+    item.setdefault("reportingInstance", "")
+
+
+def _create_event(item: Json, _context: Context) -> list[FieldError]:
+    _fill_event(item)
+    return []
+
+
+def _update_event(_old: Json, new: Json, _context: Context) -> list[FieldError]:
+    _fill_event(new)
+    return []
+
+
+def _fill_protocols(ports: list[Json]) -> None:
+    for port in ports:
+        port.setdefault("protocol", "TCP")
+
+
+def _create_slice(item: Json, _context: Context) -> list[FieldError]:
+    item.setdefault("endpoints", [])
+    _fill_protocols(item.get("ports") or [])
+    for port in item.get("ports") or ():
+        port.setdefault("name", "")
+    if item.get("addressType") not in {"IPv4", "IPv6", "FQDN"}:
+        return [required("addressType")]
+    return []
+
+
+def _update_slice(_old: Json, new: Json, context: Context) -> list[FieldError]:
+    return _create_slice(new, context)
+
+
+def _create_endpoints(item: Json, _context: Context) -> list[FieldError]:
+    for subset in item.get("subsets") or ():
+        _fill_protocols(subset.get("ports") or [])
+    return []
+
+
+def _update_endpoints(_old: Json, new: Json, context: Context) -> list[FieldError]:
+    return _create_endpoints(new, context)
+
+
+_PLAIN = Strategy()
+_STRATEGIES: Mapping[str, Strategy] = {
+    "pods": Strategy(create=_create_pod, update=_update_pod, generation=True, status=True),
+    "services": Strategy(create=_create_service, update=_update_service, status=True),
+    "namespaces": Strategy(
+        create=_create_namespace,
+        update=_update_namespace,
+        status=True,
+        empty_status={"phase": "Active"},
+    ),
+    "nodes": Strategy(create=_create_node, update=_update_node, status=True),
+    "configmaps": Strategy(create=_create_config_map, update=_update_config_map),
+    "secrets": Strategy(create=_create_secret, update=_update_secret),
+    "events": Strategy(create=_create_event, update=_update_event),
+    "endpoints": Strategy(create=_create_endpoints, update=_update_endpoints),
+    "endpointslices.discovery.k8s.io": Strategy(
+        create=_create_slice, update=_update_slice, generation=True
+    ),
+    "deployments.apps": _workload(_fill_deployment, {}),
+    "replicasets.apps": _workload(_fill_replica_set, {"replicas": 0}),
+    "daemonsets.apps": _workload(
+        _fill_daemon_set,
+        {
+            "currentNumberScheduled": 0,
+            "numberMisscheduled": 0,
+            "desiredNumberScheduled": 0,
+            "numberReady": 0,
+        },
+    ),
+    "resourcequotas": Strategy(status=True, empty_status={}),
+}
+
+
+def strategy(resource: Resource) -> Strategy:
+    """Return the rules of a kind."""
+    return _STRATEGIES.get(resource.key, _PLAIN)

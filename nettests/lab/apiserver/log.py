@@ -1,0 +1,182 @@
+"""``pods/log``: the lines of a container, from its kubelet, whole or followed.
+
+Options and errors follow ``LogLocation`` of the pod registry and the kubelet's
+``validateContainerLogStatus``. Following polls the kubelet.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
+
+from nettests.lab.apiserver.call import Call
+from nettests.lab.apiserver.request import flag
+from nettests.lab.apiserver.responses import api_headers
+from nettests.lab.apiserver.status import ApiError, bad_request, internal
+from nettests.lab.interfaces import Kubelet, NotRunningError
+
+Json = dict[str, Any]
+Lines = Sequence[tuple[str, bytes]]
+
+_POLL_SECONDS = 0.2
+_PULL_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff"})
+
+
+def container_of(pod: Json, wanted: str) -> str:
+    """Return the container a request means; a 400 when it must be named or does not exist."""
+    name = pod["metadata"]["name"]
+    spec = pod["spec"]
+    names = [each["name"] for each in spec.get("containers") or ()]
+    known = [*names, *(each["name"] for each in spec.get("initContainers") or ())]
+    if wanted:
+        if wanted not in known:
+            raise bad_request(f"container {wanted} is not valid for pod {name}")
+        return wanted
+    default = (pod["metadata"].get("annotations") or {}).get(
+        "kubectl.kubernetes.io/default-container"
+    )
+    if default in known:
+        return str(default)
+    if len(names) > 1:
+        raise bad_request(
+            f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]"
+        )
+    return str(names[0])
+
+
+def find_kubelet(call: Call, node: str) -> Kubelet:
+    """Return the kubelet of a node; the dial error of an unknown host when it does not run."""
+    try:
+        return call.server.kubelets.kubelet(node)
+    except KeyError:
+        raise dial_error(f"dial tcp: lookup {node}: no such host") from None
+
+
+def dial_error(text: str) -> ApiError:
+    """The connection to a kubelet could not be made."""
+    return internal(f"error dialing backend: {text}")
+
+
+def _status(pod: Json, container: str) -> Json:
+    status = pod.get("status") or {}
+    for field in ("containerStatuses", "initContainerStatuses"):
+        for each in status.get(field) or ():
+            if each["name"] == container:
+                found: Json = each
+                return found
+    return {}
+
+
+def _check_started(pod: Json, container: str, *, previous: bool) -> None:
+    name = pod["metadata"]["name"]
+    status = _status(pod, container)
+    ended = (status.get("lastState") or {}).get("terminated")
+    if previous:
+        if not ended:
+            raise bad_request(
+                f'previous terminated container "{container}" in pod "{name}" not found'
+            )
+        return
+    waiting = (status.get("state") or {}).get("waiting")
+    if waiting is None or ended:
+        return
+    reason = waiting.get("reason", "")
+    why = "image can't be pulled" if reason in _PULL_REASONS else reason
+    raise bad_request(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+
+
+async def read_log(call: Call) -> web.StreamResponse:
+    """GET of a container's log."""
+    query = call.http.query
+    pod = call.server.objects.require(call.resource, call.namespace, call.name).body
+    container = container_of(pod, query.get("container", ""))
+    node = pod["spec"].get("nodeName", "")
+    previous = flag(query, "previous")
+    response = web.StreamResponse(headers={**api_headers(), "Content-Type": "text/plain"})
+    response.enable_chunked_encoding()
+    lines: Lines = ()
+    if node:
+        if (why := await call.broken(call.channel("log", node))) is not None:
+            raise dial_error(why)
+        _check_started(pod, container, previous=previous)
+        lines = await _lines(call, node, container, previous=previous)
+    await response.prepare(call.http)
+    text = _render(_selected(call, lines), timestamps=flag(query, "timestamps"))
+    await response.write(text[: _number(call, "limitBytes")])
+    if node and flag(query, "follow") and not previous:
+        await _follow(call, response, node, container, len(lines))
+    await response.write_eof()
+    return response
+
+
+async def _lines(call: Call, node: str, container: str, *, previous: bool) -> Lines:
+    kubelet = find_kubelet(call, node)
+    try:
+        return await kubelet.log(
+            namespace=call.namespace, pod=call.name, container=container, previous=previous
+        )
+    except NotRunningError as error:
+        raise bad_request(str(error)) from error
+
+
+def _number(call: Call, name: str) -> int | None:
+    text = call.http.query.get(name)
+    try:
+        return None if text is None else int(text)
+    except ValueError as error:
+        raise bad_request(f'invalid {name}: "{text}"') from error
+
+
+def _selected(call: Call, lines: Lines) -> Lines:
+    since = call.http.query.get("sinceTime", "")
+    if (seconds := _number(call, "sinceSeconds")) is not None:
+        since = (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
+    if since:
+        moment = _moment(since)
+        lines = [line for line in lines if _moment(line[0]) >= moment]
+    if (tail := _number(call, "tailLines")) is not None:
+        lines = lines[max(0, len(lines) - tail) :]
+    return lines
+
+
+def _moment(text: str) -> datetime:
+    # 2026-11-21T01:22:03.787768733Z: Python reads at most six digits of a second
+    whole, dot, rest = text.replace("Z", "+00:00").partition(".")
+    if dot:
+        digits, sign, offset = rest.partition("+")
+        text = f"{whole}.{digits[:6]}{sign}{offset}"
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
+
+
+def _render(lines: Lines, *, timestamps: bool) -> bytes:
+    if timestamps:
+        return b"".join(f"{moment} ".encode() + line for moment, line in lines)
+    return b"".join(line for _, line in lines)
+
+
+async def _follow(
+    call: Call, response: web.StreamResponse, node: str, container: str, told: int
+) -> None:
+    timestamps = flag(call.http.query, "timestamps")
+    running = True
+    while running:
+        await asyncio.sleep(_POLL_SECONDS)
+        running = is_running(call, container)
+        try:
+            lines = await _lines(call, node, container, previous=False)
+        except ApiError:
+            return
+        told = min(told, len(lines))
+        if len(lines) > told:
+            await response.write(_render(lines[told:], timestamps=timestamps))
+            told = len(lines)
+
+
+def is_running(call: Call, container: str) -> bool:
+    """Tell whether the pod still has that container running or about to run."""
+    record = call.server.store.get(call.resource.key, call.namespace, call.name)
+    if record is None:
+        return False
+    return "terminated" not in (_status(record.body, container).get("state") or {})

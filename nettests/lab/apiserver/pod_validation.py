@@ -1,0 +1,215 @@
+"""Validation of pods and pod templates, and of what an update may change.
+
+After ``ValidatePodSpec`` and ``ValidatePodUpdate`` of ``k8s.io/kubernetes/pkg/apis/core/validation``:
+the rules that clients of a test cluster run into, in their order and words. Pure.
+"""
+
+import copy
+import difflib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.lab.apiserver import windows
+from nettests.lab.apiserver.status import (
+    FieldError,
+    duplicate,
+    forbidden_value,
+    invalid_value,
+    missing_reference,
+    not_supported,
+    required,
+)
+from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
+
+Json = dict[str, Any]
+
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_OPERATORS = ("Equal", "Exists")
+_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
+_UPDATE_DETAIL = (
+    "pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+    "`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+
+
+def pod_spec(spec: Json, path: str = "spec") -> list[FieldError]:
+    """Return what is wrong with a pod spec (with defaults set); ``path`` is where it stands."""
+    errors = [
+        *_volumes(spec),
+        *_containers(spec),
+        *_enumerations(spec),
+        *_names(spec),
+        *_tolerations(spec),
+        *windows.validate_host_process(spec),
+        *windows.validate_os(spec),
+    ]
+    if path == "spec":
+        return errors
+    return [
+        FieldError(
+            reason=error.reason, field=path + error.field.removeprefix("spec"), text=error.text
+        )
+        for error in errors
+    ]
+
+
+def _volumes(spec: Json) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        field = f"spec.volumes[{index}]"
+        name = volume.get("name", "")
+        if not name:
+            yield required(f"{field}.name")
+        elif complaint := dns_label(name):
+            yield invalid_value(f"{field}.name", name, complaint)
+        elif name in seen:
+            yield duplicate(f"{field}.name", name)
+        seen.add(name)
+        if len(volume) > 2:
+            yield forbidden_value(field, "may not specify more than 1 volume type")
+
+
+def _containers(spec: Json) -> Iterator[FieldError]:
+    if not spec.get("containers"):
+        yield required("spec.containers")
+    volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
+    seen: set[str] = set()
+    for path, container in windows.containers(spec):
+        name = container.get("name", "")
+        if not name:
+            yield required(f"{path}.name")
+        elif complaint := dns_label(name):
+            yield invalid_value(f"{path}.name", name, complaint)
+        elif name in seen:
+            yield duplicate(f"{path}.name", name)
+        seen.add(name)
+        if not container.get("image"):
+            yield required(f"{path}.image")
+        yield from _container(path, container, volumes)
+    yield from _host_ports(spec)
+
+
+def _container(path: str, container: Json, volumes: set[Any]) -> Iterator[FieldError]:
+    if container["imagePullPolicy"] not in _PULL_POLICIES:
+        field = f"{path}.imagePullPolicy"
+        yield not_supported(field, container["imagePullPolicy"], _PULL_POLICIES)
+    for index, port in enumerate(container.get("ports") or ()):
+        yield from _port(f"{path}.ports[{index}]", port)
+    for index, variable in enumerate(container.get("env") or ()):
+        if not variable.get("name"):
+            yield required(f"{path}.env[{index}].name")
+    for index, mount in enumerate(container.get("volumeMounts") or ()):
+        field = f"{path}.volumeMounts[{index}]"
+        if mount.get("name") not in volumes:
+            yield missing_reference(f"{field}.name", mount.get("name", ""))
+        if not mount.get("mountPath"):
+            yield required(f"{field}.mountPath")
+
+
+def _port(field: str, port: Json) -> Iterator[FieldError]:
+    if (number := port.get("containerPort", 0)) == 0:
+        yield required(f"{field}.containerPort")
+    elif not 0 < number < 65536:
+        yield invalid_value(
+            f"{field}.containerPort", number, "must be between 1 and 65535, inclusive"
+        )
+    if port["protocol"] not in _PROTOCOLS:
+        yield not_supported(f"{field}.protocol", port["protocol"], _PROTOCOLS)
+    name = port.get("name", "")
+    # http, tcp-8080: 1 to 15 characters, at least one letter
+    if name and not re.fullmatch(r"(?=.{1,15}$)(?=.*[a-z])[a-z0-9]([-a-z0-9]*[a-z0-9])?", name):
+        detail = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+        if len(name) > 15:
+            detail = "must be no more than 15 characters"
+        yield invalid_value(f"{field}.name", name, detail)
+
+
+def _host_ports(spec: Json) -> Iterator[FieldError]:
+    for path, container in windows.containers(spec):
+        for index, port in enumerate(container.get("ports") or ()):
+            if spec.get("hostNetwork") and port.get("hostPort") != port.get("containerPort"):
+                detail = "must match `hostPort` when `hostNetwork` is true"
+                field = f"{path}.ports[{index}].containerPort"
+                yield invalid_value(field, port.get("containerPort"), detail)
+
+
+def _enumerations(spec: Json) -> Iterator[FieldError]:
+    if spec["restartPolicy"] not in _RESTART_POLICIES:
+        yield not_supported("spec.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES)
+    if spec["dnsPolicy"] not in _DNS_POLICIES:
+        yield not_supported("spec.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES)
+    servers = (spec.get("dnsConfig") or {}).get("nameservers")
+    if spec["dnsPolicy"] == "None" and not servers:
+        detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+        yield required("spec.dnsConfig.nameservers", detail)
+    if servers and len(servers) > 3:
+        yield invalid_value(
+            "spec.dnsConfig.nameservers", servers, "must not have more than 3 nameservers"
+        )
+
+
+def _names(spec: Json) -> Iterator[FieldError]:
+    yield from labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
+    for field in ("hostname", "subdomain"):
+        if (name := spec.get(field)) and (complaint := dns_label(name)):
+            yield invalid_value(f"spec.{field}", name, complaint)
+    for field in ("serviceAccountName", "nodeName", "runtimeClassName", "priorityClassName"):
+        if (name := spec.get(field)) and (complaint := dns_subdomain(name)):
+            yield invalid_value(f"spec.{field}", name, complaint)
+
+
+def _tolerations(spec: Json) -> Iterator[FieldError]:
+    for index, toleration in enumerate(spec.get("tolerations") or ()):
+        field = f"spec.tolerations[{index}]"
+        operator = toleration.get("operator", "Equal") or "Equal"
+        if not toleration.get("key") and operator != "Exists":
+            detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            yield invalid_value(f"{field}.operator", operator, detail)
+        if operator not in _OPERATORS:
+            yield not_supported(f"{field}.operator", operator, _OPERATORS)
+        if (effect := toleration.get("effect")) and effect not in _EFFECTS:
+            yield not_supported(f"{field}.effect", effect, _EFFECTS)
+
+
+def pod_update(old: Json, new: Json) -> list[FieldError]:
+    """Return what an update changes and may not."""
+    before, after = old["spec"], copy.deepcopy(new["spec"])
+    now_tolerated = [_without_seconds(item) for item in after.get("tolerations") or ()]
+    if any(_without_seconds(item) not in now_tolerated for item in before.get("tolerations") or ()):
+        detail = "existing toleration can not be modified except its tolerationSeconds"
+        return [forbidden_value("spec.tolerations", detail)]
+    for field in ("tolerations", "activeDeadlineSeconds"):
+        if field in before:
+            after[field] = before[field]
+        else:
+            after.pop(field, None)
+    if (
+        before.get("terminationGracePeriodSeconds", 0) < 0
+        and after.get("terminationGracePeriodSeconds") == 1
+    ):
+        after["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"]
+    for field in ("containers", "initContainers"):
+        for was, now in zip(before.get(field) or (), after.get(field) or (), strict=False):
+            now["image"] = was.get("image")
+    if after == before:
+        return []
+    return [forbidden_value("spec", f"{_UPDATE_DETAIL}\n{_difference(before, after)}")]
+
+
+def _without_seconds(toleration: Json) -> Json:
+    return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+
+
+def _difference(before: Json, after: Json) -> str:
+    was, now = (
+        json.dumps(spec, indent=1, sort_keys=True).splitlines(keepends=True)
+        for spec in (before, after)
+    )
+    return "".join(list(difflib.unified_diff(was, now))[2:])

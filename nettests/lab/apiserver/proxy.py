@@ -1,0 +1,274 @@
+"""Pod, Service and node proxy: one real connection from the control plane's node per request.
+
+Names are ``[scheme:]name[:port]``. Headers are rewritten as the API server's ``UpgradeAwareHandler``
+does: credentials are dropped, ``X-Forwarded-…`` added, redirects to the backend's own paths brought
+under the proxy's path. Links inside HTML are left alone and upgrades (WebSocket) are refused.
+"""
+
+import asyncio
+import random
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from nettests.lab.apiserver import backend, resources
+from nettests.lab.apiserver.call import Call
+from nettests.lab.apiserver.dialling import dial_text
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.responses import api_headers, phrase
+from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
+from nettests.lab.interfaces import Duplex
+
+Json = dict[str, Any]
+
+_DIAL_SECONDS = 30
+_TLS_SECONDS = 10
+_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "host",
+        "content-length",
+        "authorization",
+        "impersonate-user",
+        "impersonate-group",
+        "x-forwarded-for",
+    }
+)
+_KINDS = {"pods": "pod-proxy", "services": "service-proxy", "nodes": "node-proxy"}
+_KUBELET_PORT = 10250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a proxied request goes."""
+
+    address: str
+    port: int
+    node: str = ""
+    tls: bool = False
+
+
+def split_name(text: str, resource: Resource) -> tuple[str, str, str]:
+    """Split ``[scheme:]name[:port]`` into scheme, name and port (empty when absent)."""
+    parts = text.split(":")
+    match parts:
+        case [name]:
+            return "", name, ""
+        case [name, port]:
+            return "", name, port
+        case [("http" | "https" | "") as scheme, name, port]:
+            return scheme, name, port
+        case _:
+            raise bad_request(f'invalid {resource.plural[:-1]} request "{text}"')
+
+
+async def proxy(call: Call) -> web.StreamResponse:
+    """Any method on ``…/proxy`` and below."""
+    if call.http.headers.get("Upgrade"):
+        raise bad_request("this API server does not proxy upgraded connections")
+    if not call.request.rest:
+        location = call.http.rel_url.raw_path + "/"
+        if call.http.rel_url.raw_query_string:
+            location += f"?{call.http.rel_url.raw_query_string}"
+        return web.Response(status=301, headers={**api_headers(), "Location": location})
+    target = _target(call)
+    channel = call.channel(_KINDS[call.resource.key], target.node)
+    if (why := await call.broken(channel)) is not None:
+        raise _unreachable(why)
+    stream = await _dial(call, target)
+    try:
+        async with call.kept(channel, stream.writer.close):
+            return await _exchange(call, stream, target)
+    finally:
+        stream.writer.close()
+
+
+def _unreachable(why: str) -> ApiError:
+    return unavailable(f"error trying to reach service: {why}")
+
+
+def _target(call: Call) -> Target:
+    match call.resource.key:
+        case "pods":
+            return _pod_target(call)
+        case "services":
+            return _service_target(call)
+        case _:
+            return _node_target(call)
+
+
+def _number(port: str, default: int) -> int:
+    if not port:
+        return default
+    if not port.isdigit():
+        raise bad_request(f'invalid port: "{port}"')
+    return int(port)
+
+
+def _pod_target(call: Call) -> Target:
+    scheme, name, port = split_name(call.name, call.resource)
+    pod = call.server.objects.require(resources.PODS, call.namespace, name).body
+    ports = [
+        each["containerPort"]
+        for container in pod["spec"]["containers"]
+        for each in container.get("ports") or ()
+    ]
+    address = (pod.get("status") or {}).get("podIP")
+    if not address:
+        raise bad_request("address not allowed")
+    return Target(
+        address=address,
+        port=_number(port, ports[0] if ports else 80),
+        node=pod["spec"].get("nodeName", ""),
+        tls=scheme == "https",
+    )
+
+
+def _node_target(call: Call) -> Target:
+    scheme, name, port = split_name(call.name, call.resource)
+    node = call.server.objects.require(resources.NODES, "", name).body
+    status = node.get("status") or {}
+    found = {each["type"]: each["address"] for each in status.get("addresses") or ()}
+    if "InternalIP" not in found:
+        raise bad_request("address not allowed")
+    kubelet = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get(
+        "Port", _KUBELET_PORT
+    )
+    number = _number(port, kubelet)
+    tls = scheme == "https" or (number == kubelet and not scheme)
+    return Target(address=found["InternalIP"], port=number, node=name, tls=tls)
+
+
+def _service_target(call: Call) -> Target:
+    scheme, name, port = split_name(call.name, call.resource)
+    service = call.server.objects.require(resources.SERVICES, call.namespace, name).body
+    wanted, shown = port, f"{name}:{port}" if port else name
+    if port.isdigit():
+        for each in service["spec"].get("ports") or ():
+            if each["port"] == int(port):
+                wanted = each.get("name", "")
+                shown = f"{name}:{wanted}" if wanted else name
+                break
+        else:
+            raise unavailable(f'no service port {port} found for service "{name}"')
+    found = _endpoints(call, name, wanted)
+    if not found:
+        raise unavailable(f'no endpoints available for service "{shown}"')
+    address, number, node = random.choice(found)  # noqa: S311  not a secret
+    return Target(address=address, port=number, node=node, tls=scheme == "https")
+
+
+def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]]:
+    found = []
+    for record in call.server.store.records(resources.ENDPOINT_SLICES.key, call.namespace):
+        labels = record.body["metadata"].get("labels") or {}
+        if labels.get("kubernetes.io/service-name") != service:
+            continue
+        numbers = [
+            each["port"]
+            for each in record.body.get("ports") or ()
+            if each.get("name", "") == port and each.get("protocol", "TCP") == "TCP"
+        ]
+        found += [
+            (address, number, each.get("nodeName", ""))
+            for each in record.body.get("endpoints") or ()
+            if (each.get("conditions") or {}).get("ready", True)
+            for address in each["addresses"]
+            for number in numbers
+        ]
+    return found
+
+
+async def _dial(call: Call, target: Target) -> Duplex:
+    try:
+        async with asyncio.timeout(_DIAL_SECONDS):
+            stream = await call.server.dialer.dial(target.address, target.port)
+    except OSError as error:
+        raise _unreachable(dial_text(target.address, target.port, error)) from error
+    if target.tls:
+        await _start_tls(stream)
+    return stream
+
+
+async def _start_tls(stream: Duplex) -> None:
+    """Backends' certificates are not verified, as the API server does not for pods and Services."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        await stream.writer.start_tls(context, ssl_handshake_timeout=_TLS_SECONDS)
+    except (OSError, ssl.SSLError) as error:
+        stream.writer.close()
+        raise _unreachable(f"tls: {error}") from error
+
+
+async def _exchange(call: Call, stream: Duplex, target: Target) -> web.StreamResponse:
+    query = call.http.rel_url.raw_query_string
+    rest = call.request.rest
+    try:
+        answer = await backend.ask(
+            stream,
+            method=call.http.method,
+            target=f"{rest}?{query}" if query else rest,
+            headers=_request_headers(call, target),
+            body=await call.http.read(),
+        )
+        return await _pass_on(call, answer)
+    except backend.BrokenError as error:
+        raise _unreachable(str(error)) from error
+
+
+def _request_headers(call: Call, target: Target) -> backend.Headers:
+    headers = [
+        (name, value) for name, value in call.http.headers.items() if name.lower() not in _HOP
+    ]
+    names = {name.lower() for name, _ in headers}
+    if "accept-encoding" not in names:
+        headers.append(("Accept-Encoding", "gzip"))
+    before = call.http.headers.get("X-Forwarded-For")
+    client = call.http.remote or ""
+    headers.append(("X-Forwarded-For", f"{before}, {client}" if before else client))
+    headers.append(("X-Forwarded-Uri", call.http.rel_url.raw_path))
+    return [("Host", f"{target.address}:{target.port}"), *headers]
+
+
+async def _pass_on(call: Call, answer: backend.Answer) -> web.StreamResponse:
+    reason = phrase(answer.code) or answer.reason
+    response = web.StreamResponse(status=answer.code, reason=reason, headers=api_headers())
+    for name, value in answer.headers:
+        lower = name.lower()
+        if lower == "content-length" or lower not in _HOP:
+            response.headers[name] = _under_proxy(call, value) if lower == "location" else value
+    has_length = "Content-Length" in response.headers
+    if not has_length and call.http.method != "HEAD" and answer.code not in {204, 304}:
+        response.enable_chunked_encoding()
+    response.headers.setdefault("Content-Type", "application/octet-stream")
+    await response.prepare(call.http)
+    # the head is out: a body that breaks off can only break off here too
+    with suppress(backend.BrokenError):
+        async for chunk in answer.body():
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+    if call.http.transport is not None:
+        call.http.transport.close()
+    return response
+
+
+def _under_proxy(call: Call, location: str) -> str:
+    parts = urlsplit(location)
+    if parts.netloc or not parts.path.startswith("/"):
+        return location
+    prefix = call.http.rel_url.raw_path.removesuffix(call.request.rest)
+    return f"{prefix}{location}"

@@ -1,0 +1,89 @@
+"""What a request asks for, read from method, path and query: the ``RequestInfo`` of Kubernetes.
+
+Authorisation, faults and handlers decide on this value; no HTTP library is involved.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_VERBS = {
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+    "GET": "get",
+    "HEAD": "get",
+}
+_TRUE = frozenset({"1", "true", "True", "TRUE", "t", "T", ""})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request. ``is_resource`` is false for ``/version`` and other bare paths.
+
+    ``rest`` is what follows the subresource: the path behind ``…/proxy``, with its slash, as sent.
+    """
+
+    method: str
+    path: str
+    verb: str
+    is_resource: bool = False
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    plural: str = ""
+    name: str = ""
+    subresource: str = ""
+    rest: str = ""
+    user: str = ""
+
+
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """Tell whether a boolean parameter is set; one without a value counts as true, as in Go."""
+    return name in query and query[name] in _TRUE
+
+
+def read(method: str, raw_path: str, query: Mapping[str, str], user: str = "") -> Request:
+    """Split a path as it came over the wire (still percent-encoded) into its parts."""
+    parts = raw_path.strip("/").split("/")
+    verb = _VERBS.get(method, method.lower())
+    if parts[0] == "api" and len(parts) > 2:
+        group, version, tail = "", parts[1], parts[2:]
+    elif parts[0] == "apis" and len(parts) > 3:
+        group, version, tail = parts[1], parts[2], parts[3:]
+    else:
+        return Request(method=method, path=unquote(raw_path), verb=method.lower(), user=user)
+    namespace = ""
+    if tail[0] == "namespaces" and len(tail) > 1:
+        namespace = unquote(tail[1])
+        if len(tail) > 2 and tail[2] not in {"status", "finalize"}:
+            tail = tail[2:]
+    name = unquote(tail[1]) if len(tail) > 1 else ""
+    subresource = tail[2] if len(tail) > 2 else ""
+    return Request(
+        method=method,
+        path=unquote(raw_path),
+        verb=_collection_verb(verb, query) if not name else verb,
+        is_resource=True,
+        group=group,
+        version=version,
+        namespace=namespace if tail[0] != "namespaces" else "",
+        plural=tail[0],
+        name=name,
+        subresource=subresource,
+        rest=_rest(raw_path, subresource),
+        user=user,
+    )
+
+
+def _collection_verb(verb: str, query: Mapping[str, str]) -> str:
+    if verb == "get":
+        return "watch" if flag(query, "watch") else "list"
+    return "deletecollection" if verb == "delete" else verb
+
+
+def _rest(raw_path: str, subresource: str) -> str:
+    if subresource != "proxy":
+        return ""
+    return raw_path.partition("/proxy")[2]

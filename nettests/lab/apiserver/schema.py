@@ -1,0 +1,115 @@
+"""The fields each kind knows, and the decoding of bodies against them.
+
+``fields.json`` lists the types of the Kubernetes API (field name → type) as the official Python client's
+models, which are made from the published OpenAPI document, have them. Decoding drops unknown fields as a
+real API server does, and reports them for ``fieldValidation``. Values are checked by ``validation``.
+"""
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from nettests.lab.apiserver.status import ApiError, bad_request
+
+Json = dict[str, Any]
+
+_GO_TYPES = {"string": "string", "time": "string", "integer": "int64", "boolean": "bool"}
+_NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimestamp", "rules"})
+"""Fields that Go writes as ``null`` when unset; a ``null`` for any other field means it is absent."""
+
+
+@cache
+def types() -> dict[str, dict[str, str]]:
+    """Return field types by type name: ``string``, ``[]Container``, ``{}string``, ``any`` …"""
+    text = resources.files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, str]] = json.loads(text)
+    return loaded
+
+
+def type_name(kind: str, group: str = "") -> str:
+    """Return the type that holds a kind's fields; two groups have an ``Event``."""
+    qualified = f"{group}/{kind}"
+    return qualified if qualified in types() else kind
+
+
+class Decoder:
+    """Decodes one body; ``unknown`` collects the paths of fields that no type knows."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self.unknown: list[str] = []
+
+    def decode(self, value: Json, type_name: str) -> Json:
+        """Return the body with known fields only; a 400 when a value has the wrong JSON type."""
+        decoded: Json = self._object(value, type_name, "")
+        return decoded
+
+    def _object(self, value: Json, name: str, path: str) -> Json:
+        fields = types()[name]
+        kept: Json = {}
+        for key, item in value.items():
+            where = f"{path}.{key}" if path else key
+            declared = fields.get(key)
+            if declared is None:
+                self.unknown.append(where)
+            elif item is None:
+                if key in _NULLS:
+                    kept[key] = None
+            else:
+                kept[key] = self._value(item, declared, where)
+        return kept
+
+    def _value(self, item: Any, declared: str, path: str) -> Any:
+        if declared.startswith("[]"):
+            if not isinstance(item, list):
+                raise self._mismatch(item, path, declared)
+            return [
+                self._value(each, declared[2:], f"{path}[{index}]")
+                for index, each in enumerate(item)
+            ]
+        if declared.startswith("{}"):
+            if not isinstance(item, dict):
+                raise self._mismatch(item, path, f"map[string]{declared[2:]}")
+            return {
+                key: self._value(each, declared[2:], f"{path}.{key}")
+                for key, each in item.items()
+                if each is not None
+            }
+        if declared in types():
+            if not isinstance(item, dict):
+                raise self._mismatch(item, path, f"v1.{declared}")
+            return self._object(item, declared, path)
+        if declared in _GO_TYPES and not _is(item, declared):
+            raise self._mismatch(item, path, _GO_TYPES[declared])
+        return item
+
+    def _mismatch(self, item: Any, path: str, go_type: str) -> ApiError:
+        return bad_request(
+            f'{self._kind} in version "v1" cannot be handled as a {self._kind}: json: cannot '
+            f"unmarshal {_json_type(item)} into Go struct field {self._kind}.{path} of type {go_type}"
+        )
+
+
+def _is(item: Any, declared: str) -> bool:
+    match declared:
+        case "integer":
+            return isinstance(item, int) and not isinstance(item, bool)
+        case "boolean":
+            return isinstance(item, bool)
+        case _:
+            return isinstance(item, str)
+
+
+def _json_type(item: Any) -> str:
+    match item:
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case _:
+            return "object"

@@ -1,0 +1,238 @@
+"""Services: defaults, ClusterIP and NodePort allocation, validation.
+
+After the Service registry of kube-apiserver (single-stack IPv4). Addresses and ports are taken at
+random from what the stored Services leave free, above the part of each range that is kept for static
+choice (KEP-3070, KEP-3668). ``complete`` changes the object it is given.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from typing import Any
+
+from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver.status import (
+    FieldError,
+    duplicate,
+    forbidden_value,
+    invalid_value,
+    not_supported,
+    required,
+)
+from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
+
+Json = dict[str, Any]
+
+_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_EXPOSED = ("LoadBalancer", "NodePort")
+_AFFINITY_SECONDS = 10800
+_MOST_AFFINITY_SECONDS = 86400
+
+
+def fill(service: Json) -> None:
+    """Set the defaults of a Service (``SetDefaults_Service``)."""
+    spec = service.setdefault("spec", {})
+    kind = spec.setdefault("type", "ClusterIP")
+    spec.setdefault("sessionAffinity", "None")
+    if spec["sessionAffinity"] == "ClientIP":
+        config = spec.setdefault("sessionAffinityConfig", {}).setdefault("clientIP", {})
+        config.setdefault("timeoutSeconds", _AFFINITY_SECONDS)
+    else:
+        spec.pop("sessionAffinityConfig", None)
+    for port in spec.get("ports") or ():
+        port.setdefault("protocol", "TCP")
+        if port.get("targetPort") in {None, "", 0}:
+            port["targetPort"] = port.get("port")
+    if kind in _EXPOSED:
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if kind == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+    if kind != "ExternalName":
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    service.setdefault("status", {"loadBalancer": {}})
+
+
+def complete(service: Json, others: Sequence[Json], settings: ApiSettings) -> list[FieldError]:
+    """Allocate what is not chosen and check what is; ``others`` are the other stored Services."""
+    spec = service["spec"]
+    if spec["type"] == "ExternalName":
+        for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            spec.pop(field, None)
+        return []
+    errors = _cluster_ip(spec, others, settings)
+    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilyPolicy", "SingleStack")
+    if spec["type"] in _EXPOSED and spec.get("allocateLoadBalancerNodePorts", True):
+        errors += _node_ports(spec, others, settings.node_ports)
+    elif spec["type"] == "ClusterIP":
+        for port in spec.get("ports") or ():
+            port.pop("nodePort", None)
+        for field in (
+            "externalTrafficPolicy",
+            "healthCheckNodePort",
+            "allocateLoadBalancerNodePorts",
+        ):
+            spec.pop(field, None)
+    return errors
+
+
+def _cluster_ip(spec: Json, others: Sequence[Json], settings: ApiSettings) -> list[FieldError]:
+    chosen = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
+    if chosen != "None":
+        used = {
+            address
+            for other in others
+            for address in other["spec"].get("clusterIPs") or ()
+            if address != "None"
+        }
+        if chosen:
+            if complaint := _static_address(chosen, used, settings.service_cidr):
+                return [invalid_value("spec.clusterIPs", [chosen], complaint)]
+        else:
+            chosen = _free_address(used, settings.service_cidr)
+    spec["clusterIP"] = chosen
+    spec["clusterIPs"] = [chosen]
+    return []
+
+
+def _static_address(chosen: str, used: set[str], network: IPv4Network) -> str | None:
+    try:
+        address = IPv4Address(chosen)
+    except AddressValueError:
+        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    if address not in network or address in {network.network_address, network.broadcast_address}:
+        return (
+            f"failed to allocate IP {chosen}: the provided IP ({chosen}) is not in the valid range. "
+            f"The range of valid IPs is {network}"
+        )
+    if chosen in used:
+        return f"failed to allocate IP {chosen}: provided IP is already allocated"
+    return None
+
+
+def _free_address(used: set[str], network: IPv4Network) -> str:
+    size = network.num_addresses
+    static = min(max(16, size // 16), 256)
+    for bounds in ((static + 1, size - 1), (1, static + 1)):
+        free = [at for at in range(*bounds) if str(network[at]) not in used] if size < 512 else []
+        if free:
+            return str(network[random.choice(free)])  # noqa: S311  not a secret
+        for _ in range(1000 if size >= 512 else 0):
+            address = str(network[random.randrange(*bounds)])  # noqa: S311  not a secret
+            if address not in used:
+                return address
+    raise OverflowError(f"service CIDR {network} is full")
+
+
+def _node_ports(spec: Json, others: Sequence[Json], ports: range) -> list[FieldError]:
+    used: set[tuple[str, int]] = set()
+    for other in others:
+        used.update(
+            (port["protocol"], port["nodePort"])
+            for port in other["spec"].get("ports") or ()
+            if port.get("nodePort")
+        )
+    errors: list[FieldError] = []
+    for index, port in enumerate(spec.get("ports") or ()):
+        field = f"spec.ports[{index}].nodePort"
+        number = port.get("nodePort") or _free_port(used, port["protocol"], ports)
+        if number not in ports:
+            detail = (
+                "provided port is not in the valid range. "
+                f"The range of valid ports is {ports.start}-{ports.stop - 1}"
+            )
+            errors.append(invalid_value(field, number, detail))
+        elif (port["protocol"], number) in used:
+            errors.append(invalid_value(field, number, "provided port is already allocated"))
+        port["nodePort"] = number
+        used.add((port["protocol"], number))
+    return errors
+
+
+def _free_port(used: set[tuple[str, int]], protocol: str, ports: range) -> int:
+    static = min(max(16, len(ports) // 32), 128)
+    dynamic = [at for at in ports[static:] if (protocol, at) not in used]
+    return random.choice(dynamic or [at for at in ports if (protocol, at) not in used])  # noqa: S311
+
+
+def validate(service: Json) -> list[FieldError]:
+    """Return what is wrong with a Service that has its defaults."""
+    spec = service["spec"]
+    errors = list(_ports(spec))
+    if spec["type"] not in _TYPES:
+        errors.append(not_supported("spec.type", spec["type"], _TYPES))
+    if spec["type"] == "ExternalName":
+        if complaint := dns_subdomain(spec.get("externalName", "").rstrip(".")):
+            name = spec.get("externalName", "")
+            errors.append(
+                invalid_value("spec.externalName", name, complaint)
+                if name
+                else required("spec.externalName")
+            )
+        if spec.get("clusterIP"):
+            errors.append(
+                forbidden_value("spec.clusterIPs[0]", "may not be set for ExternalName services")
+            )
+    if spec["type"] in _EXPOSED and spec.get("clusterIP") == "None":
+        detail = f"may not be set to 'None' for {spec['type']} services"
+        errors.append(invalid_value("spec.clusterIPs[0]", "None", detail))
+    errors += labels(spec.get("selector") or {}, "spec.selector")
+    return errors + list(_policies(spec))
+
+
+def _ports(spec: Json) -> Iterator[FieldError]:
+    ports = spec.get("ports") or []
+    if not ports and spec.get("clusterIP") != "None" and spec["type"] != "ExternalName":
+        yield required("spec.ports")
+    names: set[str] = set()
+    numbers: set[tuple[str, int]] = set()
+    for index, port in enumerate(ports):
+        field = f"spec.ports[{index}]"
+        name, number = port.get("name", ""), port.get("port", 0)
+        if not name and len(ports) > 1:
+            yield required(f"{field}.name")
+        elif name and (complaint := dns_label(name)):
+            yield invalid_value(f"{field}.name", name, complaint)
+        elif name and name in names:
+            yield duplicate(f"{field}.name", name)
+        if not 0 < number < 65536:
+            yield invalid_value(f"{field}.port", number, "must be between 1 and 65535, inclusive")
+        if port["protocol"] not in {"TCP", "UDP", "SCTP"}:
+            yield not_supported(f"{field}.protocol", port["protocol"], ("SCTP", "TCP", "UDP"))
+        if (port["protocol"], number) in numbers:
+            yield duplicate(field, {"protocol": port["protocol"], "port": number})
+        names.add(name)
+        numbers.add((port["protocol"], number))
+
+
+def _policies(spec: Json) -> Iterator[FieldError]:
+    if spec["sessionAffinity"] not in {"None", "ClientIP"}:
+        yield not_supported("spec.sessionAffinity", spec["sessionAffinity"], ("ClientIP", "None"))
+    client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+    seconds = client.get("timeoutSeconds", _AFFINITY_SECONDS)
+    if not 0 < seconds <= _MOST_AFFINITY_SECONDS:
+        detail = f"must be greater than 0 and less than {_MOST_AFFINITY_SECONDS}"
+        yield invalid_value("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, detail)
+    for field in ("externalTrafficPolicy", "internalTrafficPolicy"):
+        if (policy := spec.get(field)) not in {None, "Cluster", "Local"}:
+            yield not_supported(f"spec.{field}", policy, ("Cluster", "Local"))
+
+
+def keep(old: Json, new: Json) -> list[FieldError]:
+    """Carry over what an update leaves out; a changed ClusterIP is refused."""
+    before, after = old["spec"], new["spec"]
+    if "ExternalName" in {before["type"], after["type"]}:
+        return []
+    had = before["clusterIP"]
+    if (now := after.get("clusterIP") or had) != had:
+        return [invalid_value("spec.clusterIPs[0]", [now], "may not change once set")]
+    after["clusterIP"], after["clusterIPs"] = had, before["clusterIPs"]
+    node_ports = {
+        (port.get("protocol", "TCP"), port["port"]): port.get("nodePort")
+        for port in before.get("ports") or ()
+    }
+    for port in after.get("ports") or ():
+        number = node_ports.get((port.get("protocol", "TCP"), port.get("port")))
+        if number and after["type"] in _EXPOSED:
+            port.setdefault("nodePort", number)
+    return []

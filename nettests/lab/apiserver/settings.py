@@ -1,0 +1,135 @@
+"""What an API server is started with: version, address ranges, users, and the hooks that inject faults.
+
+Pure values, except ``Faults``, whose two hooks the supervisor sets and clears while the server runs.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network
+
+from nettests.lab.apiserver.request import Request
+
+_SERVICE_CIDR = IPv4Network("10.96.0.0/16")
+_DNS_ADDRESS = IPv4Address("10.96.0.10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What a user may do, as a ``PolicyRule`` says it, within ``namespaces`` (``None``: everywhere).
+
+    ``*`` in verbs, groups or resources stands for all; a subresource is ``pods/exec``.
+    """
+
+    verbs: tuple[str, ...]
+    groups: tuple[str, ...] = ("",)
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """Who asks. ``rules`` add to what RBAC objects in the store grant."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """What ``/version`` says; ``git`` is the whole version with its ``v``."""
+
+    git: str = "v1.36.2"
+    commit: str = "98b35193b2ac7a23a673325f5e9b830ecd5ba406"
+    build_date: str = "2026-08-21T00:00:00Z"
+    go: str = "go1.26.6"
+    platform: str = "linux/amd64"
+
+    @property
+    def major(self) -> str:
+        """``1``."""
+        return self.git.removeprefix("v").split(".")[0]
+
+    @property
+    def minor(self) -> int:
+        """``36``."""
+        return int(self.git.split(".")[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRequest:
+    """A connection that the API is about to make to a node, a pod or an endpoint for a client.
+
+    ``kind`` is ``exec``, ``attach``, ``portforward``, ``log``, ``pod-proxy``, ``service-proxy`` or
+    ``node-proxy``; ``node`` is empty where the API does not know it.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    node: str
+    user: str
+
+
+BeforeRequest = Callable[[Request], Awaitable[None]]
+"""Awaited when the user is known and before all else; it may sleep, or raise ``ApiError``."""
+
+ChannelDown = Callable[[ChannelRequest], Awaitable[str | None]]
+"""Awaited before a channel is opened: text of the dial error that shall break it, or ``None``."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """Hooks that break the server on purpose; both are ``None`` when nothing is wrong."""
+
+    before_request: BeforeRequest | None = None
+    channel_down: ChannelDown | None = None
+    _open: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
+
+    def opened(self, channel: ChannelRequest, cut: Callable[[], None]) -> object:
+        """Note an open channel; returns the handle for ``closed``."""
+        handle = object()
+        self._open[handle] = (channel, cut)
+        return handle
+
+    def closed(self, handle: object) -> None:
+        """Forget a channel that has ended."""
+        self._open.pop(handle, None)
+
+    def cut(self, which: Callable[[ChannelRequest], bool]) -> int:
+        """Break the open channels that ``which`` picks, as a lost kubelet would; returns how many."""
+        chosen = [cut for channel, cut in self._open.values() if which(channel)]
+        for cut in chosen:
+            cut()
+        return len(chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings:
+    """Everything a server must be told; ``faults`` is the one part that may change later."""
+
+    tokens: Mapping[str, User]
+    version: Version = field(default_factory=Version)
+    service_cidr: IPv4Network = _SERVICE_CIDR
+    dns_address: IPv4Address = _DNS_ADDRESS
+    cluster_domain: str = "cluster.local"
+    node_ports: range = range(30000, 32768)
+    server_address: str = "127.0.0.1:6443"
+    ca_certificate: str = ""
+    """PEM, published in every namespace as ConfigMap ``kube-root-ca.crt``."""
+    bookmark_seconds: float = 2.0
+    """How long a watch hears nothing before it is told how far the others have come."""
+    faults: Faults = field(default_factory=Faults)
+
+
+def administrator(name: str = "kubernetes-admin") -> User:
+    """Return a user to whom everything is allowed."""
+    return User(name=name, groups=("system:masters", "system:authenticated"))
+
+
+def component(name: str) -> User:
+    """Return the user of one of the lab's own components, to which everything is allowed too."""
+    return administrator(f"system:{name}")

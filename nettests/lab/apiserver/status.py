@@ -1,0 +1,224 @@
+"""``Status`` objects: every error of the API, worded as a real kube-apiserver words it.
+
+Handlers raise ``ApiError``; the application turns it into the response. ``FieldError`` is one cause of
+a 422 (``k8s.io/apimachinery/pkg/util/validation/field``). Nothing here knows of HTTP libraries.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.lab.apiserver.resources import Resource
+
+Json = dict[str, Any]
+
+
+class ApiError(Exception):
+    """An answer of the API that is a failure: HTTP code, reason, message, details."""
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: Json | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.headers = dict(headers or {})
+
+    def body(self) -> Json:
+        """Return the ``Status`` object."""
+        body: Json = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            body["reason"] = self.reason
+        if self.details is not None:
+            body["details"] = self.details
+        body["code"] = self.code
+        return body
+
+
+class PlainError(Exception):
+    """An answer that is plain text, as kubelet and the HTTP layer below the API give it."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldError:
+    """One invalid field: the kind of error, its path, and the text after ``path: ``."""
+
+    reason: str
+    field: str
+    text: str
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def required(field: str, detail: str = "") -> FieldError:
+    """A value that must be there is not."""
+    text = f"Required value: {detail}" if detail else "Required value"
+    return FieldError(reason="FieldValueRequired", field=field, text=text)
+
+
+def invalid_value(field: str, value: object, detail: str) -> FieldError:
+    """A value is malformed; strings are quoted as Go's ``%q`` does, objects as JSON."""
+    text = f"Invalid value: {_quoted(value)}: {detail}"
+    return FieldError(reason="FieldValueInvalid", field=field, text=text)
+
+
+def forbidden_value(field: str, detail: str) -> FieldError:
+    """A field may not be set here."""
+    return FieldError(reason="FieldValueForbidden", field=field, text=f"Forbidden: {detail}")
+
+
+def not_supported(field: str, value: object, supported: Sequence[str]) -> FieldError:
+    """A value is none of an enumeration."""
+    names = ", ".join(_quoted(name) for name in sorted(supported))
+    text = f"Unsupported value: {_quoted(value)}: supported values: {names}"
+    return FieldError(reason="FieldValueNotSupported", field=field, text=text)
+
+
+def duplicate(field: str, value: object) -> FieldError:
+    """A value that must be unique in its list is not."""
+    return FieldError(
+        reason="FieldValueDuplicate", field=field, text=f"Duplicate value: {_quoted(value)}"
+    )
+
+
+def missing_reference(field: str, value: object) -> FieldError:
+    """A name refers to nothing in the same object."""
+    return FieldError(reason="FieldValueNotFound", field=field, text=f"Not found: {_quoted(value)}")
+
+
+def _details(resource: Resource, name: str) -> Json:
+    details: Json = {"name": name} if name else {}
+    if resource.group:
+        details["group"] = resource.group
+    details["kind"] = resource.plural
+    return details
+
+
+def not_found(resource: Resource, name: str) -> ApiError:
+    """No object of that name."""
+    message = f'{resource.qualified} "{name}" not found'
+    return ApiError(404, "NotFound", message, _details(resource, name))
+
+
+def already_exists(resource: Resource, name: str) -> ApiError:
+    """An object of that name is there already."""
+    message = f'{resource.qualified} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", message, _details(resource, name))
+
+
+def conflict(resource: Resource, name: str, why: str) -> ApiError:
+    """The write was based on something that is no longer so."""
+    message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
+    return ApiError(409, "Conflict", message, _details(resource, name))
+
+
+def stale(resource: Resource, name: str) -> ApiError:
+    """The write was based on an older ``resourceVersion``."""
+    return conflict(
+        resource,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
+
+
+def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Json] = ()) -> ApiError:
+    """Authorisation or admission says no."""
+    details = _details(resource, name)
+    if causes:
+        details["causes"] = list(causes)
+    subject = f'{resource.qualified} "{name}"' if name else resource.qualified
+    return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details)
+
+
+def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiError:
+    """Validation failed; each error is one cause, and repeated ones are told once."""
+    unique = list(dict.fromkeys(errors))
+    texts = [f"{error.field}: {error.text}" for error in unique]
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    details: Json = {"name": name} if name else {}
+    if resource.group:
+        details["group"] = resource.group
+    details["kind"] = resource.kind
+    details["causes"] = [
+        {"reason": error.reason, "message": error.text, "field": error.field} for error in unique
+    ]
+    return ApiError(422, "Invalid", f'{resource.kind} "{name}" is invalid: {joined}', details)
+
+
+def bad_request(message: str) -> ApiError:
+    """The request itself makes no sense."""
+    return ApiError(400, "BadRequest", message)
+
+
+def unavailable(message: str) -> ApiError:
+    """Something behind the API cannot be reached."""
+    return ApiError(503, "ServiceUnavailable", message)
+
+
+def internal(message: str) -> ApiError:
+    """Something broke behind the API; causes repeat the message."""
+    return ApiError(
+        500,
+        "InternalError",
+        f"Internal error occurred: {message}",
+        {"causes": [{"message": message}]},
+    )
+
+
+def expired(asked: int, oldest: int) -> ApiError:
+    """A watch was asked to resume from before what the history holds."""
+    return ApiError(410, "Expired", f"too old resource version: {asked} ({oldest})")
+
+
+def method_not_supported(resource: Resource) -> ApiError:
+    """The resource does not know this verb."""
+    return ApiError(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+        _details(resource, "") if resource.group else {},
+    )
+
+
+def unsupported_media() -> ApiError:
+    """A body's content type is none that can be decoded."""
+    return ApiError(
+        415,
+        "UnsupportedMediaType",
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    )
+
+
+def unauthorized() -> ApiError:
+    """Credentials were given and are not known."""
+    return ApiError(401, "Unauthorized", "Unauthorized")
+
+
+def success(details: Json | None = None) -> Json:
+    """Return the ``Status`` of a request that has no object to show."""
+    body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    if details is not None:
+        body["details"] = details
+    return body

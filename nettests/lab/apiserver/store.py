@@ -1,0 +1,203 @@
+"""The objects of the cluster, in memory: versions, conflicts, and a history that watches resume from.
+
+One counter gives every write its ``resourceVersion``, as etcd's revision does. Objects are kept without
+``kind`` and ``apiVersion`` and are never changed after they were stored: a caller that wants to change
+one copies it. Nothing here knows defaults, validation or deletion rules; all calls are synchronous, so
+that between two awaits of the server nothing moves.
+"""
+
+import asyncio
+import bisect
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Name = tuple[str, str]
+"""``(namespace, name)``; cluster-scoped objects have an empty namespace."""
+
+_FIRST_VERSION = 100
+
+
+class ExistsError(Exception):
+    """An object of that name is stored already."""
+
+
+class MissingError(Exception):
+    """No object of that name is stored."""
+
+
+class StaleError(Exception):
+    """The object changed since the version that the write was based on."""
+
+
+class HistoryGoneError(Exception):
+    """The history no longer holds what happened after the version asked for."""
+
+    def __init__(self, oldest: int) -> None:
+        super().__init__(f"the history begins at {oldest}")
+        self.oldest = oldest
+
+
+class Record:
+    """One version of one object, with its JSON text made once, when first asked for."""
+
+    def __init__(self, body: Json, version: int) -> None:
+        self.body = body
+        self.version = version
+
+    @cached_property
+    def text(self) -> str:
+        """The object's JSON without ``kind`` and ``apiVersion``."""
+        return json.dumps(self.body, separators=(",", ":"))
+
+    @property
+    def name(self) -> Name:
+        """Namespace and name."""
+        metadata = self.body["metadata"]
+        return (metadata.get("namespace", ""), metadata["name"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One write: what it was, and the record after (before, for ``DELETED``) and before it."""
+
+    version: int
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    record: Record
+    previous: Record | None
+
+
+@dataclass(slots=True)
+class _Collection:
+    records: dict[Name, Record] = field(default_factory=dict)
+    history: list[Change] = field(default_factory=list)
+    watchers: set[asyncio.Event] = field(default_factory=set)
+    oldest: int = 0
+
+
+class Store:
+    """Collections of records by resource key (``pods``, ``deployments.apps``)."""
+
+    def __init__(self, *, history: int = 4000) -> None:
+        self.version = _FIRST_VERSION
+        self._history = history
+        self._collections: dict[str, _Collection] = {}
+        self._watchers: set[asyncio.Event] = set()
+        self.departures = 0
+        """Counts writes that removed an object or marked it for removal."""
+
+    def get(self, key: str, namespace: str, name: str) -> Record | None:
+        """Return the stored record, if there is one."""
+        return self._of(key).records.get((namespace, name))
+
+    def records(self, key: str, namespace: str = "") -> list[Record]:
+        """Return the records of one namespace (all when empty), by namespace and name."""
+        records = self._of(key).records
+        names = sorted(name for name in records if not namespace or name[0] == namespace)
+        return [records[name] for name in names]
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of the collections that hold anything."""
+        yield from [key for key, held in self._collections.items() if held.records]
+
+    def create(self, key: str, body: Json) -> Record:
+        """Store a new object; ``ExistsError`` when its name is taken."""
+        collection = self._of(key)
+        name = Record(body, 0).name
+        if name in collection.records:
+            raise ExistsError(name)
+        return self._write(collection, "ADDED", body, None)
+
+    def update(self, key: str, body: Json, *, expected: int | None = None) -> Record:
+        """Replace an object; ``StaleError`` when it is not at version ``expected`` any more."""
+        collection = self._of(key)
+        previous = collection.records.get(Record(body, 0).name)
+        if previous is None:
+            raise MissingError(Record(body, 0).name)
+        if expected is not None and previous.version != expected:
+            raise StaleError(previous.version)
+        return self._write(collection, "MODIFIED", body, previous)
+
+    def delete(self, key: str, namespace: str, name: str) -> Record:
+        """Remove an object and return its last state under the version of the removal."""
+        collection = self._of(key)
+        previous = collection.records.get((namespace, name))
+        if previous is None:
+            raise MissingError((namespace, name))
+        record = self._write(collection, "DELETED", dict(previous.body), previous)
+        del collection.records[namespace, name]
+        return record
+
+    def subscribe(self, key: str) -> "Subscription":
+        """Return a subscription that is woken by every later write to the collection."""
+        return Subscription(self._of(key).watchers)
+
+    def subscribe_all(self) -> "Subscription":
+        """Return a subscription that is woken by every later write."""
+        return Subscription(self._watchers)
+
+    def changes(self, key: str, since: int) -> list[Change]:
+        """Return what happened after version ``since``; ``HistoryGoneError`` when trimmed."""
+        collection = self._of(key)
+        if since < collection.oldest:
+            raise HistoryGoneError(collection.oldest)
+        start = bisect.bisect_right(collection.history, since, key=lambda change: change.version)
+        return collection.history[start:]
+
+    def _write(
+        self,
+        collection: _Collection,
+        kind: Literal["ADDED", "MODIFIED", "DELETED"],
+        body: Json,
+        previous: Record | None,
+    ) -> Record:
+        self.version += 1
+        body["metadata"] = {**body["metadata"], "resourceVersion": str(self.version)}
+        record = Record(body, self.version)
+        collection.records[record.name] = record
+        collection.history.append(
+            Change(version=self.version, type=kind, record=record, previous=previous)
+        )
+        if len(collection.history) > 2 * self._history:
+            dropped = len(collection.history) - self._history
+            collection.oldest = collection.history[dropped - 1].version
+            del collection.history[:dropped]
+        if kind == "DELETED" or "deletionTimestamp" in body["metadata"]:
+            self.departures += 1
+        for watcher in (*collection.watchers, *self._watchers):
+            watcher.set()
+        return record
+
+    def _of(self, key: str) -> _Collection:
+        collection = self._collections.get(key)
+        if collection is None:
+            collection = self._collections[key] = _Collection(oldest=_FIRST_VERSION)
+        return collection
+
+
+class Subscription:
+    """Waits for writes to one collection; a context manager that ends with its watch."""
+
+    def __init__(self, watchers: set[asyncio.Event]) -> None:
+        self._watchers = watchers
+        self._event = asyncio.Event()
+
+    def __enter__(self) -> "Subscription":
+        self._watchers.add(self._event)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watchers.discard(self._event)
+
+    async def wait(self, seconds: float) -> bool:
+        """Return at the next write, or after ``seconds``; tells whether there was one."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            return False
+        self._event.clear()
+        return True

@@ -1,0 +1,197 @@
+"""Watches over chunked HTTP or WebSocket: initial events, resume, selectors, bookmarks, expiry.
+
+After ``k8s.io/apiserver/pkg/storage/cacher``: an object that starts or stops to match a selector is
+ADDED or DELETED for that watch. A watch reads the store's history from where it stands whenever the
+store wakes it, so that any number of watches cost nothing while nothing changes.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from nettests.lab.apiserver import views
+from nettests.lab.apiserver.call import Call
+from nettests.lab.apiserver.channels import not_accepted
+from nettests.lab.apiserver.forms import Form, negotiate, render_event
+from nettests.lab.apiserver.request import flag
+from nettests.lab.apiserver.responses import JSON, api_headers
+from nettests.lab.apiserver.selectors import matches_labels, parse_fields, parse_labels
+from nettests.lab.apiserver.status import ApiError, FieldError, bad_request, expired, invalid
+from nettests.lab.apiserver.store import Change, HistoryGoneError, Record
+
+Json = dict[str, Any]
+Selects = Callable[[Record], bool]
+Send = Callable[[list[str]], Awaitable[None]]
+
+_LEAST_SECONDS = 1800
+
+
+def selection(call: Call) -> Selects:
+    """Return the predicate of the request's namespace, name and selectors."""
+    query = call.http.query
+    labels = parse_labels(query.get("labelSelector", ""))
+    fields = parse_fields(query.get("fieldSelector", ""), call.resource.key)
+    namespace, name = call.namespace, call.name
+
+    def selects(record: Record) -> bool:
+        where, named = record.name
+        if (namespace and where != namespace) or (name and named != name):
+            return False
+        body = record.body
+        return matches_labels(labels, body) and (fields is None or fields(body))
+
+    return selects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watch:
+    """What one watch was asked for."""
+
+    call: Call
+    form: Form
+    selects: Selects
+    bookmarks: bool
+    seconds: float
+    since: int | None
+    initial_end: bool
+
+
+def _read(call: Call) -> _Watch:
+    query = call.http.query
+    version = query.get("resourceVersion", "")
+    initial = flag(query, "sendInitialEvents")
+    match = query.get("resourceVersionMatch", "")
+    if initial and match != "NotOlderThan":
+        detail = (
+            "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        )
+        raise invalid(
+            call.resource,
+            "",
+            [FieldError(reason="FieldValueForbidden", field="resourceVersionMatch", text=detail)],
+        )
+    try:
+        since = int(version) if version else 0
+        seconds = float(query.get("timeoutSeconds") or 0)
+    except ValueError as error:
+        raise bad_request(f"invalid resource version or timeout: {error}") from error
+    return _Watch(
+        call=call,
+        form=negotiate(call.accept),
+        selects=selection(call),
+        bookmarks=flag(query, "allowWatchBookmarks"),
+        seconds=seconds or random.uniform(_LEAST_SECONDS, 2 * _LEAST_SECONDS),  # noqa: S311
+        since=None if initial or since == 0 else since,
+        initial_end=initial,
+    )
+
+
+async def watch(call: Call) -> web.StreamResponse:
+    """Serve a watch until its time is up or the client goes."""
+    wanted = _read(call)
+    if call.http.headers.get("Upgrade", "").lower() == "websocket":
+        return await _watch_by_websocket(call, wanted)
+    response = web.StreamResponse(headers={**api_headers(), "Content-Type": JSON})
+    response.enable_chunked_encoding()
+    await response.prepare(call.http)
+
+    async def send(lines: list[str]) -> None:
+        await response.write("".join(lines).encode())
+
+    await _until_over(wanted, send)
+    await response.write_eof()
+    return response
+
+
+async def _watch_by_websocket(call: Call, wanted: _Watch) -> web.StreamResponse:
+    """Send each event as one message; without an ``Origin`` the handshake fails, as in Go."""
+    if "Origin" not in call.http.headers:
+        return not_accepted()
+    socket = web.WebSocketResponse(compress=False)
+    await socket.prepare(call.http)
+
+    async def send(lines: list[str]) -> None:
+        for line in lines:
+            await socket.send_str(line)
+
+    await _until_over(wanted, send)
+    await socket.close()
+    return socket
+
+
+async def _until_over(wanted: _Watch, send: Send) -> None:
+    try:
+        async with asyncio.timeout(wanted.seconds):
+            await _follow(wanted, send)
+    except TimeoutError:
+        return
+    except ApiError as error:
+        await send([_error_line(error)])
+
+
+def _error_line(error: ApiError) -> str:
+    return json.dumps({"type": "ERROR", "object": error.body()}, separators=(",", ":")) + "\n"
+
+
+async def _follow(wanted: _Watch, send: Send) -> None:
+    store, key = wanted.call.server.store, wanted.call.resource.key
+    every = wanted.call.server.settings.bookmark_seconds
+    with store.subscribe(key) as subscription:
+        cursor = store.version if wanted.since is None else wanted.since
+        if wanted.since is None and (lines := _initial(wanted)):
+            await send(lines)
+        while True:
+            changes = _changes(wanted, cursor)
+            if changes:
+                cursor = changes[-1].version
+                if lines := _lines(wanted, changes):
+                    await send(lines)
+                continue
+            woken = await subscription.wait(every)
+            if wanted.bookmarks and not woken and not _changes(wanted, cursor):
+                # nothing of this collection happened up to here: the watch may resume from here
+                cursor = max(cursor, store.version)
+                await send([_bookmark(wanted, cursor, initial_end=False)])
+
+
+def _changes(wanted: _Watch, since: int) -> list[Change]:
+    try:
+        return wanted.call.server.store.changes(wanted.call.resource.key, since)
+    except HistoryGoneError as gone:
+        raise expired(since, gone.oldest) from gone
+
+
+def _initial(wanted: _Watch) -> list[str]:
+    store = wanted.call.server.store
+    records = store.records(wanted.call.resource.key, wanted.call.namespace)
+    lines = [_line(wanted, "ADDED", record) for record in records if wanted.selects(record)]
+    if wanted.initial_end and wanted.bookmarks:
+        lines.append(_bookmark(wanted, store.version, initial_end=True))
+    return lines
+
+
+def _lines(wanted: _Watch, changes: Iterable[Change]) -> list[str]:
+    lines = []
+    for change in changes:
+        after = change.type != "DELETED" and wanted.selects(change.record)
+        before = change.previous is not None and wanted.selects(change.previous)
+        if after:
+            lines.append(_line(wanted, "MODIFIED" if before else "ADDED", change.record))
+        elif before:
+            lines.append(_line(wanted, "DELETED", change.record))
+    return lines
+
+
+def _line(wanted: _Watch, kind: str, record: Record) -> str:
+    call = wanted.call
+    return render_event(wanted.form, call.resource, kind, record, call.include_object)
+
+
+def _bookmark(wanted: _Watch, version: int, *, initial_end: bool) -> str:
+    item = views.bookmark(wanted.call.resource, version, initial_end=initial_end)
+    return json.dumps({"type": "BOOKMARK", "object": item}, separators=(",", ":")) + "\n"

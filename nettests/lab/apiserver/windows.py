@@ -1,0 +1,138 @@
+"""Admission of Windows pods: what ``os.name`` forbids, and the rules of HostProcess containers.
+
+After ``validateWindows``, ``validateLinux`` and ``validateWindowsHostProcessPod`` of
+``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; works on pods with defaults set.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.lab.apiserver.status import (
+    FieldError,
+    forbidden_value,
+    invalid_value,
+    not_supported,
+)
+
+Json = dict[str, Any]
+
+_FORBIDDEN = "cannot be set for a windows pod"
+# (field of the pod's spec, whether ``false`` is refused too); a bool that is false is not set in Go.
+_POD_FIELDS = (
+    ("securityContext.appArmorProfile", True),
+    ("securityContext.seLinuxOptions", True),
+    ("hostUsers", True),
+    ("hostPID", False),
+    ("hostIPC", False),
+    ("securityContext.seccompProfile", True),
+    ("securityContext.fsGroup", True),
+    ("securityContext.fsGroupChangePolicy", True),
+    ("securityContext.sysctls", False),
+    ("shareProcessNamespace", True),
+    ("securityContext.runAsUser", True),
+    ("securityContext.runAsGroup", True),
+    ("securityContext.supplementalGroups", True),
+    ("securityContext.supplementalGroupsPolicy", True),
+)
+_CONTAINER_FIELDS = (
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
+)
+_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def containers(spec: Json) -> Iterator[tuple[str, Json]]:
+    """Yield every container of a pod with its field path, init containers first."""
+    for field in _LISTS:
+        for index, container in enumerate(spec.get(field) or ()):
+            yield f"spec.{field}[{index}]", container
+
+
+def validate_os(spec: Json) -> list[FieldError]:
+    """Return what is wrong with ``spec.os`` and with the fields that its name rules out."""
+    if (named := spec.get("os")) is None:
+        return []
+    match named.get("name", ""):
+        case "windows":
+            return [*_windows_pod(spec), *_windows_containers(spec)]
+        case "linux":
+            return _linux(spec)
+        case other:
+            return [not_supported("spec.os", other, ("linux", "windows"))]
+
+
+def _windows_pod(spec: Json) -> Iterator[FieldError]:
+    context = spec.get("securityContext") or {}
+    for path, even_false in _POD_FIELDS:
+        holder = context if path.startswith("securityContext.") else spec
+        value = holder.get(path.rpartition(".")[2])
+        if value is not None and (even_false or value):
+            yield forbidden_value(f"spec.{path}", _FORBIDDEN)
+
+
+def _windows_containers(spec: Json) -> Iterator[FieldError]:
+    for path, container in containers(spec):
+        context = container.get("securityContext") or {}
+        for name in _CONTAINER_FIELDS:
+            if context.get(name) is not None:
+                yield forbidden_value(f"{path}.securityContext.{name}", _FORBIDDEN)
+
+
+def _linux(spec: Json) -> list[FieldError]:
+    detail = "windows options cannot be set for a linux pod"
+    holders = [("spec", spec), *containers(spec)]
+    return [
+        forbidden_value(f"{path}.securityContext.windowsOptions", detail)
+        for path, holder in holders
+        if (holder.get("securityContext") or {}).get("windowsOptions") is not None
+    ]
+
+
+def _host_process(holder: Json) -> bool | None:
+    options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
+    value: bool | None = options.get("hostProcess")
+    return value
+
+
+def is_host_process(spec: Json) -> bool:
+    """Tell whether any container of the pod is a HostProcess container."""
+    pod = _host_process(spec)
+    own = [_host_process(container) for _, container in containers(spec)]
+    return any(pod if value is None else value for value in own)
+
+
+def validate_host_process(spec: Json) -> list[FieldError]:
+    """Return the violations of the all-or-none and hostNetwork rules (KEP-1981)."""
+    errors: list[FieldError] = []
+    pod = _host_process(spec)
+    count = 0
+    listed = list(containers(spec))
+    for path, container in listed:
+        own = _host_process(container)
+        if pod is not None and own is not None and pod != own:
+            detail = (
+                "pod hostProcess value must be identical if both are specified, "
+                f"was {str(pod).lower()}"
+            )
+            field = f"{path}.securityContext.windowsOptions.hostProcess"
+            errors.append(invalid_value(field, own, detail))
+        if own or (own is None and pod):
+            count += 1
+    if count and count != len(listed):
+        detail = (
+            "If pod contains any hostProcess containers then all containers "
+            "must be HostProcess containers"
+        )
+        errors.append(invalid_value("spec", "", detail))
+    if count and not spec.get("hostNetwork"):
+        detail = "hostNetwork must be true if pod contains any hostProcess containers"
+        errors.append(invalid_value("spec.hostNetwork", value=False, detail=detail))
+    return errors

@@ -1,0 +1,237 @@
+"""``nettests lab``: start, stop, list and break emulated clusters.
+
+Thin: it reads arguments, calls ``launch``, ``state`` and ``control``, and prints. Errors for people go to
+standard error, with exit code 1; ``--json`` prints one object on standard output and nothing else.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from nettests.lab import control, launch, profiles, state
+from nettests.lab.errors import LabError
+from nettests.lab.launch import Phase
+from nettests.lab.state import LabFolder
+
+_NAME = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
+
+
+class _Group(click.Group):
+    """Turns errors of the lab into messages: no tracebacks for people."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except LabError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+def lab() -> None:
+    """Emulated mixed clusters: Linux and Windows nodes with real packets, in network namespaces.
+
+    \b
+    nettests lab up --profile win2019-l2bridge
+    export KUBECONFIG=$(nettests lab kubeconfig)
+    kubectl get nodes
+    nettests lab down
+
+    A lab is closed: it has no way to the machine's network, and its API listens on 127.0.0.1 only.
+    """
+
+
+@lab.command()
+@click.option(
+    "--profile",
+    default=profiles.DEFAULT,
+    show_default=True,
+    help="Which cluster: a name from `nettests lab profiles`, or a file (*.yaml).",
+)
+@_NAME
+@click.option(
+    "--without-windows-ping",
+    is_flag=True,
+    help="Windows containers have no ping.exe, as some base images.",
+)
+@click.option("--quiet", is_flag=True, help="Do not show progress.")
+@_JSON
+def up(*, profile: str, name: str, without_windows_ping: bool, quiet: bool, as_json: bool) -> None:
+    """Start a lab in the background; returns when every node is Ready."""
+    options = launch.Options(windows_ping=not without_windows_ping)
+    show = _nothing if quiet or as_json else _show
+    try:
+        folder = launch.up(name, profile, options, show)
+    except KeyboardInterrupt:
+        click.echo("Interrupted: the lab was stopped, nothing is left of it.", err=True)
+        sys.exit(130)
+    if as_json:
+        click.echo(json.dumps(_description(folder)))
+        return
+    click.echo(f'Lab "{name}" is ready ({profile}). Use it:')
+    click.echo(f"  export KUBECONFIG={folder.kubeconfig}")
+    click.echo("  kubectl get nodes")
+    click.echo(f"  nettests run --cluster-profile {folder.cluster_profile}")
+    click.echo(f"  nettests lab down --name {name}")
+
+
+@lab.command()
+@_NAME
+@click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
+def down(*, name: str, everything: bool) -> None:
+    """Stop a lab; removes its process, namespaces and files, also after it was killed."""
+    chosen = state.folders() if everything else (state.folder(name),)
+    for folder in chosen:
+        ran = launch.down(folder)
+        what = "stopped" if ran else "was not running; what it left is removed"
+        click.echo(f'Lab "{folder.name}" {what}.')
+
+
+@lab.command()
+@click.option("--name", help="Only this lab, with phases of its start and its namespaces.")
+@_JSON
+def status(*, name: str | None, as_json: bool) -> None:
+    """List the labs of this user and whether they run.
+
+    With --name and --json also the file descriptors of the lab's namespaces, for
+    nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD --preserve-credentials.
+    """
+    if name is not None:
+        _show_one(_running(name), as_json=as_json)
+        return
+    rows = [_description(folder) for folder in state.folders()]
+    if as_json:
+        click.echo(json.dumps({"labs": rows}))
+        return
+    if not rows:
+        click.echo("No lab runs. Start one: nettests lab up")
+    for row in rows:
+        _show_row(row)
+
+
+@lab.command(name="profiles")
+@_JSON
+def list_profiles(*, as_json: bool) -> None:
+    """List the clusters that can be emulated."""
+    found = profiles.available()
+    if as_json:
+        click.echo(json.dumps({p.name: p.summary for p in found}))
+        return
+    width = max(len(profile.name) for profile in found)
+    for profile in found:
+        mark = " (default)" if profile.name == profiles.DEFAULT else ""
+        click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
+
+
+@lab.command()
+@_NAME
+def kubeconfig(*, name: str) -> None:
+    """Print the path of a running lab's kubeconfig, and nothing else."""
+    click.echo(str(_running(name).kubeconfig))
+
+
+@lab.group()
+def fault() -> None:
+    """Break a running lab on purpose, by mechanism, and mend it.
+
+    \b
+    dns-down                                            packets to the DNS pod's port 53 are lost
+    service-rules-missing --service [NS/]S --node N     the node has no rules of the Service
+    channel-down [--node N]                             exec, port-forward and pod proxy fail
+    api-errors [--rate 0.2]                             the API answers 500 to some requests
+    slow-api [--seconds 1]                              the API takes longer
+    """
+
+
+@fault.command()
+@click.argument("kind")
+@_NAME
+@click.option("--service", help="A Service: NAME or NAMESPACE/NAME.")
+@click.option("--node", help="A node.")
+@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests that fail.")
+@click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
+def inject(kind: str, *, name: str, **options: Any) -> None:
+    """Put a fault in force until it is cleared."""
+    given = {key: value for key, value in options.items() if value is not None}
+    request = {"do": "fault-inject", "fault": kind, "options": given}
+    control.ask(_running(name).path, request)
+    click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")
+
+
+@fault.command()
+@click.argument("kind", required=False)
+@_NAME
+def clear(kind: str | None, *, name: str) -> None:
+    """Undo all faults, or those of one kind."""
+    answer = control.ask(_running(name).path, {"do": "fault-clear", "fault": kind})
+    click.echo(f"{answer['cleared']} fault(s) cleared.")
+
+
+@fault.command(name="list")
+@_NAME
+@_JSON
+def list_faults(*, name: str, as_json: bool) -> None:
+    """List the faults in force."""
+    answer = control.ask(_running(name).path, {"do": "fault-list"})
+    if as_json:
+        click.echo(json.dumps(answer))
+        return
+    for row in answer["faults"]:
+        options = " ".join(f"{key}={value}" for key, value in row["options"].items())
+        click.echo(f"{row['fault']} {options}".rstrip())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line (``python -m nettests.lab``)."""
+    lab.main(args=arguments, prog_name="nettests lab")
+
+
+def _running(name: str) -> LabFolder:
+    folder = state.folder(name)
+    if folder.process() is None:
+        running = [f.name for f in state.folders() if f.process() is not None]
+        hint = f"Running: {', '.join(running)}." if running else "Start one: nettests lab up"
+        raise LabError(f'No lab called "{name}" is running.', hint=hint)
+    return folder
+
+
+def _show_row(row: dict[str, Any]) -> None:
+    condition = "running" if row["running"] else "dead (nettests lab down removes it)"
+    click.echo(f"{row['name']:<12} {row['profile']:<24} {condition}  {row['kubeconfig']}")
+
+
+def _show_one(folder: LabFolder, *, as_json: bool) -> None:
+    answer = control.ask(folder.path, {"do": "status"})
+    if as_json:
+        click.echo(json.dumps({**_description(folder), **answer}))
+        return
+    _show_row(_description(folder))
+    for phase, seconds in answer["phases"].items():
+        click.echo(f"  {seconds:6.2f} s  {phase}")
+    for namespace, descriptor in answer["namespaces"].items():
+        click.echo(f"  namespace {namespace}: /proc/{answer['pid']}/fd/{descriptor}")
+
+
+def _description(folder: LabFolder) -> dict[str, Any]:
+    record = folder.record()
+    return {
+        "name": folder.name,
+        "profile": record.profile if record else "unknown",
+        "pid": record.pid if record else None,
+        "kubeconfig": str(folder.kubeconfig),
+        "cluster_profile": str(folder.cluster_profile),
+        "running": folder.process() is not None,
+    }
+
+
+def _show(phase: Phase) -> None:
+    click.echo(f"{phase.seconds:6.2f} s  {phase.name}", err=True)
+
+
+def _nothing(_phase: Phase) -> None:
+    """Show no progress."""

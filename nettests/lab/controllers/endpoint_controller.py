@@ -1,0 +1,135 @@
+"""The loop that keeps Endpoints and EndpointSlices in step with Services and pods.
+
+``endpoints`` computes them; this writes what differs. Services without a selector are left alone:
+somebody else (the bootstrap, a user) writes their endpoints.
+"""
+
+import asyncio
+import logging
+
+import aiohttp
+
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.endpoints import (
+    SERVICE_LABEL,
+    endpoints_of,
+    selects_pod,
+    slice_of,
+)
+from nettests.lab.informer import Informer, WorkQueue
+
+_LOG = logging.getLogger(__name__)
+
+
+class EndpointController:
+    """Writes both kinds of endpoints for every Service with a selector."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._services = Informer(client, "/api/v1/services")
+        self._pods = Informer(client, "/api/v1/pods")
+        self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
+        self._queue = WorkQueue()
+        self._written: dict[str, tuple[Json, Json]] = {}
+
+    async def run(self) -> None:
+        """Follow the API until cancelled."""
+        self._services.subscribe(lambda key, _old, _new: self._queue.add(key))
+        self._pods.subscribe(self._pod_changed)
+        informers = (self._services, self._pods, self._slices)
+        async with asyncio.TaskGroup() as group:
+            for informer in informers:
+                group.create_task(informer.run())
+            for informer in informers:
+                await informer.synced.wait()
+            await self._work()
+
+    def _pod_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
+        pod = new or old
+        if pod is None or (old is not None and new is not None and _seen(old) == _seen(new)):
+            return
+        namespace = pod["metadata"]["namespace"]
+        for service in self._services.in_namespace(namespace):
+            if any(side is not None and selects_pod(service, side) for side in (old, new)):
+                self._queue.add(f"{namespace}/{service['metadata']['name']}")
+
+    async def _work(self) -> None:
+        while True:
+            key = await self._queue.take()
+            try:
+                await self._reconcile(key)
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("endpoints of %s: %s", key, error)
+                self._written.pop(key, None)
+                asyncio.get_running_loop().call_later(0.5, self._queue.add, key)
+
+    async def _reconcile(self, key: str) -> None:
+        service = self._services.objects.get(key)
+        if service is None:
+            self._written.pop(key, None)
+            await self._remove(key)
+            return
+        if not service["spec"].get("selector"):
+            return
+        pods = list(self._pods.in_namespace(service["metadata"]["namespace"]))
+        wanted = (slice_of(service, pods), endpoints_of(service, pods))
+        if self._written.get(key) == wanted:
+            return
+        await self._write_slice(key, wanted[0])
+        await self._write_endpoints(wanted[1])
+        self._written[key] = wanted
+
+    async def _write_slice(self, key: str, wanted: Json) -> None:
+        namespace = wanted["metadata"]["namespace"]
+        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        existing = self._existing_slice(key)
+        if existing is None:
+            created = await self._client.create(path, wanted)
+            # The watch may tell later than the next change comes: remember the name now.
+            self._slices.objects.setdefault(f"{namespace}/{created['metadata']['name']}", created)
+            return
+        body = {field: wanted[field] for field in ("endpoints", "ports")}
+        body["metadata"] = {"annotations": wanted["metadata"]["annotations"]}
+        await self._client.patch(f"{path}/{existing['metadata']['name']}", body)
+
+    def _existing_slice(self, key: str) -> Json | None:
+        namespace, _, name = key.partition("/")
+        for item in self._slices.in_namespace(namespace):
+            labels = item["metadata"].get("labels") or {}
+            if labels.get(SERVICE_LABEL) == name:
+                return item
+        return None
+
+    async def _write_endpoints(self, wanted: Json) -> None:
+        metadata = wanted["metadata"]
+        path = f"/api/v1/namespaces/{metadata['namespace']}/endpoints"
+        try:
+            await self._client.create(path, wanted)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            told = {field: metadata[field] for field in ("labels", "annotations")}
+            body = {"subsets": wanted.get("subsets"), "metadata": told}
+            await self._client.patch(f"{path}/{metadata['name']}", body)
+
+    async def _remove(self, key: str) -> None:
+        """Endpoints share their Service's name and go with it; slices go by owner."""
+        namespace, _, name = key.partition("/")
+        try:
+            await self._client.delete(f"/api/v1/namespaces/{namespace}/endpoints/{name}")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+
+def _seen(pod: Json) -> tuple[object, ...]:
+    """What of a pod endpoints depend on."""
+    status = pod.get("status", {})
+    ready = [c["status"] for c in status.get("conditions") or () if c["type"] == "Ready"]
+    return (
+        pod["metadata"].get("labels"),
+        "deletionTimestamp" in pod["metadata"],
+        status.get("podIP"),
+        status.get("phase"),
+        ready,
+    )

@@ -1,0 +1,217 @@
+"""Endpoints and EndpointSlices of Services, from selectors and the readiness of pods. Pure.
+
+Follows the endpoint and EndpointSlice controllers as recorded from Kubernetes 1.36: one IPv4 slice per
+Service, ``ready``/``serving``/``terminating`` conditions, ``hostname`` for pods of a headless Service
+whose ``subdomain`` is the Service's name, ``publishNotReadyAddresses``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nettests.lab.client import Json
+
+MANAGED_BY = "endpointslice-controller.k8s.io"
+SERVICE_LABEL = "kubernetes.io/service-name"
+
+_TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
+_HEADLESS_LABEL = "service.kubernetes.io/headless"
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Endpoint:
+    """One pod behind a Service."""
+
+    pod: Json
+    address: str
+    ready: bool
+    serving: bool
+    terminating: bool
+    hostname: str | None
+
+
+def selects_pod(service: Json, pod: Json) -> bool:
+    """Say whether the Service's selector (it must have one) matches the pod."""
+    selector = service["spec"].get("selector") or {}
+    labels = pod["metadata"].get("labels") or {}
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+
+
+def slice_of(service: Json, pods: Iterable[Json]) -> Json:
+    """Return the Service's EndpointSlice, without its name."""
+    metadata = service["metadata"]
+    found = _endpoints(service, pods)
+    labels = {
+        **(metadata.get("labels") or {}),
+        "endpointslice.kubernetes.io/managed-by": MANAGED_BY,
+        SERVICE_LABEL: metadata["name"],
+    }
+    if service["spec"].get("clusterIP") == "None":
+        labels[_HEADLESS_LABEL] = ""
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "generateName": f"{metadata['name']}-",
+            "namespace": metadata["namespace"],
+            "labels": labels,
+            "annotations": _trigger(service, found),
+            "ownerReferences": [
+                {
+                    "apiVersion": "v1",
+                    "kind": "Service",
+                    "name": metadata["name"],
+                    "uid": metadata["uid"],
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
+            ],
+        },
+        "addressType": "IPv4",
+        "endpoints": [_slice_endpoint(endpoint) for endpoint in found],
+        "ports": _ports(service, [endpoint.pod for endpoint in found], unnamed=True),
+    }
+
+
+def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
+    """Return the Service's Endpoints object; no ``subsets`` when nothing is selected."""
+    metadata = service["metadata"]
+    found = _endpoints(service, pods)
+    publish = bool(service["spec"].get("publishNotReadyAddresses"))
+    ready = [e for e in found if e.ready or (publish and not e.terminating)]
+    unready = [e for e in found if e not in ready and not e.terminating]
+    subset: Json = {}
+    if ready:
+        subset["addresses"] = [_address(endpoint) for endpoint in ready]
+    if unready:
+        subset["notReadyAddresses"] = [_address(endpoint) for endpoint in unready]
+    if subset:
+        subset["ports"] = _ports(service, [e.pod for e in (*ready, *unready)], unnamed=False)
+    return {
+        "apiVersion": "v1",
+        "kind": "Endpoints",
+        "metadata": {
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "labels": {
+                **(metadata.get("labels") or {}),
+                "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+            },
+            "annotations": _trigger(service, found),
+        },
+        **({"subsets": [subset]} if subset else {}),
+    }
+
+
+def _trigger(service: Json, found: Iterable[_Endpoint]) -> dict[str, str]:
+    """Return when what this object tells last changed: the Service's birth, or a pod's readiness."""
+    moments = [service["metadata"].get("creationTimestamp", "")]
+    for endpoint in found:
+        moments.extend(
+            condition.get("lastTransitionTime", "")
+            for condition in endpoint.pod["status"].get("conditions") or ()
+            if condition["type"] == "Ready"
+        )
+    return {_TRIGGER: max(moments)} if any(moments) else {}
+
+
+def _endpoints(service: Json, pods: Iterable[Json]) -> list[_Endpoint]:
+    """Return the endpoints by address, so that the same pods give the same object."""
+    publish = bool(service["spec"].get("publishNotReadyAddresses"))
+    found = []
+    for pod in pods:
+        status = pod.get("status", {})
+        address = status.get("podIP")
+        if not address or status.get("phase") in _FINISHED or not selects_pod(service, pod):
+            continue
+        serving = _is_ready(status)
+        terminating = "deletionTimestamp" in pod["metadata"]
+        found.append(
+            _Endpoint(
+                pod=pod,
+                address=str(address),
+                ready=publish or (serving and not terminating),
+                serving=serving,
+                terminating=terminating,
+                hostname=_hostname(service, pod),
+            )
+        )
+    return sorted(found, key=lambda endpoint: (endpoint.address, endpoint.pod["metadata"]["name"]))
+
+
+def _is_ready(status: Mapping[str, Json]) -> bool:
+    conditions: Sequence[Json] = status.get("conditions") or ()  # type: ignore[assignment]
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _hostname(service: Json, pod: Json) -> str | None:
+    hostname = pod["spec"].get("hostname")
+    in_domain = pod["spec"].get("subdomain") == service["metadata"]["name"]
+    return str(hostname) if hostname and in_domain else None
+
+
+def _slice_endpoint(endpoint: _Endpoint) -> Json:
+    result: Json = {
+        "addresses": [endpoint.address],
+        "conditions": {
+            "ready": endpoint.ready,
+            "serving": endpoint.serving,
+            "terminating": endpoint.terminating,
+        },
+        "targetRef": _target(endpoint.pod),
+        "nodeName": endpoint.pod["spec"]["nodeName"],
+    }
+    if endpoint.hostname:
+        result["hostname"] = endpoint.hostname
+    return result
+
+
+def _address(endpoint: _Endpoint) -> Json:
+    result: Json = {
+        "ip": endpoint.address,
+        "nodeName": endpoint.pod["spec"]["nodeName"],
+        "targetRef": _target(endpoint.pod),
+    }
+    if endpoint.hostname:
+        result["hostname"] = endpoint.hostname
+    return result
+
+
+def _target(pod: Json) -> Json:
+    metadata = pod["metadata"]
+    return {
+        "kind": "Pod",
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
+
+
+def _ports(service: Json, pods: Sequence[Json], *, unnamed: bool) -> list[Json]:
+    """Return target ports; a slice names every port, Endpoints only those that have a name.
+
+    A named target port is looked up in the first pod: one slice for all pods is enough as long as
+    they agree, which the pods of one workload do.
+    """
+    result = []
+    for port in service["spec"].get("ports") or ():
+        number = _target_port(port, pods)
+        if number is None:
+            continue
+        entry: Json = {"port": number, "protocol": port.get("protocol", "TCP")}
+        if unnamed or port.get("name"):
+            entry["name"] = port.get("name", "")
+        result.append(entry)
+    return result
+
+
+def _target_port(port: Json, pods: Sequence[Json]) -> int | None:
+    target = port.get("targetPort", port["port"])
+    if isinstance(target, int):
+        return target or int(port["port"])
+    for pod in pods:
+        for container in pod["spec"]["containers"]:
+            for known in container.get("ports") or ():
+                if known.get("name") == target:
+                    return int(known["containerPort"])
+    return None

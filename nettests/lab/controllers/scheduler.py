@@ -1,0 +1,146 @@
+"""The scheduler's loop: bind pods that have no node, say why others stay pending.
+
+A pod is looked at when it appears, and every pending one again when nodes, or pods that hold a place,
+change. ``scheduling`` decides.
+"""
+
+import asyncio
+import logging
+
+import aiohttp
+
+from nettests.lab.client import STRATEGIC, ApiError, Client, Json
+from nettests.lab.controllers.scheduling import place
+from nettests.lab.events import Recorder, timestamp
+from nettests.lab.informer import Informer, WorkQueue
+
+_LOG = logging.getLogger(__name__)
+
+_OBSERVED_GENERATION = 34
+"""PodObservedGenerationTracking is on by default since 1.34."""
+
+
+class Scheduler:
+    """Binds pods; ``minor`` is the cluster's Kubernetes 1.x."""
+
+    def __init__(self, client: Client, minor: int) -> None:
+        self._client = client
+        self._minor = minor
+        self._pods = Informer(client, "/api/v1/pods")
+        self._nodes = Informer(client, "/api/v1/nodes")
+        self._recorder = Recorder(client, "default-scheduler")
+        self._queue = WorkQueue()
+        self._told: dict[str, str] = {}
+        self._assumed: dict[str, Json] = {}
+
+    async def run(self) -> None:
+        """Schedule until cancelled."""
+        self._pods.subscribe(self._pod_changed)
+        self._nodes.subscribe(self._node_changed)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pods.run())
+            group.create_task(self._nodes.run())
+            group.create_task(self._recorder.run())
+            group.create_task(self._work())
+
+    def _pod_changed(self, key: str, _old: Json | None, new: Json | None) -> None:
+        if new is not None and _waits(new):
+            self._queue.add(key)
+            return
+        if new is None or new["spec"].get("nodeName"):
+            self._assumed.pop(key, None)
+        if new is None:
+            self._told.pop(key, None)
+            self._retry_pending()
+
+    def _node_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
+        if old is None or new is None or _placing(old) != _placing(new):
+            self._retry_pending()
+
+    def _retry_pending(self) -> None:
+        for key, pod in self._pods.objects.items():
+            if _waits(pod):
+                self._queue.add(key)
+
+    async def _work(self) -> None:
+        await self._pods.synced.wait()
+        await self._nodes.synced.wait()
+        while True:
+            key = await self._queue.take()
+            pod = self._pods.objects.get(key)
+            if pod is None or not _waits(pod) or key in self._assumed:
+                continue
+            try:
+                await self._schedule(key, pod)
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("scheduler: %s: %s", key, error)
+
+    async def _schedule(self, key: str, pod: Json) -> None:
+        known = [*self._pods.objects.values(), *self._assumed.values()]
+        decision = place(pod, list(self._nodes.objects.values()), known, self._minor)
+        if decision.node is None:
+            await self._tell(key, pod, decision.message)
+            return
+        self._assumed[key] = {**pod, "spec": {**pod["spec"], "nodeName": decision.node}}
+        try:
+            await self._bind(pod, decision.node)
+        except ApiError:
+            self._assumed.pop(key, None)
+            raise
+        about = {"apiVersion": "v1", "kind": "Pod", **pod}
+        self._recorder.scheduler(
+            about,
+            "Normal",
+            "Scheduled",
+            f"Successfully assigned {key} to {decision.node}",
+            "Binding",
+        )
+
+    async def _bind(self, pod: Json, node: str) -> None:
+        metadata = pod["metadata"]
+        await self._client.create(
+            f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/binding",
+            {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+                "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+            },
+        )
+
+    async def _tell(self, key: str, pod: Json, message: str) -> None:
+        if self._told.get(key) == message:
+            return
+        self._told[key] = message
+        metadata = pod["metadata"]
+        condition: Json = {
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": timestamp(),
+            "reason": "Unschedulable",
+            "message": message,
+        }
+        if self._minor >= _OBSERVED_GENERATION and "generation" in metadata:
+            condition["observedGeneration"] = metadata["generation"]
+        await self._client.patch(
+            f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status",
+            {"status": {"conditions": [condition]}},
+            kind=STRATEGIC,
+        )
+        about = {"apiVersion": "v1", "kind": "Pod", **pod}
+        self._recorder.scheduler(about, "Warning", "FailedScheduling", message, "Scheduling")
+
+
+def _waits(pod: Json) -> bool:
+    return (
+        not pod["spec"].get("nodeName")
+        and "deletionTimestamp" not in pod["metadata"]
+        and pod["spec"].get("schedulerName", "default-scheduler") == "default-scheduler"
+    )
+
+
+def _placing(node: Json) -> tuple[object, ...]:
+    """What of a node decides about placement; its heartbeats do not."""
+    spec = node["spec"]
+    return (node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"))

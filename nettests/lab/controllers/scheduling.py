@@ -1,0 +1,149 @@
+"""Decide which node a pod goes to, and what the scheduler says when none fits.
+
+Pure: pods and nodes in, a node name or the scheduler's own message out. Filters run in
+kube-scheduler's order (unschedulable, taints, affinity and selector, host ports), and a node is counted
+under the first that refuses it. Nodes that fit are scored by the number of pods they hold. Resources,
+topology spread, inter-pod affinity and volumes are not considered. ``spec.os.name`` is not either: the
+scheduler does not use it (KEP-2802).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nettests.lab.client import Json
+
+UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
+
+_SELECTOR = "node(s) didn't match Pod's node affinity/selector"
+_PORTS = "node(s) didn't have free ports for the requested pod ports"
+_CORDONED = "node(s) were unschedulable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """The node chosen, or why none was."""
+
+    node: str | None
+    message: str = ""
+
+
+def place(pod: Json, nodes: Sequence[Json], pods: Iterable[Json], minor: int) -> Placement:
+    """Choose a node for ``pod``; ``pods`` are those already placed, ``minor`` is Kubernetes 1.x."""
+    placed = [other for other in pods if other["spec"].get("nodeName") and not _finished(other)]
+    load = Counter(str(other["spec"]["nodeName"]) for other in placed)
+    refused: Counter[str] = Counter()
+    fitting = []
+    for node in nodes:
+        reason = _refusal(pod, node, placed)
+        if reason is None:
+            fitting.append(str(node["metadata"]["name"]))
+        else:
+            refused[reason] += 1
+    if fitting:
+        return Placement(node=min(fitting, key=lambda name: (load[name], name)))
+    return Placement(node=None, message=_message(len(nodes), refused, minor))
+
+
+def _message(total: int, refused: Mapping[str, int], minor: int) -> str:
+    """Return FitError's text; from 1.34 on it also speaks of claims (dynamic resources)."""
+    if not total:
+        return "no nodes available to schedule pods"
+    reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in refused.items()))
+    claims = " no new claims to deallocate," if minor >= 34 else ""
+    preemption = f"preemption: 0/{total} nodes are available: {total} Preemption is not helpful for scheduling."
+    if minor < 24:
+        return f"0/{total} nodes are available: {reasons}."
+    return f"0/{total} nodes are available: {reasons}.{claims} {preemption}"
+
+
+def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
+    if node["spec"].get("unschedulable") and not _tolerates(
+        pod, {"key": UNSCHEDULABLE_TAINT, "effect": "NoSchedule"}
+    ):
+        return _CORDONED
+    for taint in node["spec"].get("taints", ()):
+        if taint["effect"] in {"NoSchedule", "NoExecute"} and not _tolerates(pod, taint):
+            return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}"
+    if not selects(pod, node):
+        return _SELECTOR
+    if _ports_taken(pod, str(node["metadata"]["name"]), placed):
+        return _PORTS
+    return None
+
+
+def selects(pod: Json, node: Json) -> bool:
+    """Say whether the pod's nodeSelector and required node affinity match the node.
+
+    The kubelet asks the same of pods bound to it by ``nodeName``.
+    """
+    labels = node["metadata"].get("labels", {})
+    selector = pod["spec"].get("nodeSelector") or {}
+    if any(labels.get(key) != value for key, value in selector.items()):
+        return False
+    required = (
+        pod["spec"]
+        .get("affinity", {})
+        .get("nodeAffinity", {})
+        .get("requiredDuringSchedulingIgnoredDuringExecution")
+    )
+    if not required:
+        return True
+    return any(_term_matches(term, node) for term in required["nodeSelectorTerms"])
+
+
+def _term_matches(term: Json, node: Json) -> bool:
+    labels = node["metadata"].get("labels", {})
+    fields = {"metadata.name": node["metadata"]["name"]}
+    wanted = [(labels, rule) for rule in term.get("matchExpressions", ())]
+    wanted += [(fields, rule) for rule in term.get("matchFields", ())]
+    return bool(wanted) and all(_rule_matches(values, rule) for values, rule in wanted)
+
+
+def _rule_matches(values: Mapping[str, str], rule: Json) -> bool:
+    value = values.get(rule["key"])
+    listed = rule.get("values") or []
+    checks: Mapping[str, Callable[[], bool]] = {
+        "In": lambda: value in listed,
+        "NotIn": lambda: value not in listed,
+        "Exists": lambda: value is not None,
+        "DoesNotExist": lambda: value is None,
+        "Gt": lambda: value is not None and int(value) > int(listed[0]),
+        "Lt": lambda: value is not None and int(value) < int(listed[0]),
+    }
+    return checks[rule["operator"]]()
+
+
+def _tolerates(pod: Json, taint: Json) -> bool:
+    return any(tolerates(toleration, taint) for toleration in pod["spec"].get("tolerations") or ())
+
+
+def tolerates(toleration: Json, taint: Json) -> bool:
+    """Say whether one toleration covers one taint (``v1.Toleration.ToleratesTaint``)."""
+    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
+        return False
+    if toleration.get("key") and toleration["key"] != taint["key"]:
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return bool(toleration.get("key")) and toleration.get("value", "") == taint.get("value", "")
+
+
+def _ports_taken(pod: Json, node: str, placed: Sequence[Json]) -> bool:
+    wanted = _host_ports(pod)
+    if not wanted:
+        return False
+    return any(wanted & _host_ports(other) for other in placed if other["spec"]["nodeName"] == node)
+
+
+def _host_ports(pod: Json) -> set[tuple[str, int]]:
+    return {
+        (str(port.get("protocol", "TCP")), int(port["hostPort"]))
+        for container in pod["spec"]["containers"]
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    }
+
+
+def _finished(pod: Json) -> bool:
+    return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}

@@ -1,0 +1,70 @@
+"""The service proxy of one node: Services and EndpointSlices in, the node's rules out.
+
+This is what the container of a kube-proxy pod runs. Changes that come together are programmed
+together. What the rules look like is the data plane's business.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from nettests.lab.client import Client, Json
+from nettests.lab.controllers.service_table import service_table
+from nettests.lab.informer import Informer
+from nettests.lab.interfaces import NodeNetwork
+from nettests.lab.topology import Profile, ServiceTable
+
+_GATHER = 0.02
+"""Seconds in which changes are gathered; kube-proxy's minSyncPeriod is 1 s by default."""
+
+
+class ServiceProxy:
+    """Keeps the Service rules of ``network`` current; ``programmed`` is told of each new table.
+
+    ``synced`` says that there was a first one.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        network: NodeNetwork,
+        profile: Profile,
+        programmed: Callable[[ServiceTable], None],
+    ) -> None:
+        self._network = network
+        self._profile = profile
+        self._services = Informer(client, "/api/v1/services")
+        self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
+        self._tell = programmed
+        self._changed = asyncio.Event()
+        self._programmed: ServiceTable | None = None
+        self.synced = False
+
+    async def run(self) -> None:
+        """Program the node until cancelled; rules stay when the proxy goes, as kube-proxy's do."""
+        informers = (self._services, self._slices)
+        for informer in informers:
+            informer.subscribe(self._note)
+        async with asyncio.TaskGroup() as group:
+            for informer in informers:
+                group.create_task(informer.run())
+            for informer in informers:
+                await informer.synced.wait()
+            self._changed.set()
+            await self._work()
+
+    def _note(self, _key: str, _old: Json | None, _new: Json | None) -> None:
+        self._changed.set()
+
+    async def _work(self) -> None:
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(_GATHER)
+            self._changed.clear()
+            table = service_table(
+                self._services.objects.values(), self._slices.objects.values(), self._profile
+            )
+            if table != self._programmed:
+                await self._network.program_services(table)
+                self._programmed = table
+                self.synced = True
+                self._tell(table)

@@ -1,0 +1,101 @@
+"""The table of Service ports that a node programs, from Services and EndpointSlices. Pure.
+
+What kube-proxy makes of the same objects: headless and ExternalName Services have no rules, only ready
+endpoints count (serving ones that terminate are used when nothing else is left, as since 1.26), and an
+endpoint that is a node's own address is marked, because source rewriting depends on it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address
+
+from nettests.lab.client import Json
+from nettests.lab.controllers.endpoints import SERVICE_LABEL
+from nettests.lab.topology import Backend, Profile, ServicePort, ServiceTable
+
+_PROTOCOLS = frozenset({"TCP", "UDP"})
+_DEFAULT_AFFINITY_SECONDS = 10800
+
+
+def service_table(
+    services: Iterable[Json], slices: Iterable[Json], profile: Profile
+) -> ServiceTable:
+    """Return all Service ports with their backends, sorted by key."""
+    by_service: dict[tuple[str, str], list[Json]] = {}
+    for item in slices:
+        labels = item["metadata"].get("labels") or {}
+        if item.get("addressType") == "IPv4" and SERVICE_LABEL in labels:
+            owner = (item["metadata"]["namespace"], labels[SERVICE_LABEL])
+            by_service.setdefault(owner, []).append(item)
+    nodes = {str(node.address): node.name for node in profile.nodes}
+    ports: list[ServicePort] = []
+    for service in services:
+        metadata = service["metadata"]
+        own = by_service.get((metadata["namespace"], metadata["name"]), [])
+        ports.extend(_ports(service, own, nodes))
+    return tuple(sorted(ports, key=lambda port: port.key))
+
+
+def _ports(
+    service: Json, slices: Sequence[Json], nodes: Mapping[str, str]
+) -> Iterator[ServicePort]:
+    metadata, spec = service["metadata"], service["spec"]
+    address = spec.get("clusterIP")
+    if spec.get("type") == "ExternalName" or not address or address == "None":
+        return
+    affinity = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+    for port in spec.get("ports") or ():
+        protocol = port.get("protocol", "TCP")
+        if protocol not in _PROTOCOLS:
+            continue
+        yield ServicePort(
+            namespace=metadata["namespace"],
+            service=metadata["name"],
+            port_name=port.get("name", ""),
+            protocol=protocol,
+            cluster_ip=IPv4Address(address),
+            port=int(port["port"]),
+            node_port=port.get("nodePort"),
+            client_ip_affinity=spec.get("sessionAffinity") == "ClientIP",
+            affinity_timeout=int(affinity.get("timeoutSeconds", _DEFAULT_AFFINITY_SECONDS)),
+            external_traffic_local=spec.get("externalTrafficPolicy") == "Local",
+            internal_traffic_local=spec.get("internalTrafficPolicy") == "Local",
+            backends=_backends(port, slices, nodes),
+        )
+
+
+def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> tuple[Backend, ...]:
+    ready: set[tuple[str, int, str | None]] = set()
+    serving: set[tuple[str, int, str | None]] = set()
+    for item in slices:
+        number = _port_number(item, port)
+        if number is None:
+            continue
+        for endpoint in item.get("endpoints") or ():
+            conditions = endpoint.get("conditions") or {}
+            found = {(a, number, endpoint.get("nodeName")) for a in endpoint["addresses"]}
+            # "ready" missing means unknown, which the API says to take for true.
+            if conditions.get("ready", True):
+                ready |= found
+            elif conditions.get("serving") and conditions.get("terminating"):
+                serving |= found
+    return tuple(
+        Backend(
+            address=IPv4Address(address),
+            port=number,
+            node=nodes.get(address, node),
+            node_address=address in nodes,
+        )
+        for address, number, node in sorted(ready or serving, key=_by_address)
+    )
+
+
+def _by_address(found: tuple[str, int, str | None]) -> tuple[IPv4Address, int]:
+    return IPv4Address(found[0]), found[1]
+
+
+def _port_number(item: Json, port: Json) -> int | None:
+    for known in item.get("ports") or ():
+        same = (known.get("name") or "") == port.get("name", "")
+        if same and known.get("protocol", "TCP") == port.get("protocol", "TCP"):
+            return int(known["port"])
+    return None

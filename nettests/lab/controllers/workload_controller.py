@@ -1,0 +1,131 @@
+"""The loop that makes pods of Deployments, ReplicaSets and DaemonSets and reports their status.
+
+``workloads`` decides; this follows the API and writes. Keys are ``kind namespace/name``.
+"""
+
+import asyncio
+import logging
+
+import aiohttp
+
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.workloads import (
+    Changes,
+    deployment_status,
+    owned_by,
+    reconcile_daemon_set,
+    reconcile_replica_set,
+    replica_set_of,
+)
+from nettests.lab.informer import Handler, Informer, WorkQueue, key_of
+
+_LOG = logging.getLogger(__name__)
+
+_APPS = "/apis/apps/v1"
+_RETRY = 0.2
+_KINDS = {"Deployment": "deployments", "ReplicaSet": "replicasets", "DaemonSet": "daemonsets"}
+
+
+class WorkloadController:
+    """Reconciles all workloads, one at a time."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._pods = Informer(client, "/api/v1/pods")
+        self._nodes = Informer(client, "/api/v1/nodes")
+        self._sets = {kind: Informer(client, f"{_APPS}/{kind}") for kind in _KINDS.values()}
+        self._queue = WorkQueue()
+
+    async def run(self) -> None:
+        """Follow the API until cancelled."""
+        for kind, informer in self._sets.items():
+            informer.subscribe(self._noting(kind))
+        self._pods.subscribe(self._owned_changed)
+        self._sets["replicasets"].subscribe(self._owned_changed)
+        self._nodes.subscribe(self._node_changed)
+        informers = (self._pods, self._nodes, *self._sets.values())
+        async with asyncio.TaskGroup() as group:
+            for informer in informers:
+                group.create_task(informer.run())
+            for informer in informers:
+                await informer.synced.wait()
+            await self._work()
+
+    def _noting(self, kind: str) -> Handler:
+        def note(key: str, _old: Json | None, _new: Json | None) -> None:
+            self._queue.add(f"{kind} {key}")
+
+        return note
+
+    def _owned_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
+        item = new or old
+        if item is None:
+            return
+        for owner in item["metadata"].get("ownerReferences") or ():
+            if owner["kind"] in _KINDS:
+                namespace = item["metadata"]["namespace"]
+                self._queue.add(f"{_KINDS[owner['kind']]} {namespace}/{owner['name']}")
+
+    def _node_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
+        if old is None or new is None:
+            for key in self._sets["daemonsets"].objects:
+                self._queue.add(f"daemonsets {key}")
+
+    async def _work(self) -> None:
+        while True:
+            entry = await self._queue.take()
+            try:
+                await self._reconcile(*entry.split(" ", 1))
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("%s: %s", entry, error)
+                asyncio.get_running_loop().call_later(_RETRY, self._queue.add, entry)
+
+    async def _reconcile(self, kind: str, key: str) -> None:
+        item = self._sets[kind].objects.get(key)
+        if item is None or "deletionTimestamp" in item["metadata"]:
+            return
+        if kind == "deployments":
+            await self._deployment(item)
+            return
+        pods = list(self._pods.in_namespace(item["metadata"]["namespace"]))
+        if kind == "daemonsets":
+            changes = reconcile_daemon_set(item, self._nodes.objects.values(), pods)
+        else:
+            changes = reconcile_replica_set(item, pods)
+        await self._apply(kind, item, changes)
+
+    async def _deployment(self, deployment: Json) -> None:
+        namespace = deployment["metadata"]["namespace"]
+        sets = self._sets["replicasets"]
+        wanted = replica_set_of(deployment)
+        own = owned_by(deployment, sets.in_namespace(namespace))
+        path = f"{_APPS}/namespaces/{namespace}/replicasets"
+        if wanted["metadata"]["name"] not in {item["metadata"]["name"] for item in own}:
+            created = await self._client.create(path, wanted)
+            sets.objects.setdefault(key_of(created), created)
+            self._queue.add(f"replicasets {key_of(created)}")
+        for item in own:
+            current = item["metadata"]["name"] == wanted["metadata"]["name"]
+            replicas = wanted["spec"]["replicas"] if current else 0
+            if item["spec"].get("replicas") != replicas:
+                patch = {"spec": {"replicas": replicas}}
+                await self._client.patch(f"{path}/{item['metadata']['name']}", patch)
+        await self._report("deployments", deployment, deployment_status(deployment, own))
+
+    async def _apply(self, kind: str, item: Json, changes: Changes) -> None:
+        path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
+        for pod in changes.create:
+            created = await self._client.create(path, pod)
+            # The watch tells a moment later; counting it now keeps it from being made twice.
+            self._pods.objects.setdefault(key_of(created), created)
+        for pod in changes.delete:
+            await self._client.delete(f"{path}/{pod['metadata']['name']}")
+        await self._report(kind, item, changes.status)
+
+    async def _report(self, kind: str, item: Json, status: Json) -> None:
+        current = item.get("status") or {}
+        if all(current.get(field, 0) == value for field, value in status.items()):
+            return
+        metadata = item["metadata"]
+        path = f"{_APPS}/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}/status"
+        await self._client.patch(path, {"status": status})

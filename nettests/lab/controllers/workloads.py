@@ -1,0 +1,221 @@
+"""What Deployments, ReplicaSets and DaemonSets want: objects to make, pods to remove, status. Pure.
+
+As far as system pods and probes need them: a Deployment keeps the ReplicaSet of its present template and
+scales the others to zero (no rolling update); a DaemonSet has one pod on every node that its template's
+selector and tolerations admit, pinned by node affinity as its controller pins them.
+"""
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nettests.lab.client import Json
+from nettests.lab.controllers.scheduling import selects, tolerates
+
+HASH_LABEL = "pod-template-hash"
+
+_DAEMON_TOLERATIONS: tuple[Json, ...] = (
+    {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"},
+    {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"},
+    {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What a reconciliation does: objects to create, pods to delete, the owner's new status."""
+
+    create: tuple[Json, ...] = ()
+    delete: tuple[Json, ...] = ()
+    status: Json
+
+
+def owned_by(owner: Json, items: Iterable[Json]) -> list[Json]:
+    """Return the items whose controller is ``owner``."""
+    uid = owner["metadata"]["uid"]
+    return [
+        item
+        for item in items
+        if any(
+            reference.get("controller") and reference["uid"] == uid
+            for reference in item["metadata"].get("ownerReferences") or ()
+        )
+    ]
+
+
+def template_hash(template: Json) -> str:
+    """Return a short name of a pod template's content."""
+    text = json.dumps(template, sort_keys=True).encode()
+    return hashlib.sha256(text).hexdigest()[:10]
+
+
+def replica_set_of(deployment: Json) -> Json:
+    """Return the ReplicaSet of the Deployment's present template."""
+    metadata, spec = deployment["metadata"], deployment["spec"]
+    template = copy.deepcopy(spec["template"])
+    digest = template_hash(template)
+    template.setdefault("metadata", {}).setdefault("labels", {})[HASH_LABEL] = digest
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{metadata['name']}-{digest}",
+            "namespace": metadata["namespace"],
+            "labels": dict(template["metadata"]["labels"]),
+            "ownerReferences": [_owner("Deployment", deployment)],
+        },
+        "spec": {
+            "replicas": spec.get("replicas", 1),
+            "selector": {
+                "matchLabels": {**spec["selector"].get("matchLabels", {}), HASH_LABEL: digest}
+            },
+            "template": template,
+        },
+    }
+
+
+def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
+    """Return the Deployment's status from those of its ReplicaSets."""
+    current = replica_set_of(deployment)["metadata"]["name"]
+    own = [item for item in replica_sets if item["metadata"]["name"] == current]
+    ready = _sum(replica_sets, "readyReplicas")
+    wanted = deployment["spec"].get("replicas", 1)
+    available = "True" if ready >= wanted else "False"
+    return {
+        "observedGeneration": deployment["metadata"].get("generation", 1),
+        "replicas": _sum(replica_sets, "replicas"),
+        "updatedReplicas": _sum(own, "replicas"),
+        "readyReplicas": ready,
+        "availableReplicas": ready,
+        "conditions": [
+            {
+                "type": "Available",
+                "status": available,
+                "reason": f"MinimumReplicas{'Available' if ready >= wanted else 'Unavailable'}",
+            }
+        ],
+    }
+
+
+def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
+    """Return what brings the number of pods to the wanted one."""
+    own = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
+    wanted = int(replica_set["spec"].get("replicas", 1))
+    missing = max(wanted - len(own), 0)
+    surplus = sorted(own, key=_ready)[: max(len(own) - wanted, 0)]
+    name = replica_set["metadata"]["name"]
+    pod = _pod(replica_set, "ReplicaSet", f"{name}-")
+    ready = sum(1 for item in own if _ready(item))
+    return Changes(
+        create=tuple(copy.deepcopy(pod) for _ in range(missing)),
+        delete=tuple(surplus),
+        status={
+            "observedGeneration": replica_set["metadata"].get("generation", 1),
+            "replicas": len(own) + missing - len(surplus),
+            "fullyLabeledReplicas": len(own) + missing - len(surplus),
+            "readyReplicas": ready,
+            "availableReplicas": ready,
+        },
+    )
+
+
+def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Json]) -> Changes:
+    """Return what brings one pod to every node that admits the template, and none elsewhere."""
+    template = _with_tolerations(daemon["spec"]["template"])
+    wanted = {n["metadata"]["name"] for n in nodes if _admits(n, template)}
+    own = [pod for pod in owned_by(daemon, pods) if _counts(pod)]
+    placed = {_pinned_node(pod): pod for pod in own}
+    name = daemon["metadata"]["name"]
+    create = []
+    for node in sorted(wanted - placed.keys()):
+        pod = _pod({**daemon, "spec": {"template": template}}, "DaemonSet", f"{name}-")
+        pod["spec"]["affinity"] = _affinity(node)
+        create.append(pod)
+    surplus = [pod for node, pod in placed.items() if node not in wanted]
+    surplus += [pod for pod in own if pod not in placed.values()]
+    ready = sum(1 for node, pod in placed.items() if node in wanted and _ready(pod))
+    return Changes(
+        create=tuple(create),
+        delete=tuple(surplus),
+        status={
+            "observedGeneration": daemon["metadata"].get("generation", 1),
+            "desiredNumberScheduled": len(wanted),
+            "currentNumberScheduled": len(wanted),
+            "updatedNumberScheduled": len(wanted),
+            "numberMisscheduled": 0,
+            "numberReady": ready,
+            "numberAvailable": ready,
+        },
+    )
+
+
+def _pod(owner: Json, kind: str, prefix: str) -> Json:
+    template = copy.deepcopy(owner["spec"]["template"])
+    metadata = template.get("metadata") or {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            **metadata,
+            "generateName": prefix,
+            "namespace": owner["metadata"]["namespace"],
+            "ownerReferences": [_owner(kind, owner)],
+        },
+        "spec": template["spec"],
+    }
+
+
+def _owner(kind: str, owner: Json) -> Json:
+    metadata = owner["metadata"]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def _with_tolerations(template: Json) -> Json:
+    changed = copy.deepcopy(template)
+    spec = changed["spec"]
+    own = spec.get("tolerations") or []
+    spec["tolerations"] = [*own, *(t for t in _DAEMON_TOLERATIONS if t not in own)]
+    return changed
+
+
+def _admits(node: Json, template: Json) -> bool:
+    tolerations = template["spec"]["tolerations"]
+    taints = [t for t in node["spec"].get("taints") or () if t["effect"] != "PreferNoSchedule"]
+    tolerated = all(any(tolerates(t, taint) for t in tolerations) for taint in taints)
+    return tolerated and selects(template, node)
+
+
+def _affinity(node: str) -> Json:
+    fields = [{"key": "metadata.name", "operator": "In", "values": [node]}]
+    required = {"nodeSelectorTerms": [{"matchFields": fields}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+def _pinned_node(pod: Json) -> str:
+    required = pod["spec"]["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
+    return str(required["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
+
+
+def _counts(pod: Json) -> bool:
+    finished = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+    return not finished and "deletionTimestamp" not in pod["metadata"]
+
+
+def _ready(pod: Json) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def _sum(items: Iterable[Json], field: str) -> int:
+    return sum(int(item.get("status", {}).get(field, 0)) for item in items)

@@ -1,0 +1,137 @@
+"""The lab's own process: makes the machine's sockets, enters the lab's namespaces, runs the supervisor.
+
+Started by ``launch.up`` as ``python -m nettests.lab.daemon``; it reports phases, and success or
+the error that ended it, as JSON lines on a pipe, and then has nothing to do with who started it.
+Namespaces need a process with one thread, so nothing may start one before they are entered.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nettests.lab import control, profiles
+from nettests.lab.client import Json
+from nettests.lab.errors import LabError
+from nettests.lab.network import enter_isolated_namespaces
+from nettests.lab.state import LabFolder
+from nettests.lab.supervisor import Lab, Sockets
+from nettests.lab.topology import Profile
+
+_LOG = logging.getLogger(__name__)
+
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+
+
+@dataclass(slots=True)
+class Report:
+    """The pipe to whoever starts the lab; it may be gone, which does not matter."""
+
+    descriptor: int
+
+    def send(self, message: Json) -> None:
+        """Write one line."""
+        if self.descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self.descriptor, json.dumps(message).encode() + b"\n")
+
+    def close(self) -> None:
+        """Say that there is nothing more to come."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def main(arguments: list[str]) -> int:
+    """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
+    folder, name, options, descriptor = arguments
+    report = Report(int(descriptor))
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s"
+    )
+    try:
+        profile = chosen(name, json.loads(options))
+        return _run(LabFolder(Path(folder)), profile, report)
+    except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
+        _LOG.exception("the lab failed")
+        report.send(_explained(_innermost(error)))
+    return 1
+
+
+def chosen(name: str, options: Json) -> Profile:
+    """Return the profile with the user's options applied."""
+    profile = profiles.load(name)
+    if options.get("windows_ping") is False:
+        return replace(profile, options=replace(profile.options, windows_image_has_ping=False))
+    return profile
+
+
+def _run(folder: LabFolder, profile: Profile, report: Report) -> int:
+    sockets = Sockets(
+        api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
+    )
+    enter_isolated_namespaces()
+    _raise_loopback()
+    report.send({"phase": "namespaces"})
+    os.chdir("/")
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_supervise(Lab(folder, profile, sockets, _telling(report)), report))
+    return 0
+
+
+async def _supervise(lab: Lab, report: Report) -> None:
+    task = asyncio.ensure_future(lab.run(lambda: _say_ready(report)))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    await task
+
+
+def _say_ready(report: Report) -> None:
+    report.send({"ready": True})
+    report.close()
+
+
+def _telling(report: Report) -> Callable[[str], None]:
+    return lambda phase: report.send({"phase": phase})
+
+
+def _loopback_listener() -> socket.socket:
+    """Listen on a free port of the machine's loopback; it stays there when namespaces change."""
+    return socket.create_server(("127.0.0.1", 0), backlog=512)
+
+
+def _raise_loopback() -> None:
+    """Bring up the loopback of the lab's outermost namespace, over which its components talk.
+
+    netdevice(7): an ``ifreq`` of name and flags, set by ``SIOCSIFFLAGS``.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return what is wrong, out of the groups in which task groups wrap it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _explained(error: BaseException) -> Json:
+    if isinstance(error, LabError):
+        return {"error": error.message, "hint": error.hint}
+    return {"error": f"The lab failed to start: {type(error).__name__}: {error}"}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

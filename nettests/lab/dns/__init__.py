@@ -1,0 +1,5 @@
+"""Name resolution in the lab: the cluster's DNS server, the outside resolver, and the clients' manners.
+
+``view`` and ``zone`` decide answers and are pure; ``server`` and ``exchange`` are the only modules here
+that use sockets, always those of a namespace. Nothing here reads the API.
+"""

@@ -1,0 +1,207 @@
+"""DNS servers of the lab: the cluster's (CoreDNS in its place) and the outside resolver it forwards to.
+
+Both listen on UDP and TCP 53 of an address in a namespace; ``zone`` decides what the cluster's says.
+The supervisor builds a ``DnsView`` from the API's objects and calls ``ClusterDns.update``.
+"""
+
+import asyncio
+import contextlib
+import random
+import socket
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from ipaddress import IPv4Address
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+
+from nettests.lab.dns import zone
+from nettests.lab.dns.exchange import PORT, NoAnswerError, ask
+from nettests.lab.dns.records import question
+from nettests.lab.dns.view import DnsView
+from nettests.lab.interfaces import Namespace
+
+Forward = Callable[[dns.message.Message], Awaitable[dns.message.Message]]
+"""Ask another server; ``NoAnswerError`` when it stays silent."""
+
+_PLAIN_UDP_SIZE = 512
+_BACKLOG = 64
+_IDLE_SECONDS = 10.0
+_FORWARD_SECONDS = 2.0
+_OUTSIDE_TTL = 300
+
+
+class DnsServer(ABC):
+    """Serves ``respond`` on one address; ``start`` binds, ``stop`` closes everything."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sockets: list[socket.socket] = []
+
+    @abstractmethod
+    async def respond(self, query: dns.message.Message) -> dns.message.Message:
+        """Return the response to one query."""
+
+    def start(self, namespace: Namespace, address: IPv4Address) -> None:
+        """Bind UDP and TCP 53 of ``address`` and serve in the running loop; ``OSError`` if taken."""
+        datagrams = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        streams = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._sockets += [datagrams, streams]
+        streams.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        datagrams.bind((str(address), PORT))
+        streams.bind((str(address), PORT))
+        streams.listen(_BACKLOG)
+        self._spawn(self._serve_datagrams(datagrams))
+        self._spawn(self._serve_streams(streams))
+
+    async def stop(self) -> None:
+        """Stop serving; safe to call twice."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for sock in self._sockets:
+            sock.close()
+        self._sockets.clear()
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve_datagrams(self, sock: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            data, peer = await loop.sock_recvfrom(sock, 4096)
+            self._spawn(self._answer_datagram(sock, data, peer))
+
+    async def _answer_datagram(
+        self, sock: socket.socket, data: bytes, peer: tuple[str, int]
+    ) -> None:
+        query = _parse(data)
+        if query is None:
+            return
+        limit = query.payload if query.edns >= 0 else _PLAIN_UDP_SIZE
+        reply = _to_wire(await self._safe_response(query), max(limit, _PLAIN_UDP_SIZE))
+        with contextlib.suppress(OSError):
+            await asyncio.get_running_loop().sock_sendto(sock, reply, peer)
+
+    async def _serve_streams(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            connection, _ = await loop.sock_accept(listener)
+            self._spawn(self._answer_stream(connection))
+
+    async def _answer_stream(self, connection: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=connection)
+        try:
+            async with asyncio.timeout(_IDLE_SECONDS):
+                (size,) = struct.unpack("!H", await reader.readexactly(2))
+                query = _parse(await reader.readexactly(size))
+                if query is not None:
+                    wire = (await self._safe_response(query)).to_wire()
+                    writer.write(struct.pack("!H", len(wire)) + wire)
+                    await writer.drain()
+        except (TimeoutError, EOFError, OSError):
+            pass  # the client went away; a DNS server has nobody to tell
+        finally:
+            writer.close()
+
+    async def _safe_response(self, query: dns.message.Message) -> dns.message.Message:
+        try:
+            return await self.respond(query)
+        except NoAnswerError:
+            response = dns.message.make_response(query, recursion_available=True)
+            response.set_rcode(dns.rcode.SERVFAIL)
+            return response
+
+
+class ClusterDns(DnsServer):
+    """The cluster's DNS: the zone from a ``DnsView``, every other name by ``forward``."""
+
+    def __init__(self, view: DnsView, *, forward: Forward) -> None:
+        super().__init__()
+        self._view = view
+        self._forward = forward
+
+    def update(self, view: DnsView) -> None:
+        """Answer from ``view`` from now on."""
+        self._view = view
+
+    async def respond(self, query: dns.message.Message) -> dns.message.Message:
+        """Answer from the zone; follow an ExternalName to the outside; forward the rest."""
+        view = self._view
+        response = zone.answer(view, query)
+        if response is None:
+            return await self._forward(query)
+        target = zone.alias_target(view, response)
+        kind = query.question[0].rdtype if query.question else dns.rdatatype.NONE
+        if target and kind in (dns.rdatatype.A, dns.rdatatype.AAAA):
+            behind = await self._forward(question(target, dns.rdatatype.to_text(kind)))
+            response.answer += behind.answer
+        return _shuffled(response)
+
+
+class OutsideResolver(DnsServer):
+    """The resolver outside the cluster: a fixed table of names and addresses, NXDOMAIN for the rest."""
+
+    def __init__(self, table: Mapping[str, IPv4Address]) -> None:
+        super().__init__()
+        self._table = {f"{name.rstrip('.').lower()}.": address for name, address in table.items()}
+
+    async def respond(self, query: dns.message.Message) -> dns.message.Message:
+        """Answer from the table."""
+        response = dns.message.make_response(query, recursion_available=True)
+        if not query.question:
+            response.set_rcode(dns.rcode.FORMERR)
+            return response
+        asked = query.question[0]
+        name = asked.name.to_text().lower()
+        if name not in self._table:
+            response.set_rcode(dns.rcode.NXDOMAIN)
+        elif asked.rdtype == dns.rdatatype.A:
+            address = str(self._table[name])
+            response.answer.append(dns.rrset.from_text(name, _OUTSIDE_TTL, "IN", "A", address))
+        return response
+
+
+def forward_to(namespace: Namespace, server: IPv4Address) -> Forward:
+    """Return a ``Forward`` that asks ``server`` from ``namespace``, over the lab's own network."""
+
+    async def forward(query: dns.message.Message) -> dns.message.Message:
+        return await ask(namespace, str(server), query, limit=_FORWARD_SECONDS)
+
+    return forward
+
+
+def _parse(data: bytes) -> dns.message.Message | None:
+    try:
+        message = dns.message.from_wire(data)
+    except dns.exception.DNSException:
+        return None
+    return None if message.flags & dns.flags.QR else message
+
+
+def _to_wire(response: dns.message.Message, limit: int) -> bytes:
+    """Encode for UDP; what does not fit is cut to the question with the TC flag."""
+    try:
+        return response.to_wire(max_size=limit)
+    except dns.exception.TooBig:
+        short = dns.message.Message(id=response.id)
+        short.flags = response.flags | dns.flags.TC
+        short.question = response.question
+        return short.to_wire()
+
+
+def _shuffled(response: dns.message.Message) -> dns.message.Message:
+    """Vary the order of addresses, as the default Corefile's ``loadbalance`` does."""
+    response.answer = [
+        dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
+        for rrset in response.answer
+    ]
+    return response

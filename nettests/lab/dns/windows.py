@@ -1,0 +1,94 @@
+"""Name resolution as the Windows DNS client does it (``getaddrinfo``, ``Resolve-DnsName``, ``curl``).
+
+The documented difference from Linux: a name that contains a dot is taken as fully qualified and never
+gets a suffix; only a dot-less name walks the suffix list (Kubernetes documentation, "DNS for Services
+and Pods", section "DNS resolution on Windows nodes"). A silent server is re-asked at 1, 2, 4 and 8
+seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
+"""
+
+import asyncio
+from collections.abc import Iterator
+
+import dns.message
+
+from nettests.lab.dns import records
+from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, ask
+from nettests.lab.dns.resolution import (
+    Failure,
+    ResolutionError,
+    Resolved,
+    from_hosts,
+    from_literal,
+)
+from nettests.lab.interfaces import Machine, ResolverConfig
+
+WAITS = (1.0, 1.0, 2.0, 4.0, 2.0)
+"""Seconds waited for each of the five questions to a server that stays silent."""
+
+_LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
+
+
+def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
+    """Yield the absolute names asked for ``name``."""
+    if "." in name:
+        yield name if name.endswith(".") else f"{name}."
+        return
+    for suffix in config.searches:
+        yield f"{name}.{suffix.rstrip('.')}."
+    if not config.searches:
+        yield f"{name}."
+
+
+async def resolve(machine: Machine, name: str) -> Resolved:
+    """Return the IPv4 addresses of ``name``; ``ResolutionError`` when it has none."""
+    known = from_literal(name) or from_hosts(machine.resolver, name)
+    if known:
+        return known
+    if name.rstrip(".").lower() == "localhost":
+        return _LOOPBACK
+    last: ResolutionError | None = None
+    for candidate in candidates(machine.resolver, name):
+        try:
+            answer = await query(machine, candidate)
+        except ResolutionError as error:
+            raise ResolutionError(
+                error.failure, name, server=error.server, cause=error.cause
+            ) from error
+        found = records.addresses(answer)
+        if found:
+            return found
+        last = ResolutionError(records.failure(answer), name)
+    assert last is not None
+    raise last
+
+
+async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Message:
+    """Ask the configured servers for the absolute ``name``, re-asking a silent one.
+
+    ``ResolutionError`` with ``TIMED_OUT`` when none answered in time. A refusing port is re-asked
+    too: the DNS client does not take ICMP for an answer.
+    """
+    servers = machine.resolver.servers
+    for attempt, wait in enumerate(WAITS):
+        if not servers:
+            break
+        server = servers[attempt % len(servers)]
+        try:
+            return await _ask_and_wait(machine, server, records.question(name, kind), wait)
+        except NoAnswerError as silence:
+            last = silence
+    else:
+        raise ResolutionError(Failure.TIMED_OUT, name, server=f"{server}:{PORT}", cause=last)
+    raise ResolutionError(Failure.NO_SERVER, name)
+
+
+async def _ask_and_wait(
+    machine: Machine, server: str, message: dns.message.Message, wait: float
+) -> dns.message.Message:
+    try:
+        return await ask(machine.namespace, server, message, limit=wait)
+    except NoAnswerError as silence:
+        if silence.silence is Silence.REFUSED:
+            # The port may open meanwhile; the next question waits its turn as for any silence.
+            await asyncio.sleep(wait)
+        raise

@@ -1,0 +1,185 @@
+"""The answers of the cluster zone, as CoreDNS's ``kubernetes`` plugin gives them.
+
+Pure: a view and a query in, a response or "not ours" out. Modelled on the default Corefile of kubeadm:
+``kubernetes cluster.local in-addr.arpa ip6.arpa { pods insecure; fallthrough in-addr.arpa ip6.arpa;
+ttl 30 }``. Known differences are in ``programs/LIMITS.txt``.
+"""
+
+from ipaddress import AddressValueError, IPv4Address
+
+import dns.flags
+import dns.message
+import dns.name
+import dns.rcode
+import dns.rdata
+import dns.rdataclass
+import dns.rdatatype
+import dns.reversename
+import dns.rrset
+
+from nettests.lab.dns.view import DnsView
+
+TTL = 30
+_NEGATIVE_TTL = 5
+_DNS_VERSION = '"1.1.0"'
+
+
+def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | None:
+    """Return the response to ``query``, or ``None`` when the name is not the cluster's to answer."""
+    if not query.question:
+        return _refuse(query, dns.rcode.FORMERR)
+    asked = query.question[0]
+    name = asked.name.to_text().lower()
+    if asked.name.is_subdomain(dns.reversename.ipv4_reverse_domain):
+        return _answer_pointer(view, query, asked.name)
+    if name != view.zone and not name.endswith(f".{view.zone}"):
+        return None
+    response = _authoritative(query)
+    found = _records(view, name, asked.rdtype)
+    for owner, kind, data in found:
+        _add(response, owner, kind, data)
+    if not found:
+        if not _exists(view, name):
+            response.set_rcode(dns.rcode.NXDOMAIN)
+        response.authority.append(_start_of_authority(view))
+    return response
+
+
+def alias_target(view: DnsView, response: dns.message.Message) -> str | None:
+    """Return the outside name an answer's CNAME leads to, for which the server asks further."""
+    for rrset in response.answer:
+        if rrset.rdtype == dns.rdatatype.CNAME:
+            target = str(rrset[0].target.to_text())
+            return None if target.endswith(f".{view.zone}") else target
+    return None
+
+
+Record = tuple[str, str, str]
+"""Owner name, type and data in presentation format."""
+
+
+def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
+    if name in view.aliases and kind in (
+        dns.rdatatype.A,
+        dns.rdatatype.AAAA,
+        dns.rdatatype.CNAME,
+    ):
+        return _alias_records(view, name, kind)
+    if kind == dns.rdatatype.A:
+        return [(name, "A", str(address)) for address in _addresses(view, name)]
+    if kind == dns.rdatatype.SRV:
+        return _srv_records(view, name)
+    return _zone_records(view, name, kind)
+
+
+def _zone_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
+    """Return the zone's own records: those of its apex, and the specification's version."""
+    apex = view.zone
+    data = {
+        (apex, dns.rdatatype.SOA): _soa_data(view),
+        (apex, dns.rdatatype.NS): f"ns.dns.{apex}",
+        (f"dns-version.{apex}", dns.rdatatype.TXT): _DNS_VERSION,
+    }.get((name, kind))
+    return [] if data is None else [(name, dns.rdatatype.to_text(kind), data)]
+
+
+def _alias_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
+    """Return the CNAME and, when it stays in the cluster, the addresses behind it."""
+    target = view.aliases[name]
+    found: list[Record] = [(name, "CNAME", target)]
+    if kind == dns.rdatatype.A:
+        found += [(target, "A", str(address)) for address in _addresses(view, target)]
+    return found
+
+
+def _srv_records(view: DnsView, name: str) -> list[Record]:
+    targets = view.services.get(name, ())
+    weight = max(1, 100 // len(targets)) if targets else 0
+    return [(name, "SRV", f"0 {weight} {found.port} {found.target}") for found in targets]
+
+
+def _addresses(view: DnsView, name: str) -> tuple[IPv4Address, ...]:
+    known = view.addresses.get(name)
+    if known is not None:
+        return known
+    pod = _pod_address(view, name)
+    return (pod,) if pod else ()
+
+
+def _pod_address(view: DnsView, name: str) -> IPv4Address | None:
+    """Read a pod name; with ``pods insecure`` any address in any existing namespace is answered."""
+    # Sample: 10-244-1-2.demo.pod.cluster.local.
+    suffix = f".pod.{view.zone}"
+    if not name.endswith(suffix):
+        return None
+    label, _, namespace = name.removesuffix(suffix).partition(".")
+    if not namespace or "." in namespace or not _namespace_exists(view, namespace):
+        return None
+    try:
+        return IPv4Address(label.replace("-", "."))
+    except AddressValueError:
+        return None
+
+
+def _namespace_exists(view: DnsView, namespace: str) -> bool:
+    return view.namespaces is None or namespace in view.namespaces
+
+
+def _exists(view: DnsView, name: str) -> bool:
+    """Tell NODATA from NXDOMAIN: names with records, and the empty names above them."""
+    if name in (view.zone, f"svc.{view.zone}", f"pod.{view.zone}", f"dns-version.{view.zone}"):
+        return True
+    for known in (view.addresses, view.aliases, view.services):
+        if name in known or any(owner.endswith(f".{name}") for owner in known):
+            return True
+    if _pod_address(view, name) is not None:
+        return True
+    return view.namespaces is not None and any(
+        name in (f"{namespace}.svc.{view.zone}", f"{namespace}.pod.{view.zone}")
+        for namespace in view.namespaces
+    )
+
+
+def _answer_pointer(
+    view: DnsView, query: dns.message.Message, name: dns.name.Name
+) -> dns.message.Message | None:
+    """Answer a PTR question for a Service or endpoint; any other falls through to the outside."""
+    try:
+        address = IPv4Address(dns.reversename.to_address(name))
+    except (dns.exception.DNSException, AddressValueError):
+        return None
+    owners = view.pointers.get(address)
+    if not owners or query.question[0].rdtype != dns.rdatatype.PTR:
+        return None
+    response = _authoritative(query)
+    for owner in owners:
+        _add(response, name.to_text(), "PTR", owner)
+    return response
+
+
+def _authoritative(query: dns.message.Message) -> dns.message.Message:
+    response = dns.message.make_response(query, recursion_available=True)
+    response.flags |= dns.flags.AA
+    return response
+
+
+def _refuse(query: dns.message.Message, code: dns.rcode.Rcode) -> dns.message.Message:
+    response = dns.message.make_response(query)
+    response.set_rcode(code)
+    return response
+
+
+def _add(response: dns.message.Message, owner: str, kind: str, data: str) -> None:
+    rdata = dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(kind), data)
+    rrset = response.find_rrset(
+        response.answer, dns.name.from_text(owner), rdata.rdclass, rdata.rdtype, create=True
+    )
+    rrset.add(rdata, ttl=TTL)
+
+
+def _soa_data(view: DnsView) -> str:
+    return f"ns.dns.{view.zone} hostmaster.{view.zone} 1 7200 1800 86400 {_NEGATIVE_TTL}"
+
+
+def _start_of_authority(view: DnsView) -> dns.rrset.RRset:
+    return dns.rrset.from_text(view.zone, _NEGATIVE_TTL, "IN", "SOA", _soa_data(view))

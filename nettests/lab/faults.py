@@ -1,0 +1,223 @@
+"""Faults of a running lab, by name, at the level of the mechanism that would really fail.
+
+``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules from a
+node, ``channel-down`` breaks exec, port-forward and proxying to a node's pods; ``api-errors`` and
+``slow-api`` act in the API server. Nothing here knows what a check will see. Each fault says how it is undone.
+"""
+
+import asyncio
+import itertools
+import random
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from nettests.lab.apiserver import ApiError, ChannelRequest, Request
+from nettests.lab.apiserver import Faults as ApiFaults
+from nettests.lab.client import Json
+from nettests.lab.errors import LabError
+from nettests.lab.network.fabric import LabFabric
+from nettests.lab.topology import Profile
+
+Undo = Callable[[], Awaitable[None]]
+Inject = Callable[[Json], Awaitable[Undo]]
+
+_from_user: ContextVar[bool] = ContextVar("from_user", default=False)
+
+_DOWN_TEXT = "connect: connection refused"
+_CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
+"""What goes through a node to a container; logs stay readable, as they do when a runtime hangs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injected:
+    """A fault in force."""
+
+    number: int
+    name: str
+    options: Json
+    undo: Undo
+
+
+class Faults:
+    """The faults of one lab.
+
+    ``dns_pod`` returns uid and node of the DNS pod, ``services`` the Services as ``namespace/name``.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        fabric: LabFabric,
+        api: ApiFaults,
+        dns_pod: Callable[[], tuple[str, str]],
+    ) -> None:
+        self._profile = profile
+        self._fabric = fabric
+        self._api = api
+        self._dns_pod = dns_pod
+        self._numbers = itertools.count(1)
+        self._injected: dict[int, Injected] = {}
+        self._withheld: dict[int, tuple[str, str]] = {}
+        self._kinds: dict[str, Inject] = {
+            "dns-down": self._dns_down,
+            "service-rules-missing": self._service_rules_missing,
+            "channel-down": self._channel_down,
+            "api-errors": self._api_errors,
+            "slow-api": self._slow_api,
+        }
+
+    async def inject(self, name: str, options: Json) -> Injected:
+        """Put a fault in force."""
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise LabError(
+                f'There is no fault "{name}".', hint=f"Faults: {', '.join(sorted(self._kinds))}."
+            )
+        undo = await kind(options)
+        fault = Injected(number=next(self._numbers), name=name, options=options, undo=undo)
+        self._injected[fault.number] = fault
+        return fault
+
+    def list(self) -> tuple[Injected, ...]:
+        """Return the faults in force, oldest first."""
+        return tuple(self._injected.values())
+
+    async def clear(self, name: str | None = None) -> int:
+        """Undo all faults, or those called ``name``; return how many there were."""
+        chosen = [f for f in self._injected.values() if name in {None, f.name}]
+        for fault in reversed(chosen):
+            await fault.undo()
+            del self._injected[fault.number]
+        return len(chosen)
+
+    async def _dns_down(self, _options: Json) -> Undo:
+        uid, node = self._dns_pod()
+        namespaces = self._fabric.nodes[node].pod_namespaces()
+        if uid not in namespaces:
+            raise LabError("The DNS pod is not running.")
+        drops = [
+            await self._fabric.drop_traffic(namespaces[uid], match)
+            for match in ("udp dport 53", "tcp dport 53")
+        ]
+
+        async def undo() -> None:
+            for drop in drops:
+                await self._fabric.clear(drop)
+
+        return undo
+
+    async def _service_rules_missing(self, options: Json) -> Undo:
+        node = self._node(options)
+        if node is None:
+            raise LabError("service-rules-missing needs --node.")
+        service = str(options.get("service") or "")
+        if not service:
+            raise LabError("service-rules-missing needs --service [NAMESPACE/]NAME.")
+        # The Service need not be there yet: a run makes its own after the fault is in force.
+        token = next(self._numbers)
+        self._withheld[token] = (node, service)
+        await self._apply_withheld(node)
+
+        async def undo() -> None:
+            del self._withheld[token]
+            await self._apply_withheld(node)
+
+        return undo
+
+    async def _apply_withheld(self, node: str) -> None:
+        services = frozenset(s for n, s in self._withheld.values() if n == node)
+
+        def withheld(key: str) -> bool:
+            # key: default/web:http; a Service is named "web" or "default/web"
+            full = key.partition(":")[0]
+            return full in services or full.partition("/")[2] in services
+
+        await self._fabric.nodes[node].suppress_services(withheld)
+
+    async def _channel_down(self, options: Json) -> Undo:
+        node = self._node(options)
+        if self._api.channel_down is not None:
+            raise LabError(
+                "channel-down is in force already.", hint="nettests lab fault clear channel-down"
+            )
+
+        def concerned(channel: ChannelRequest) -> bool:
+            return channel.kind in _CHANNELS and node in {None, channel.node}
+
+        async def broken(channel: ChannelRequest) -> str | None:
+            if not concerned(channel):
+                return None
+            return f"dial tcp {self._address(channel.node)}:10250: {_DOWN_TEXT}"
+
+        self._api.channel_down = broken
+        self._api.cut(concerned)
+
+        async def undo() -> None:
+            self._api.channel_down = None
+
+        return undo
+
+    async def _api_errors(self, options: Json) -> Undo:
+        rate = _number(options, "rate", 0.2)
+        dice = random.Random(0)  # noqa: S311  # the same failures each time, not a secret
+
+        async def fail(_request: Request) -> None:
+            if _from_user.get() and dice.random() < rate:
+                raise ApiError(500, "InternalError", "etcdserver: request timed out", {})
+
+        return self._before_requests(fail)
+
+    async def _slow_api(self, options: Json) -> Undo:
+        seconds = _number(options, "seconds", 1.0)
+
+        async def wait(_request: Request) -> None:
+            if _from_user.get():
+                await asyncio.sleep(seconds)
+
+        return self._before_requests(wait)
+
+    def _before_requests(self, hook: Callable[[Request], Awaitable[None]]) -> Undo:
+        if self._api.before_request is not None:
+            raise LabError(
+                "A fault of the API server is in force already.", hint="nettests lab fault clear"
+            )
+        self._api.before_request = hook
+
+        async def undo() -> None:
+            self._api.before_request = None
+
+        return undo
+
+    def _node(self, options: Json) -> str | None:
+        name = options.get("node")
+        if name is not None and name not in self._fabric.nodes:
+            raise LabError(
+                f'There is no node "{name}".', hint=f"Nodes: {', '.join(self._fabric.nodes)}."
+            )
+        return name
+
+    def _address(self, node: str) -> str:
+        try:
+            return str(self._profile.node(node).address)
+        except KeyError:
+            return "0.0.0.0"  # noqa: S104  # words of an error, nothing is bound
+
+
+@web.middleware
+async def note_users(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Note for the API server's hooks whether a user asks: components come without TLS.
+
+    Faults of the API are there for clients of the lab; the lab's own components go on working.
+    """
+    _from_user.set(request.secure)
+    return await handler(request)
+
+
+def _number(options: Json, name: str, default: float) -> float:
+    value = options.get(name)
+    return default if value is None else float(value)

@@ -1,0 +1,207 @@
+"""The seams between the parts of the lab, as protocols: network, programs, node agent, API server.
+
+Each part is written against these, so that it can be tested alone: the data plane without an API, the
+programs in a bare namespace, the API server with a kubelet that is a test's own. The supervisor joins
+the real ones.
+
+    supervisor ── Fabric ── NodeNetwork ── PodNetwork (a Namespace with addresses)
+        │            ▲ ServiceTable           ▲
+        ├── service proxies (API clients)     │ sockets are made here
+        ├── node agents (API clients) ── Program (agnhost, ping, nslookup …)
+        └── API server ── Kubelet (exec, log, port-forward), Dialer (pod and node proxy)
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from typing import Protocol
+
+from nettests.lab.topology import OS, NodeSpec, Profile, ServiceTable
+
+
+class Namespace(Protocol):
+    """A network namespace held open by a file descriptor of this process."""
+
+    name: str
+
+    @property
+    def fd(self) -> int:
+        """The namespace's file descriptor (``/proc/<pid>/fd/<fd>`` for ``nsenter``)."""
+
+    def socket(self, family: int, kind: int, proto: int = 0) -> socket.socket:
+        """Return a non-blocking, close-on-exec socket that lives in this namespace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodNetwork:
+    """A pod's own namespace and address on its node."""
+
+    namespace: Namespace
+    address: IPv4Address
+    gateway: IPv4Address
+
+
+class NodeNetwork(Protocol):
+    """One node's part of the data plane."""
+
+    spec: NodeSpec
+    host: Namespace
+    """The node's own namespace: its address, its kubelet, hostNetwork and HostProcess pods."""
+    switch: Namespace | None
+    """The virtual switch of a Windows node; ``None`` on Linux."""
+
+    async def attach_pod(self, uid: str) -> PodNetwork:
+        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR."""
+
+    async def detach_pod(self, uid: str) -> None:
+        """Remove the pod's namespace and free its address; unknown ``uid`` is not an error."""
+
+    async def program_services(self, table: ServiceTable) -> None:
+        """Replace the node's Service rules by those of ``table`` (what kube-proxy does)."""
+
+
+class Fabric(Protocol):
+    """The whole emulated network: underlay, gateway, outside, nodes. Closed: it has no way out."""
+
+    profile: Profile
+    outside_server: Namespace
+    outside_client: Namespace
+
+    @property
+    def nodes(self) -> Mapping[str, NodeNetwork]:
+        """The nodes' networks by node name."""
+
+    async def close(self) -> None:
+        """Release every namespace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolverConfig:
+    """How names resolve in a container: servers, suffixes, ``ndots`` (Linux manner only)."""
+
+    servers: tuple[str, ...]
+    searches: tuple[str, ...] = ()
+    ndots: int = 5
+    hosts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Lines of the hosts file: address, names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where a program runs: a container's view of OS, name, network and resolver.
+
+    ``host_process`` containers and hostNetwork pods see the node's namespace, name and addresses.
+    ``capabilities`` are programs the image may lack (``ping``). ``timing`` scales nothing: dials are
+    real; it only bounds how long a Windows client keeps re-sending a refused SYN.
+    """
+
+    os: OS
+    hostname: str
+    namespace: Namespace
+    addresses: tuple[str, ...]
+    gateway: str
+    resolver: ResolverConfig
+    build: int | None = None
+    patch: int | None = None
+    host_process: bool = False
+    capabilities: frozenset[str] = frozenset({"ping"})
+    user: str = ""
+    mac: str = ""
+
+
+async def _no_input() -> bytes:
+    return b""
+
+
+@dataclass(slots=True, kw_only=True)
+class Process:
+    """One running program: argv, environment, streams and the signal it may get.
+
+    Cancelling the task that runs it is SIGKILL; setting ``terminate`` is SIGTERM.
+    ``stdin`` returns the next chunk, ``b""`` at the end.
+    """
+
+    argv: Sequence[str]
+    environment: Mapping[str, str]
+    machine: Machine
+    stdout: Callable[[bytes], Awaitable[None]]
+    stderr: Callable[[bytes], Awaitable[None]]
+    stdin: Callable[[], Awaitable[bytes]] = _no_input
+    tty: bool = False
+    working_directory: str = "/"
+    terminate: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class ProgramNotFoundError(Exception):
+    """The image has no program of that name; the text is the runtime's own, per OS."""
+
+
+class RunProgram(Protocol):
+    """Run ``process.argv`` inside the image (``programs.run``); returns the exit code.
+
+    Raises ``ProgramNotFoundError``. No host program is ever executed.
+    """
+
+    async def __call__(self, process: Process) -> int: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecOutcome:
+    """How an exec ended: exit code, or the runtime's error when the program did not start."""
+
+    exit_code: int | None
+    error: str | None = None
+
+
+class NotRunningError(Exception):
+    """The container or sandbox is not there or not running; the text is the kubelet's own."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Duplex:
+    """A byte stream both ways, as port-forward and proxying need it."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+class Kubelet(Protocol):
+    """What the API server asks of the node that holds a pod."""
+
+    async def exec(
+        self,
+        *,
+        namespace: str,
+        pod: str,
+        container: str,
+        argv: Sequence[str],
+        stdin: Callable[[], Awaitable[bytes]] | None,
+        stdout: Callable[[bytes], Awaitable[None]],
+        stderr: Callable[[bytes], Awaitable[None]],
+        tty: bool,
+    ) -> ExecOutcome:
+        """Run a program in a running container; ``NotRunningError`` when there is none."""
+
+    async def log(
+        self, *, namespace: str, pod: str, container: str, previous: bool
+    ) -> Sequence[tuple[str, bytes]]:
+        """Return the container's log lines so far, each with its RFC 3339 time, oldest first."""
+
+    async def open_port(self, *, namespace: str, pod: str, port: int) -> Duplex:
+        """Connect to a port as this node's runtime does for port-forward; ``OSError`` if it fails."""
+
+
+class KubeletRegistry(Protocol):
+    """Finds the kubelet of a node by its name."""
+
+    def kubelet(self, node: str) -> Kubelet:
+        """Return the node's kubelet; ``KeyError`` when no such node runs."""
+
+
+class Dialer(Protocol):
+    """Opens TCP connections from the control plane node's own namespace (pod, node, Service proxy)."""
+
+    async def dial(self, address: str, port: int) -> Duplex:
+        """Make a real ``connect()``; ``OSError`` (refused, timed out, unreachable) when it fails."""

@@ -1,0 +1,179 @@
+"""Start and stop labs from outside: spawn the lab's process, follow its start, end it, clean up.
+
+``up`` returns when every node is Ready, or leaves nothing behind: no process, no namespace (they live in
+the process), no file. ``down`` also cleans after a lab that was killed.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+from nettests.lab import profiles, state
+from nettests.lab.errors import StartError, StateError
+from nettests.lab.state import LabFolder, Record
+
+Json = dict[str, Any]
+
+_END_SECONDS = 5.0
+_ISOLATION_HINT = (
+    "The lab needs user and network namespaces; `nettests lab up` works as root, or as any user where "
+    "unprivileged user namespaces are allowed."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the user may switch on the command line."""
+
+    windows_ping: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A part of the start that is done, ``seconds`` after it began."""
+
+    name: str
+    seconds: float
+
+
+def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None]) -> LabFolder:
+    """Start the lab and return when it is ready; ``tell`` is told of each phase.
+
+    Raises ``ProfileError``, ``StateError`` or ``StartError``; then nothing of the lab is left.
+    """
+    from nettests.lab.network import find_nft  # noqa: PLC0415  # slow; other commands do without
+
+    profiles.load(profile)
+    find_nft()
+    folder = state.folder(name)
+    with folder.starting():
+        try:
+            _start(folder, profile, options, tell)
+        except BaseException:
+            end(folder)
+            raise
+    return folder
+
+
+def down(folder: LabFolder) -> bool:
+    """Stop the lab and remove what it left; return whether its process still ran.
+
+    ``StateError`` when there is no lab of that name, nor anything left of one.
+    """
+    if not folder.path.is_dir():
+        raise StateError(
+            f'There is no lab called "{folder.name}".', hint="nettests lab status lists them."
+        )
+    return end(folder)
+
+
+def end(folder: LabFolder) -> bool:
+    """Terminate the lab's process (kill it if it does not listen) and delete its folder."""
+    process = folder.process()
+    if process is not None:
+        _terminate(process)
+    folder.remove()
+    return process is not None
+
+
+def _start(
+    folder: LabFolder, profile: str, options: Options, tell: Callable[[Phase], None]
+) -> None:
+    began = time.monotonic()
+    reading, writing = os.pipe()
+    try:
+        daemon = _spawn(folder, profile, options, writing)
+    finally:
+        os.close(writing)
+    process = psutil.Process(daemon.pid)
+    folder.note(
+        Record(name=folder.name, profile=profile, pid=daemon.pid, started=process.create_time())
+    )
+    with os.fdopen(reading, encoding="utf-8") as lines:
+        for message in _messages(lines):
+            if "ready" in message:
+                daemon.returncode = 0  # it lives on; nobody waits for it
+                return
+            if "error" in message:
+                raise _failure(message)
+            tell(Phase(name=message["phase"], seconds=time.monotonic() - began))
+    raise StartError(
+        "The lab's process ended without a word.", hint=f"Its last lines: {_tail(folder)}"
+    )
+
+
+def _spawn(
+    folder: LabFolder, profile: str, options: Options, writing: int
+) -> "subprocess.Popen[bytes]":
+    """Start the lab's process in a session of its own, with its log as output."""
+    log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    command = [
+        sys.executable,
+        "-m",
+        "nettests.lab.daemon",
+        str(folder.path),
+        profile,
+        json.dumps({"windows_ping": options.windows_ping}),
+        str(writing),
+    ]
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=(writing,),
+        )
+    finally:
+        os.close(log)
+
+
+def _messages(lines: Iterator[str]) -> Iterator[Json]:
+    for line in lines:
+        yield json.loads(line)
+
+
+def _failure(message: Json) -> StartError:
+    """Return the error with its likely cause; without rights in namespaces, only a probe can say it."""
+    from nettests.lab.network import probe_isolation  # noqa: PLC0415  # slow, as above
+
+    reason = probe_isolation()
+    if reason is not None:
+        return StartError(f"The lab cannot run here: {reason}", hint=_ISOLATION_HINT)
+    return StartError(message["error"], hint=message.get("hint", ""))
+
+
+def _tail(folder: LabFolder) -> str:
+    with contextlib.suppress(OSError):
+        return " / ".join(folder.log.read_text(encoding="utf-8").splitlines()[-3:])
+    return "none"
+
+
+def _terminate(process: psutil.Process) -> None:
+    """Send SIGTERM, then SIGKILL; return when the process has ended.
+
+    A process descriptor is readable from the moment of the end, also while nobody has reaped it.
+    """
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descriptor, number)
+            if select.select([descriptor], [], [], _END_SECONDS)[0]:
+                return
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,99 @@
+"""Which addresses and MACs the parts of a node carry: pure functions of node and CNI.
+
+Flannel's plan, since that is the CNI emulated: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP
+``.0`` (``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on
+overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source-vip``
+(sig-windows-tools, flannel ``kube-proxy`` start script).
+"""
+
+from ipaddress import IPv4Address, IPv4Network
+
+from nettests.lab.errors import LabError
+from nettests.lab.topology import OS, Cni, Driver, NodeSpec
+
+HYPER_V_PREFIX = b"\x00\x15\x5d"
+"""Microsoft's OUI for dynamic MACs of virtual NICs."""
+
+
+GATEWAY_MAC = "ee:ee:ee:ee:ee:ee"
+"""The node's end of every routed link; the links are separate, so one MAC serves all."""
+
+
+class PodAddressesExhaustedError(LabError):
+    """A node's pod CIDR has no free address left."""
+
+
+def pod_gateway(node: NodeSpec, cni: Cni) -> IPv4Address:
+    """Return the address that pods of ``node`` use as their default gateway."""
+    bridge_endpoint = node.os is OS.WINDOWS and cni.driver is Driver.L2BRIDGE
+    return node.pod_cidr[2 if bridge_endpoint else 1]
+
+
+def source_vip(node: NodeSpec, cni: Cni) -> IPv4Address | None:
+    """Return kube-proxy's source VIP of a Windows overlay node; ``None`` on every other node."""
+    if node.os is OS.WINDOWS and cni.driver is Driver.OVERLAY:
+        return node.pod_cidr[2]
+    return None
+
+
+def vtep(node: NodeSpec) -> IPv4Address:
+    """Return the address of a node's end of the VXLAN, the first of its pod CIDR."""
+    return node.pod_cidr.network_address
+
+
+def mac(os: OS, address: IPv4Address) -> str:
+    """Return the MAC of the interface that carries ``address``, as that OS's stack would make it.
+
+    Linux CNI plugins derive ``0a:58`` plus the address; Hyper-V hands out ``00:15:5d`` MACs.
+    """
+    octets = (
+        HYPER_V_PREFIX + address.packed[1:] if os is OS.WINDOWS else b"\x0a\x58" + address.packed
+    )
+    return octets.hex(":")
+
+
+def port_mac(address: IPv4Address) -> str:
+    """Return the MAC of the port, on the wire's side, that leads to ``address``."""
+    return (b"\x02\x01" + address.packed).hex(":")
+
+
+def vtep_mac(node: NodeSpec) -> str:
+    """Return the MAC a node's VXLAN device answers to (on Windows the distributed router's)."""
+    return (b"\x0e\x2a" + node.pod_cidr.network_address.packed).hex(":")
+
+
+class AddressPool:
+    """Hands out a node's pod addresses, the least recently used first.
+
+    host-local IPAM also goes on from the last address: a new pod does not inherit the
+    connection-tracking entries of the one before.
+    """
+
+    def __init__(self, network: IPv4Network, first: int) -> None:
+        self._network = network
+        self._offsets = range(first, network.num_addresses - 1)
+        self._next = 0
+        self._used: set[IPv4Address] = set()
+
+    def take(self) -> IPv4Address:
+        """Return a free address; ``PodAddressesExhaustedError`` when there is none."""
+        for step in range(len(self._offsets)):
+            position = (self._next + step) % len(self._offsets)
+            address = self._network[self._offsets[position]]
+            if address not in self._used:
+                self._next = position + 1
+                self._used.add(address)
+                return address
+        raise PodAddressesExhaustedError(
+            f"all {len(self._offsets)} pod addresses of {self._network} are in use",
+            hint="remove pods, or give the node a larger pod CIDR",
+        )
+
+    def give_back(self, address: IPv4Address) -> None:
+        """Make ``address`` free again."""
+        self._used.discard(address)
+
+
+def pod_addresses(node: NodeSpec) -> AddressPool:
+    """Return the pool of addresses that pods of ``node`` get."""
+    return AddressPool(node.pod_cidr, 3 if node.os is OS.WINDOWS else 2)

@@ -1,0 +1,111 @@
+"""The whole emulated network of a profile: underlay, gateway, outside, nodes (``interfaces.Fabric``).
+
+Made in a process that ``isolation.enter_isolated_namespaces`` has put into namespaces of its own.
+Nothing connects it to the machine's network. Does not know pods' programs, Services' origin or the API.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from nettests.lab.interfaces import Namespace
+from nettests.lab.network.faults import Drop, Faults
+from nettests.lab.network.linux_node import build_linux_node
+from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.node import Node
+from nettests.lab.network.underlay import Underlay, build_underlay
+from nettests.lab.network.windows_node import build_windows_node
+from nettests.lab.topology import OS, NodeSpec, Profile
+
+
+class LabFabric:
+    """The network of one lab; see ``create_fabric``."""
+
+    def __init__(
+        self, profile: Profile, underlay: Underlay, nodes: Mapping[str, Node], worker: Worker
+    ) -> None:
+        self.profile = profile
+        self.nodes = nodes
+        self.outside_server: Namespace = underlay.outside_server
+        self.outside_client: Namespace = underlay.outside_client
+        self._underlay = underlay
+        self._worker = worker
+        self._faults = Faults()
+
+    async def drop_traffic(self, namespace: Namespace, nft_match: str) -> Drop:
+        """Drop what enters ``namespace`` and matches, for example ``udp dport 53``.
+
+        ``nft_match`` is an nft expression without verdict; it comes from the lab's own code.
+        """
+        return await self._worker.run(lambda: self._faults.drop(namespace, nft_match))
+
+    async def clear(self, fault: Drop) -> None:
+        """Take a drop out again; clearing twice, or after the namespace went, is no error."""
+        await self._worker.run(lambda: self._faults.clear(fault))
+
+    def describe(self) -> dict[str, Any]:
+        """Return process id and descriptors of all namespaces, for ``nsenter``.
+
+        ``nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD``.
+        """
+        outer = {namespace.name: namespace.fd for namespace in self._underlay.namespaces()}
+        return {
+            "pid": os.getpid(),
+            "namespaces": outer,
+            "nodes": {name: _describe_node(node) for name, node in self.nodes.items()},
+        }
+
+    async def close(self) -> None:
+        """Release every namespace; the kernel then removes links, rules and flows."""
+        await self._worker.run(self._release)
+        self._worker.stop()
+
+    def _release(self) -> None:
+        for node in self.nodes.values():
+            node.close()
+        _close(self._underlay.namespaces())
+
+
+def _close(namespaces: tuple[NetworkNamespace, ...]) -> None:
+    for namespace in namespaces:
+        namespace.close()
+
+
+def _describe_node(node: Node) -> dict[str, Any]:
+    return {
+        "host": node.host.fd,
+        "switch": None if node.switch is None else node.switch.fd,
+        "pods": {uid: namespace.fd for uid, namespace in node.pod_namespaces().items()},
+    }
+
+
+async def create_fabric(profile: Profile) -> LabFabric:
+    """Build the network of ``profile``.
+
+    Raises ``NftError`` without nft, and pyroute2's ``NetlinkError`` outside isolated namespaces.
+    """
+    worker = Worker()
+    try:
+        return await worker.run(lambda: _build(profile, worker))
+    except BaseException:
+        worker.stop()
+        raise
+
+
+def _build(profile: Profile, worker: Worker) -> LabFabric:
+    underlay = build_underlay(profile)
+    nodes: dict[str, Node] = {}
+    try:
+        for spec in profile.nodes:
+            nodes[spec.name] = _build_node(spec, profile, underlay, worker)
+    except BaseException:
+        for node in nodes.values():
+            node.close()
+        _close(underlay.namespaces())
+        raise
+    return LabFabric(profile, underlay, nodes, worker)
+
+
+def _build_node(spec: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
+    build = build_windows_node if spec.os is OS.WINDOWS else build_linux_node
+    return build(spec, profile, underlay, worker)

@@ -1,0 +1,150 @@
+"""The lab's own user, network and mount namespaces: entering them, and saying why it cannot be done.
+
+Called once, before the event loop starts, while the process still has one thread. Everything the lab
+makes afterwards lives below these namespaces and vanishes with the process. Does not build anything.
+"""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from nettests.lab.errors import StartError
+from nettests.lab.network import kernel
+
+_PROBE_SECONDS = 20
+
+
+class IsolationError(StartError):
+    """Namespaces cannot be made here; the text says why and what to do."""
+
+
+def enter_isolated_namespaces() -> None:
+    """Put this process into new user, network and mount namespaces, as root of them.
+
+    Works for root and, where user namespaces are allowed, for anybody. Root keeps every user and
+    group id, so files of other users stay readable; anybody else keeps only their own
+    (user_namespaces(7), "Defining user and group ID mappings").
+    """
+    user, group = os.geteuid(), os.getegid()
+    flags = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNET | kernel.CLONE_NEWNS
+    try:
+        if user == 0:
+            _unshare_with_all_ids(flags)
+        else:
+            kernel.unshare(flags)
+            _map_single(user, group)
+        kernel.make_mounts_private()
+    except OSError as failure:
+        raise IsolationError(explain(failure)) from failure
+
+
+def _map_single(user: int, group: int) -> None:
+    own = Path("/proc/self")
+    (own / "setgroups").write_text("deny")
+    (own / "uid_map").write_text(f"0 {user} 1")
+    (own / "gid_map").write_text(f"0 {group} 1")
+
+
+def _unshare_with_all_ids(flags: int) -> None:
+    """Unshare while a child stays behind to map all ids: only the old namespace may grant them."""
+    ready, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(go)
+        os.read(ready, 1)
+        os._exit(_map_all(os.getppid()))
+    os.close(ready)
+    try:
+        kernel.unshare(flags)
+    finally:
+        os.close(go)
+        _, status = os.waitpid(child, 0)
+    if os.waitstatus_to_exitcode(status) != 0:
+        _map_single(0, 0)
+
+
+def _map_all(process: int) -> int:
+    try:
+        for kind in ("uid_map", "gid_map"):
+            rows = Path(f"/proc/self/{kind}").read_text(encoding="ascii").split("\n")
+            same = [
+                f"{first} {first} {count}" for first, _, count in map(str.split, filter(None, rows))
+            ]
+            Path(f"/proc/{process}/{kind}").write_text("\n".join(same), encoding="ascii")
+    except OSError:
+        return 1
+    return 0
+
+
+def probe_isolation() -> str | None:
+    """Return ``None`` when the lab can run here, otherwise the reason, for a person to read.
+
+    A bare ``unshare`` can succeed without giving any right (Ubuntu's AppArmor), so a child process
+    enters the namespaces and really makes a veth, a VXLAN device and rules there.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "nettests.lab.network.isolation_probe"]
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"making a network namespace took longer than {_PROBE_SECONDS} s"
+    if done.returncode == 0:
+        return None
+    return (done.stdout.strip() or done.stderr.strip()) or f"the probe ended with {done.returncode}"
+
+
+def explain(failure: OSError, settings: Path = Path("/proc/sys")) -> str:
+    """Turn the error of a namespace call into a sentence that names the setting in the way."""
+    what = f"cannot make user and network namespaces: {failure.strerror} (errno {failure.errno})"
+    if failure.errno == errno.EINVAL:
+        return f"{what}. The process has more than one thread; enter them before starting any."
+    blockers = [
+        advice for name, blocking, advice in _SETTINGS if _read(settings / name) == blocking
+    ]
+    if blockers:
+        return f"{what}. " + " ".join(blockers)
+    return (
+        f"{what}. No known setting forbids it; a container runtime's seccomp profile may. "
+        "Run it outside the container, or as root with CAP_SYS_ADMIN."
+    )
+
+
+def _read(setting: Path) -> str:
+    try:
+        return setting.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+_SETTINGS = (
+    (
+        "kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        (
+            "Ubuntu's AppArmor takes all rights from unprivileged user namespaces: run as root, or "
+            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+        ),
+    ),
+    (
+        "kernel/unprivileged_userns_clone",
+        "0",
+        (
+            "The kernel allows user namespaces to root only: run as root, or "
+            "`sudo sysctl kernel.unprivileged_userns_clone=1`."
+        ),
+    ),
+    (
+        "user/max_user_namespaces",
+        "0",
+        "User namespaces are switched off: `sudo sysctl user.max_user_namespaces=15000`.",
+    ),
+)

@@ -1,0 +1,88 @@
+"""The child process of ``isolation.probe_isolation``: try what the lab needs, say what fails.
+
+Run as ``python -m nettests.lab.network.isolation_probe``; exit code 0, or 1 with the reason on
+standard output. Everything it makes vanishes when it ends.
+"""
+
+import sys
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nettests.lab.network import kernel, nft
+from nettests.lab.network.isolation import IsolationError, enter_isolated_namespaces, explain
+
+_SAMPLE = """
+table ip probe {
+ set clients { type ipv4_addr; flags dynamic,timeout; timeout 1s; }
+ chain remember {
+  type nat hook prerouting priority -100;
+  update @clients { ip saddr }
+  tcp dport 1 dnat ip to jhash ip saddr mod 1 seed 0x1 map { 0 : 192.0.2.1 . 1 }
+ }
+ chain choose {
+  type nat hook postrouting priority 100;
+  numgen random mod 1 vmap { 0 : accept }
+  masquerade fully-random
+ }
+ chain refuse {
+  type filter hook forward priority 0;
+  ct state new reject
+ }
+}
+"""
+"""One of each expression that the lab's rules use."""
+
+
+def _make_links() -> None:
+    with IPRoute() as routes:
+        routes.link("add", ifname="probe0", kind="veth", peer={"ifname": "probe1"})
+        routes.link(
+            "add",
+            ifname="probe2",
+            kind="vxlan",
+            vxlan_id=4096,
+            vxlan_port=4789,
+            vxlan_learning=False,
+        )
+
+
+def _load_rules() -> None:
+    """Without nft there is nothing to try; ``find_nft`` tells its own story."""
+    try:
+        nft.find_nft()
+    except nft.NftError:
+        return
+    own = kernel.open_network()
+    nft.load(own, _SAMPLE)
+
+
+def reason() -> str | None:
+    """Enter the namespaces, make links and rules, write a setting; return what failed."""
+    try:
+        enter_isolated_namespaces()
+        _make_links()
+        _load_rules()
+    except nft.NftError as failure:
+        return f"nft or the kernel lacks something that the lab's rules need: {failure}"
+    except IsolationError as failure:
+        return str(failure)
+    except NetlinkError as failure:
+        return explain(
+            OSError(failure.code, f"{failure.args[1]}, when making a veth or VXLAN link")
+        )
+    try:
+        Path("/proc/sys/net/ipv4/ip_forward").write_text("1", encoding="ascii")
+    except OSError as failure:
+        return (
+            f"cannot write /proc/sys/net in a namespace of our own: {failure.strerror}. "
+            "A container runtime mounts it read-only; run outside the container or privileged."
+        )
+    return None
+
+
+if __name__ == "__main__":
+    found = reason()
+    sys.stdout.write(found or "")
+    sys.exit(1 if found else 0)

@@ -1,0 +1,179 @@
+"""nft rules of kube-proxy's nftables mode on a Linux node, and Flannel's masquerade. Pure renderers.
+
+Follows the chains of ``pkg/proxy/nftables``: dispatch by address and port, one chain per Service
+(choose a backend) and one per backend (masquerade a hairpin, translate). Which client got which
+backend is remembered in one dynamic set per backend.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+
+from nettests.lab.network.tables import Chain, Table
+from nettests.lab.topology import Backend, NodeSpec, ServicePort, ServiceTable
+
+MASQUERADE = 0x4000
+TABLE = "kube-proxy"
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is collected while walking the Service table."""
+
+    node: NodeSpec
+    cluster_cidr: IPv4Network
+    chains: dict[str, list[str]] = field(default_factory=dict)
+    sets: dict[str, str] = field(default_factory=dict)
+    service_ips: list[str] = field(default_factory=list)
+    node_ports: list[str] = field(default_factory=list)
+    no_endpoint_ips: list[str] = field(default_factory=list)
+    no_endpoint_node_ports: list[str] = field(default_factory=list)
+
+
+def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, cluster_cidr: IPv4Network) -> Table:
+    """Return the rules of one Linux node for the Services of a cluster."""
+    draft = _Draft(node, cluster_cidr)
+    for service in services:
+        _add_service(draft, service)
+    plain = {name: Chain(rules=tuple(rules)) for name, rules in draft.chains.items()}
+    return Table(
+        name=TABLE, chains={**plain, **_fixed_chains(draft, services)}, sets=dict(draft.sets)
+    )
+
+
+def _label(service: ServicePort) -> str:
+    return f"{service.namespace}/{service.service}/{service.port_name}"
+
+
+def _add_service(draft: _Draft, service: ServicePort) -> None:
+    label, protocol = _label(service), service.protocol.lower()
+    local = [backend for backend in service.backends if backend.node == draft.node.name]
+    inside = local if service.internal_traffic_local else list(service.backends)
+    for backend in service.backends:
+        _add_endpoint(draft, service, backend)
+
+    cluster_ip = f"{service.cluster_ip} . {protocol} . {service.port}"
+    if inside:
+        to_service = f"ip daddr {service.cluster_ip} {protocol} dport {service.port}"
+        draft.chains[f"service-{label}"] = [
+            f"{to_service} ip saddr != {draft.cluster_cidr} jump mark-for-masquerade",
+            *_choose(service, inside),
+        ]
+        draft.service_ips.append(f"{cluster_ip} : goto service-{label}")
+    else:
+        verdict = "drop" if service.backends else "goto reject-chain"
+        draft.no_endpoint_ips.append(f"{cluster_ip} : {verdict}")
+    if service.node_port is not None:
+        _add_node_port(draft, service, inside=inside, local=local)
+
+
+def _add_node_port(
+    draft: _Draft, service: ServicePort, *, inside: list[Backend], local: list[Backend]
+) -> None:
+    label = _label(service)
+    node_port = f"{service.protocol.lower()} . {service.node_port}"
+    if not service.backends:
+        draft.no_endpoint_node_ports.append(f"{node_port} : goto reject-chain")
+        return
+    draft.node_ports.append(f"{node_port} : goto external-{label}")
+    everywhere = _choose(service, list(service.backends))
+    if not service.external_traffic_local:
+        draft.chains[f"external-{label}"] = ["jump mark-for-masquerade", *everywhere]
+        return
+    short_circuit = f"goto service-{label}" if inside else "drop"
+    draft.chains[f"external-{label}"] = [
+        f"ip saddr {draft.cluster_cidr} {short_circuit}",
+        f"ip saddr {draft.node.address} jump mark-for-masquerade",
+        f"ip saddr {draft.node.address} {short_circuit}",
+        *_choose(service, local),
+    ]
+    if not local:
+        draft.no_endpoint_node_ports.append(f"{node_port} : drop")
+
+
+def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
+    """Rules that go to the client's backend, if it has one, otherwise to a random one."""
+    if not backends:
+        return []
+    endpoints = [_endpoint(service, backend) for backend in backends]
+    remembered = [
+        f"ip saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
+        for backend in backends
+    ]
+    choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
+    return [
+        *(remembered if service.client_ip_affinity else ()),
+        f"numgen random mod {len(endpoints)} vmap {{ {choices} }}",
+    ]
+
+
+def _endpoint(service: ServicePort, backend: Backend) -> str:
+    return f"{_label(service)}/{backend.address}/{backend.port}"
+
+
+def _affinity(service: ServicePort, backend: Backend) -> str:
+    return f"affinity-{service.affinity_timeout}/{_endpoint(service, backend)}"
+
+
+def _add_endpoint(draft: _Draft, service: ServicePort, backend: Backend) -> None:
+    name = _endpoint(service, backend)
+    rules = [f"ip saddr {backend.address} jump mark-for-masquerade"]
+    if service.client_ip_affinity:
+        remembered = _affinity(service, backend)
+        draft.sets[remembered] = (
+            f"type ipv4_addr; flags dynamic,timeout; timeout {service.affinity_timeout}s;"
+        )
+        rules.append(f"update @{remembered} {{ ip saddr }}")
+    rules.append(
+        f"meta l4proto {service.protocol.lower()} dnat to {backend.address}:{backend.port}"
+    )
+    draft.chains[f"endpoint-{name}"] = rules
+
+
+def _dispatch(match: str, entries: Sequence[str]) -> list[str]:
+    return [f"{match} vmap {{ {', '.join(entries)} }}"] if entries else []
+
+
+def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
+    by_ip = "ip daddr . meta l4proto . th dport"
+    by_port = f"ip daddr {draft.node.address} meta l4proto . th dport"
+    cluster_ips = ", ".join(sorted({str(service.cluster_ip) for service in services}))
+    invalid = [f"ct state new ip daddr {{ {cluster_ips} }} reject"] if cluster_ips else []
+    dispatch = (
+        *_dispatch(by_ip, draft.service_ips),
+        *_dispatch(by_port, draft.node_ports),
+    )
+    unserved = (*_dispatch(f"ct state new {by_ip}", draft.no_endpoint_ips), *invalid)
+    unserved_ports = _dispatch(f"ct state new {by_port}", draft.no_endpoint_node_ports)
+    return {
+        "mark-for-masquerade": Chain(rules=(f"meta mark set meta mark | {MASQUERADE:#x}",)),
+        "reject-chain": Chain(rules=("reject",)),
+        "nat-prerouting": Chain(hook="type nat hook prerouting priority -100", rules=dispatch),
+        "nat-output": Chain(hook="type nat hook output priority -100", rules=dispatch),
+        "filter-input": Chain(
+            hook="type filter hook input priority -110", rules=tuple(unserved_ports)
+        ),
+        "filter-forward": Chain(hook="type filter hook forward priority -110", rules=unserved),
+        # After translation (-100): what the node itself sends meets both hooks here.
+        "filter-output": Chain(hook="type filter hook output priority -90", rules=unserved),
+        "nat-postrouting": Chain(
+            hook="type nat hook postrouting priority 100",
+            rules=(
+                f"meta mark & {MASQUERADE:#x} == 0 return",
+                f"meta mark set meta mark ^ {MASQUERADE:#x}",
+                "masquerade fully-random",
+            ),
+        ),
+    }
+
+
+def flannel_table(*, cluster_cidr: IPv4Network, pod_cidr: IPv4Network) -> Table:
+    """Return Flannel's ``--ip-masq``: pods leave the cluster with the node's address, ICMP too."""
+    rules = (
+        f"ip saddr {cluster_cidr} ip daddr {cluster_cidr} return",
+        f"ip saddr {cluster_cidr} ip daddr != 224.0.0.0/4 masquerade fully-random",
+        f"ip saddr != {cluster_cidr} ip daddr {pod_cidr} return",
+        f"ip saddr != {cluster_cidr} ip daddr {cluster_cidr} masquerade fully-random",
+    )
+    hook = "type nat hook postrouting priority 110"
+    return Table(name="flannel", chains={"masquerading": Chain(hook=hook, rules=rules)})

@@ -1,0 +1,129 @@
+"""What kube-proxy asks of HNS on one Windows node: Service table in, load-balancer policies out.
+
+Pure. Mirrors ``syncProxyRules`` of ``pkg/proxy/winkernel``: which policies exist for a Service port,
+with which backends, on which switch ports, and whose source address the backend will see. How a
+policy becomes packets is ``switch_rules``.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from ipaddress import IPv4Address
+
+from nettests.lab.network.thresholds import SwitchFeatures, switch_features
+from nettests.lab.topology import Backend, NodeSpec, Profile, ServicePort, ServiceTable
+
+
+class Port(StrEnum):
+    """A kind of switch port, by the interface names in the switch's namespace."""
+
+    POD = "pod-*"
+    HOST = "host"
+    UPLINK = "uplink"
+
+
+class Source(Enum):
+    """Which source address a backend sees."""
+
+    KEPT = "the client's"
+    NODE = "the node's"
+    VIP = "kube-proxy's source VIP"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadBalancer:
+    """One HNS load balancer: frontend, backends, and the ports it is programmed on."""
+
+    service: str
+    kind: str
+    ports: tuple[Port, ...]
+    vip: IPv4Address
+    protocol: str
+    external_port: int
+    internal_port: int
+    backends: tuple[IPv4Address, ...]
+    source: Source
+    by_client: bool = False
+    """Distribute by source address only (session affinity)."""
+
+
+def load_balancers(
+    table: ServiceTable, node: NodeSpec, profile: Profile
+) -> tuple[LoadBalancer, ...]:
+    """Return the policies of all Services, ClusterIP before NodePort for each."""
+    features = switch_features(node, profile)
+    planner = _Planner(node, profile, features)
+    return tuple(policy for service in table for policy in planner.policies(service))
+
+
+class _Planner:
+    def __init__(self, node: NodeSpec, profile: Profile, features: SwitchFeatures) -> None:
+        self._node = node
+        self._profile = profile
+        self._features = features
+
+    def policies(self, service: ServicePort) -> list[LoadBalancer]:
+        if len({backend.address for backend in service.backends}) > self._features.backend_limit:
+            return []  # HNS: "invalid number of destinations"; the whole Service stays unprogrammed
+        usable = [backend for backend in service.backends if self._has_endpoint(backend)]
+        return [*self._cluster_ip(service, usable), *self._node_port(service, usable)]
+
+    def _has_endpoint(self, backend: Backend) -> bool:
+        """kube-proxy looks up local backends as HNS endpoints, and the node's address is none.
+
+        kubernetes/kubernetes#126795: host-network backends are skipped on their own node.
+        """
+        return not (backend.node_address and backend.node == self._node.name)
+
+    def _local(self, backends: list[Backend]) -> list[Backend]:
+        return [backend for backend in backends if backend.node == self._node.name]
+
+    def _cluster_ip(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
+        local_only = service.internal_traffic_local and self._features.internal_traffic_local
+        backends = self._local(usable) if local_only else usable
+        if not backends:
+            return []  # "not applying any policy": nothing answers, nothing refuses
+        rewritten = self._rewritten(backends)
+        on_pods = Source.KEPT if self._features.dsr else rewritten
+        made = [self._make(service, "ClusterIP", (Port.POD,), backends, on_pods)]
+        if self._features.host_rules:
+            made.append(self._make(service, "LB_HOST", (Port.HOST,), backends, rewritten))
+        return made
+
+    def _node_port(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
+        local_only = service.external_traffic_local and self._features.external_traffic_local
+        backends = self._local(usable) if local_only else usable
+        if service.node_port is None or not backends:
+            return []
+        own = (Port.HOST,) if self._features.local_routed_vip else ()
+        ports = (Port.UPLINK, Port.POD, *own)
+        source = Source.KEPT if local_only else self._rewritten(backends)
+        return [self._make(service, "NodePort", ports, backends, source)]
+
+    def _rewritten(self, backends: list[Backend]) -> Source:
+        """Overlay: the source VIP, unless a backend is outside the pod network (wk ``hns.go``)."""
+        cluster = self._profile.cluster_cidr
+        if self._features.overlay and all(backend.address in cluster for backend in backends):
+            return Source.VIP
+        return Source.NODE
+
+    def _make(
+        self,
+        service: ServicePort,
+        kind: str,
+        ports: tuple[Port, ...],
+        backends: list[Backend],
+        source: Source,
+    ) -> LoadBalancer:
+        node_port = kind == "NodePort"
+        return LoadBalancer(
+            service=service.key,
+            kind=kind,
+            ports=ports,
+            vip=self._node.address if node_port else service.cluster_ip,
+            protocol=service.protocol.lower(),
+            external_port=(service.node_port or 0) if node_port else service.port,
+            internal_port=backends[0].port,  # HNS has one InternalPort for all destinations
+            backends=tuple(sorted({backend.address for backend in backends})),
+            source=source,
+            by_client=service.client_ip_affinity and self._features.session_affinity,
+        )

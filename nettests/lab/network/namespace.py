@@ -1,0 +1,109 @@
+"""Network namespaces held by file descriptors, and the one thread that works inside them.
+
+Unnamed namespaces leave nothing behind: when the last descriptor and socket is closed, the kernel
+removes the namespace and every link in it. Netlink and ``nft`` run on the worker thread, because
+pyroute2 0.9 drives its own event loop and cannot run where one already does. Sockets are made in the
+caller's thread: that takes microseconds.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from pyroute2 import IPRoute
+
+from nettests.lab.network import kernel
+
+T = TypeVar("T")
+
+_QUIET = {
+    "ipv6/conf/all/disable_ipv6": 1,
+    "ipv6/conf/default/disable_ipv6": 1,
+    "ipv4/conf/all/rp_filter": 0,
+    "ipv4/conf/default/rp_filter": 0,
+    "ipv4/conf/all/send_redirects": 0,
+    "ipv4/conf/default/send_redirects": 0,
+    # A refused UDP dial is an ICMP error; limiting their rate would turn refusals into timeouts.
+    "ipv4/icmp_ratemask": 0,
+}
+_SETTINGS = Path("/proc/sys/net")
+_LOOPBACK_INDEX = 1
+
+
+class NetworkNamespace:
+    """A namespace of the lab (``interfaces.Namespace``)."""
+
+    def __init__(self, name: str, fd: int) -> None:
+        self.name = name
+        self._fd = fd
+
+    @property
+    def fd(self) -> int:
+        """The descriptor that holds the namespace; -1 once it is released."""
+        return self._fd
+
+    def socket(self, family: int, kind: int, proto: int = 0) -> socket.socket:
+        """Return a non-blocking, close-on-exec socket that lives in this namespace."""
+        with kernel.inside_network(self._fd):
+            made = socket.socket(family, kind, proto)
+        made.settimeout(0)
+        return made
+
+    def close(self) -> None:
+        """Let go of the namespace; it goes once its sockets are closed too."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+class Worker:
+    """The thread on which namespaces are made, wired and programmed, one job after another."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lab-network")
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Run ``job`` on the worker thread and return its result."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+
+    def stop(self) -> None:
+        """Let the thread end after the jobs it has."""
+        self._thread.shutdown(wait=False)
+
+
+def make_namespace(name: str, settings: dict[str, int] | None = None) -> NetworkNamespace:
+    """Make a namespace with its loopback up. On the worker thread only.
+
+    A new namespace inherits the machine's IPv4 settings (``ip_forward``, ``rp_filter``), so all that
+    the lab relies on is written; ``settings`` are paths below ``/proc/sys/net``.
+    """
+    home = kernel.open_network()
+    try:
+        kernel.unshare(kernel.CLONE_NEWNET)
+        try:
+            made = NetworkNamespace(name, kernel.open_network())
+            _write({**_QUIET, "ipv4/ip_forward": 0, **(settings or {})})
+            with IPRoute() as routes:
+                routes.link("set", index=_LOOPBACK_INDEX, state="up")
+        finally:
+            kernel.enter_network(home)
+    finally:
+        os.close(home)
+    return made
+
+
+def set_in_namespace(namespace: NetworkNamespace, settings: dict[str, int]) -> None:
+    """Write settings that concern links made later. On the worker thread only."""
+    with kernel.inside_network(namespace.fd):
+        _write(settings)
+
+
+def _write(settings: dict[str, int]) -> None:
+    for path, value in settings.items():
+        setting = _SETTINGS / path
+        if setting.exists():  # a kernel without IPv6 has no settings for it
+            setting.write_text(str(value), encoding="ascii")

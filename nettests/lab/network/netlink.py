@@ -1,0 +1,174 @@
+"""Links, addresses, routes, neighbours and rules of one namespace, in the lab's own words.
+
+A thin layer over pyroute2 for the worker thread. All neighbours are permanent: nothing in the lab
+waits for ARP, and a Windows switch can own a MAC without owning the address.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from nettests.lab.network import kernel
+from nettests.lab.network.namespace import NetworkNamespace
+
+_PERMANENT = 0x80
+_BLACKHOLE = 6
+_UNREACHABLE = 7
+"""``RTN_UNREACHABLE`` of rtnetlink(7)."""
+_LOCAL_TABLE = 255
+_LOCAL_RULE = 100
+ANY = IPv4Network("0.0.0.0/0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """One end of a veth pair."""
+
+    namespace: NetworkNamespace
+    name: str
+    mac: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vxlan:
+    """A VXLAN device; ``local`` is the outer source address, found in the namespace that makes it."""
+
+    name: str
+    vni: int
+    port: int
+    local: IPv4Address
+    mac: str
+    mtu: int
+
+
+class Netlink:
+    """Configures the namespace it was opened in; see ``configure``."""
+
+    def __init__(self, routes: Any) -> None:
+        self._routes = routes
+        self._indexes: dict[str, int] = {}
+
+    def _index(self, name: str) -> int:
+        if name not in self._indexes:
+            self._indexes[name] = self._routes.link("get", ifname=name)[0]["index"]
+        return self._indexes[name]
+
+    def up(self, name: str) -> None:
+        """Bring a link up."""
+        self._routes.link("set", index=self._index(name), state="up")
+
+    def veth(self, near: End, far: End, mtu: int) -> None:
+        """Make a veth pair from here to another namespace; this end is brought up."""
+        peer = {"ifname": far.name, "address": far.mac, "mtu": mtu, "net_ns_fd": far.namespace.fd}
+        self._routes.link(
+            "add", ifname=near.name, kind="veth", address=near.mac, mtu=mtu, peer=peer
+        )
+        self.up(near.name)
+
+    def bridge(self, name: str) -> None:
+        """Make a bridge that sends nothing of its own: no spanning tree, no IGMP."""
+        self._routes.link("add", ifname=name, kind="bridge", br_mcast_snooping=0)
+        self.up(name)
+
+    def enslave(self, port: str, bridge: str) -> None:
+        """Make ``port`` a port of ``bridge``."""
+        self._routes.link("set", index=self._index(port), master=self._index(bridge))
+
+    def vxlan(self, device: Vxlan, into: NetworkNamespace | None = None) -> None:
+        """Make a VXLAN device that never learns; ``into`` puts it in another namespace.
+
+        The outer packets stay here: their route, their source address and the UDP socket.
+        """
+        placed = {} if into is None else {"net_ns_fd": into.fd}
+        self._routes.link(
+            "add",
+            ifname=device.name,
+            kind="vxlan",
+            address=device.mac,
+            mtu=device.mtu,
+            vxlan_id=device.vni,
+            vxlan_port=device.port,
+            vxlan_local=str(device.local),
+            vxlan_learning=False,
+            **placed,
+        )
+
+    def delete(self, name: str) -> None:
+        """Remove a link, and with it its other end and its routes."""
+        self._routes.link("del", index=self._index(name))
+
+    def address(self, name: str, address: IPv4Address, length: int = 32) -> None:
+        """Give a link an address."""
+        self._routes.addr("add", index=self._index(name), address=str(address), prefixlen=length)
+
+    def neighbour(self, name: str, address: IPv4Address, mac: str) -> None:
+        """Fix the MAC of a neighbour for good."""
+        self._routes.neigh(
+            "replace", dst=str(address), lladdr=mac, ifindex=self._index(name), state=_PERMANENT
+        )
+
+    def forwarding_entry(self, name: str, mac: str, peer: IPv4Address) -> None:
+        """Tell a VXLAN device behind which outer address a MAC lives."""
+        self._routes.fdb("add", ifindex=self._index(name), lladdr=mac, dst=str(peer))
+
+    def route(
+        self,
+        destination: IPv4Network,
+        link: str,
+        *,
+        via: IPv4Address | None = None,
+        table: int = 254,
+    ) -> None:
+        """Route ``destination`` through ``link``; ``via`` need not be on a connected network."""
+        gateway = {"scope": "link"} if via is None else {"gateway": str(via), "flags": ["onlink"]}
+        self._routes.route(
+            "add", dst=str(destination), oif=self._index(link), table=table, **gateway
+        )
+
+    def blackhole(self, destination: IPv4Network) -> None:
+        """Drop what goes to ``destination``, without telling the sender."""
+        self._routes.route("add", dst=str(destination), type=_BLACKHOLE)
+
+    def unreachable(self, destination: IPv4Network) -> None:
+        """Refuse what goes to ``destination``: "no route to host", by ICMP for other senders."""
+        self._routes.route("add", dst=str(destination), type=_UNREACHABLE)
+
+    def route_marked(self, mark: int, table: int) -> None:
+        """Look up packets that carry all bits of ``mark`` in ``table`` first."""
+        self._routes.rule("add", priority=50, fwmark=mark, fwmask=mark, table=table)
+
+    def route_own_ports(
+        self, address: IPv4Address, protocol: int, ports: tuple[int, int], table: int
+    ) -> None:
+        """Send what this namespace itself sends to its own ``ports`` through ``table``."""
+        self._routes.rule(
+            "add",
+            priority=10,
+            iifname="lo",
+            dst=str(address),
+            dst_len=32,
+            ip_proto=protocol,
+            dport_range="{}:{}".format(*ports),
+            table=table,
+        )
+
+    def demote_local_table(self) -> None:
+        """Let rules come before the table of local addresses, which the kernel always asks first."""
+        self._routes.rule("add", priority=_LOCAL_RULE, table=_LOCAL_TABLE)
+        self._routes.rule("del", priority=0, table=_LOCAL_TABLE)
+
+
+@contextmanager
+def configure(namespace: NetworkNamespace) -> Iterator[Netlink]:
+    """Open a namespace for configuration. On the worker thread only."""
+    with kernel.inside_network(namespace.fd), IPRoute() as routes:
+        yield Netlink(routes)
+
+
+def host(address: IPv4Address) -> IPv4Network:
+    """Return the /32 of an address."""
+    return IPv4Network(address)

@@ -1,0 +1,75 @@
+"""One node's network as the rest of the lab sees it (``interfaces.NodeNetwork``).
+
+The same for both systems: what differs is how it was built (``linux_node``, ``windows_node``) and how
+a Service table is programmed, which is handed in.
+"""
+
+from collections.abc import Callable, Mapping
+from ipaddress import IPv4Address
+
+from nettests.lab.interfaces import Namespace, PodNetwork
+from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.pods import Pods
+from nettests.lab.network.services import ServiceRules, Withheld, nothing_withheld
+from nettests.lab.topology import NodeSpec, ServiceTable
+
+
+class Node:
+    """A node of the fabric. Everything that changes it runs on the worker thread, in order."""
+
+    def __init__(
+        self,
+        *,
+        spec: NodeSpec,
+        host: NetworkNamespace,
+        switch: NetworkNamespace | None,
+        source_vip: IPv4Address | None,
+        pods: Pods,
+        program: Callable[[ServiceTable], None],
+        worker: Worker,
+    ) -> None:
+        self.spec = spec
+        self.host: Namespace = host
+        self.switch: Namespace | None = switch
+        self.source_vip = source_vip
+        """What kube-proxy's ``--source-vip`` is here; ``None`` off Windows overlay."""
+        self._held = (host,) if switch is None else (host, switch)
+        self._pods = pods
+        self._program = program
+        self._rules = ServiceRules()
+        self._worker = worker
+
+    async def attach_pod(self, uid: str) -> PodNetwork:
+        """Make the pod's namespace, link and address; the same ``uid`` returns the same network."""
+        return await self._worker.run(lambda: self._pods.attach(uid))
+
+    async def detach_pod(self, uid: str) -> None:
+        """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
+        await self._worker.run(lambda: self._pods.detach(uid))
+
+    async def program_services(self, table: ServiceTable) -> None:
+        """Replace the node's Service rules by those of ``table``, in one transaction."""
+        programmed = self._rules.replace(table)
+        await self._worker.run(lambda: self._program(programmed))
+
+    async def suppress_services(self, withheld: Withheld) -> None:
+        """Leave the rules of some Services missing, now and in every later table.
+
+        ``withheld`` is asked for each ``ServicePort.key``. One such fault per node at a time.
+        """
+        programmed = self._rules.withhold(withheld)
+        await self._worker.run(lambda: self._program(programmed))
+
+    async def restore_services(self) -> None:
+        """Program every Service again."""
+        await self.suppress_services(nothing_withheld)
+
+    def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:
+        """Return the pods' namespaces by pod ``uid``."""
+        return self._pods.namespaces()
+
+    def close(self) -> None:
+        """Let go of all namespaces of the node."""
+        self._pods.close()
+        for namespace in self._held:
+            namespace.close()

@@ -1,0 +1,46 @@
+"""Flannel's VXLAN between the nodes' pod networks, for both systems.
+
+One device per node with the VNI and UDP port of the profile, no learning: each remote pod CIDR is
+routed to the remote node's VTEP, whose MAC and outer address are written down (what flanneld does on
+Linux, and HNS's RemoteSubnetRoute policies on Windows).
+"""
+
+from collections.abc import Iterable
+
+from nettests.lab.network import addressing
+from nettests.lab.network.netlink import Netlink, Vxlan
+from nettests.lab.network.underlay import MTU
+from nettests.lab.topology import NodeSpec, Profile
+
+HEADER = 50
+"""Bytes that VXLAN adds to each packet; Flannel takes them off the pods' MTU."""
+
+MAIN_TABLE = 254
+
+
+def overlay_mtu() -> int:
+    """Return the MTU inside the overlay."""
+    return MTU - HEADER
+
+
+def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
+    """Return the device of ``node``."""
+    return Vxlan(
+        name=name,
+        vni=profile.cni.vni,
+        port=profile.cni.vxlan_port,
+        local=node.address,
+        mac=addressing.vtep_mac(node),
+        mtu=overlay_mtu(),
+    )
+
+
+def connect_pod_networks(
+    links: Netlink, device: str, others: Iterable[NodeSpec], table: int = MAIN_TABLE
+) -> None:
+    """Route the pod CIDRs of the other nodes through the device, in ``table``."""
+    for node in others:
+        mac = addressing.vtep_mac(node)
+        links.neighbour(device, addressing.vtep(node), mac)
+        links.forwarding_entry(device, mac, node.address)
+        links.route(node.pod_cidr, device, via=addressing.vtep(node), table=table)

@@ -1,0 +1,159 @@
+"""nft rules of a Windows node's virtual switch and of its host firewall. Pure renderers.
+
+``ports_table`` is what CNI plugin and VFP set up once (OutBoundNAT, encapsulation),
+``load_balancers_table`` what kube-proxy's policies become, ``stealth_table`` the host's own
+firewall. The order of hooks in the switch:
+
+    prerouting -150  mark the port a packet came in by (the input link is gone after routing)
+    prerouting -100  load balancing: VIP to backend, chosen by hash
+    prerouting  -90  may this packet be encapsulated? (overlay)
+    forward       0  what no load balancer took ends here, if it is for the service CIDR
+    postrouting 100  source rewriting of load-balanced flows
+    postrouting 110  OutBoundNAT
+    postrouting 300  provider addresses only on the uplink (overlay)
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network
+
+from nettests.lab.network.load_balancers import LoadBalancer, Port, Source
+from nettests.lab.network.tables import Chain, Table
+
+FROM_POD = 0x1
+REWRITE_TO_NODE = 0x10
+REWRITE_TO_VIP = 0x20
+ENCAPSULATE = 0x100
+"""Mark bits; ``ENCAPSULATE`` selects the routing table that holds the VXLAN routes."""
+
+_REWRITE = {Source.KEPT: 0, Source.NODE: REWRITE_TO_NODE, Source.VIP: REWRITE_TO_VIP}
+
+
+def ports_table(
+    *,
+    node_address: IPv4Address,
+    pod_cidr: IPv4Network,
+    service_cidr: IPv4Network,
+    exceptions: Sequence[IPv4Network],
+    overlay: bool,
+) -> Table:
+    """Return the switch's lasting rules: port marks, OutBoundNAT with exceptions, encapsulation.
+
+    A packet that no load balancer took is dropped before its flow is remembered: a SYN that is sent
+    again after kube-proxy's policies came is then translated, where a remembered flow would stay as
+    it began.
+
+    OutBoundNAT knows TCP and UDP only; ICMP leaves with the pod's address, and no answer finds its
+    way back (Kubernetes "Windows networking", limitations). On overlay the uplink carries the
+    node's own (provider) address only.
+    """
+    kept = ", ".join(map(str, (*exceptions, node_address)))
+    outbound = (
+        f"meta mark & {FROM_POD:#x} != 0 ip saddr {pod_cidr} ip daddr != {{ {kept} }} "
+        f'meta l4proto {{ tcp, udp }} snat to {node_address} comment "OutBoundNAT"'
+    )
+    chains = {
+        "ports": Chain(
+            hook="type filter hook prerouting priority -150",
+            rules=(f'iifname "{Port.POD}" meta mark set {FROM_POD:#x}',),
+        ),
+        "untranslated": Chain(
+            hook="type filter hook forward priority 0",
+            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} drop',),
+        ),
+        "outbound-nat": Chain(hook="type nat hook postrouting priority 110", rules=(outbound,)),
+    }
+    if overlay:
+        chains |= _overlay_chains(node_address)
+    return Table(name="vfp", chains=chains)
+
+
+def _overlay_chains(node_address: IPv4Address) -> dict[str, Chain]:
+    encapsulate = f"meta mark set meta mark | {ENCAPSULATE:#x}"
+    return {
+        "encapsulation": Chain(
+            hook="type filter hook prerouting priority -90",
+            rules=(
+                f"meta mark & {FROM_POD:#x} != 0 {encapsulate}",
+                f"ct status dnat {encapsulate}",
+            ),
+        ),
+        "provider-addresses": Chain(
+            hook="type filter hook postrouting priority 300",
+            rules=(f'oifname "{Port.UPLINK}" ip saddr != {node_address} drop',),
+        ),
+    }
+
+
+def load_balancers_table(
+    policies: Sequence[LoadBalancer],
+    *,
+    node_address: IPv4Address,
+    source_vip: IPv4Address | None,
+    loopback: Sequence[IPv4Address] = (),
+) -> Table:
+    """Return kube-proxy's policies: one chain each, and per kind of port a dispatch to them.
+
+    ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); without
+    it such a packet arrives with its own address as source and the pod's stack drops it.
+    """
+    chains = {_chain_name(policy): Chain(rules=(_rule(policy),)) for policy in policies}
+    dispatch = tuple(rule for port in Port for rule in _dispatch(port, policies))
+    rewriting = (
+        f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
+        *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
+        *(f"ip saddr {pod} ip daddr {pod} snat to {node_address}" for pod in loopback),
+    )
+    chains["load-balancing"] = Chain(hook="type nat hook prerouting priority -100", rules=dispatch)
+    chains["source-rewriting"] = Chain(
+        hook="type nat hook postrouting priority 100", rules=rewriting
+    )
+    return Table(name="hns", chains=chains)
+
+
+def _chain_name(policy: LoadBalancer) -> str:
+    return f"{policy.kind}/{policy.service.replace(':', '/')}"
+
+
+def _dispatch(port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
+    entries = [
+        f"{policy.vip} . {policy.protocol} . {policy.external_port} : goto {_chain_name(policy)}"
+        for policy in policies
+        if port in policy.ports
+    ]
+    if entries:
+        yield (
+            f'iifname "{port}" ip daddr . meta l4proto . th dport vmap {{ {", ".join(entries)} }}'
+        )
+
+
+def _rule(policy: LoadBalancer) -> str:
+    transport = f"{policy.protocol} sport . ip daddr . {policy.protocol} dport"
+    key = "ip saddr" if policy.by_client else f"ip saddr . {transport}"
+    # A fixed seed: programming the same policy again must not move clients to other backends.
+    seed = zlib.crc32(f"{policy.service} {policy.vip}:{policy.external_port}".encode())
+    backends = ", ".join(
+        f"{number} : {address} . {policy.internal_port}"
+        for number, address in enumerate(policy.backends)
+    )
+    rewrite = _REWRITE[policy.source]
+    mark = f"meta mark set meta mark | {rewrite:#x} " if rewrite else ""
+    return (
+        f"meta l4proto {policy.protocol} {mark}dnat ip to"
+        f" jhash {key} mod {len(policy.backends)} seed {seed:#x} map {{ {backends} }}"
+    )
+
+
+def stealth_table() -> Table:
+    """Return the Windows firewall's stealth mode: closed ports of the node answer nothing.
+
+    The answer to a SYN for a closed port is the only reset with sequence number 0. Loopback
+    addresses are exempt. Source: Microsoft KB 2586744.
+    """
+    rules = (
+        "ip daddr 127.0.0.0/8 accept",
+        "tcp flags & (rst | ack) == rst | ack tcp sequence 0 drop",
+        "icmp type destination-unreachable icmp code port-unreachable drop",
+    )
+    hook = "type filter hook output priority 0"
+    return Table(name="firewall", chains={"stealth": Chain(hook=hook, rules=rules)})

@@ -1,0 +1,64 @@
+"""Which mechanisms a Windows node's switch has: thresholds of build, patch level and kube-proxy.
+
+Pure. A threshold switches a mechanism of the data plane on; what a probe then observes follows from
+the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
+``pkg/proxy/winkernel``, KEP-5100, Microsoft's "Common problems" page for KB4571748 and KB5011551.
+"""
+
+from dataclasses import dataclass
+
+from nettests.lab.topology import Driver, NodeSpec, Profile
+
+SESSION_AFFINITY_BUILD = 20348
+"""HNS 12.0 (Windows Server 2022) has the SourceIP distribution; older ones log and ignore it."""
+
+DSR_CAPABLE = (17763, 1217)
+"""HNS 9.3, in Windows Server 2019 with the update of May 2020 (KEP-5100)."""
+
+HOST_RULES = (17763, 1432)
+"""KB4571748 (August 2020): load-balancing rules on the host's own port, LocalRoutedVIP."""
+
+MANY_BACKENDS = (17763, 2746)
+"""KB5011551 (March 2022): 1024 destinations in one HNS load balancer instead of 64."""
+
+INTERNAL_TRAFFIC_LOCAL = (1, 27)
+"""kube-proxy 1.27 reads ``internalTrafficPolicy`` on Windows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchFeatures:
+    """What the virtual switch and kube-proxy of one Windows node can do."""
+
+    overlay: bool
+    dsr: bool
+    loopback_dsr: bool
+    session_affinity: bool
+    external_traffic_local: bool
+    internal_traffic_local: bool
+    host_rules: bool
+    """ClusterIP rules sit on the host's port too (``LB_HOST_*`` in the VFP's ``LB`` layer)."""
+    local_routed_vip: bool
+    """The node reaches NodePorts of its own."""
+    backend_limit: int
+
+
+def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
+    """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
+    release = node.windows_release
+    return SwitchFeatures(
+        overlay=profile.cni.driver is Driver.OVERLAY,
+        dsr=profile.kube_proxy.dsr,
+        loopback_dsr=profile.cni.loopback_dsr,
+        session_affinity=release[0] >= SESSION_AFFINITY_BUILD,
+        external_traffic_local=release >= DSR_CAPABLE,
+        internal_traffic_local=_minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL,
+        host_rules=profile.kube_proxy.dsr and release >= HOST_RULES,
+        local_routed_vip=release >= HOST_RULES,
+        backend_limit=1024 if release >= MANY_BACKENDS else 64,
+    )
+
+
+def _minor(version: str) -> tuple[int, int]:
+    """Return ``(1, 24)`` for ``v1.24.17``."""
+    major, minor, *_ = version.removeprefix("v").split(".")
+    return int(major), int(minor)

@@ -1,0 +1,99 @@
+"""The machines' own network: a switch between nodes, the gateway, and two hosts outside.
+
+The gateway forwards between nodes and outside. It knows no pods and no Services: what is addressed
+to them here is dropped without a word, as a network does that has no route back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from nettests.lab.network import addressing
+from nettests.lab.network.namespace import NetworkNamespace, make_namespace
+from nettests.lab.network.netlink import ANY, End, configure
+from nettests.lab.topology import OS, Profile
+
+MTU = 1500
+_BRIDGE = "underlay"
+_OUTSIDE_BRIDGE = "outside"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underlay:
+    """The namespaces between the nodes and beyond, and who lives on the node network."""
+
+    wire: NetworkNamespace
+    gateway: NetworkNamespace
+    outside_server: NetworkNamespace
+    outside_client: NetworkNamespace
+    gateway_address: IPv4Address
+    macs: Mapping[IPv4Address, str]
+    """MAC of every address on the node network."""
+
+    def namespaces(self) -> tuple[NetworkNamespace, ...]:
+        """Return all namespaces, to be released."""
+        return (self.wire, self.gateway, self.outside_server, self.outside_client)
+
+    def plug(self, namespace: NetworkNamespace, link: str, address: IPv4Address) -> None:
+        """Give a node its network card: a link to the wire, and its neighbours' MACs."""
+        port = f"to-{str(address).replace('.', '-')}"[:15]
+        with configure(self.wire) as wire:
+            near = End(namespace=self.wire, name=port, mac=addressing.port_mac(address))
+            far = End(namespace=namespace, name=link, mac=self.macs[address])
+            wire.veth(near, far, MTU)
+            wire.enslave(port, _BRIDGE)
+        with configure(namespace) as links:
+            links.up(link)
+            for neighbour, mac in self.macs.items():
+                if neighbour != address:
+                    links.neighbour(link, neighbour, mac)
+
+
+def build_underlay(profile: Profile) -> Underlay:
+    """Make wire, gateway and outside. On the worker thread only."""
+    gateway_address = profile.node_network[1]
+    underlay = Underlay(
+        wire=make_namespace("underlay"),
+        gateway=make_namespace("gateway", {"ipv4/ip_forward": 1}),
+        outside_server=make_namespace("outside-server"),
+        outside_client=make_namespace("outside-client"),
+        gateway_address=gateway_address,
+        macs={
+            gateway_address: addressing.mac(OS.LINUX, gateway_address),
+            **{node.address: addressing.mac(node.os, node.address) for node in profile.nodes},
+        },
+    )
+    with configure(underlay.wire) as wire:
+        wire.bridge(_BRIDGE)
+    _wire_gateway(underlay, profile)
+    _wire_outside(underlay, profile)
+    return underlay
+
+
+def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
+    underlay.plug(underlay.gateway, "eth0", underlay.gateway_address)
+    with configure(underlay.gateway) as gateway:
+        gateway.address("eth0", underlay.gateway_address, profile.node_network.prefixlen)
+        gateway.bridge(_OUTSIDE_BRIDGE)
+        gateway.address(
+            _OUTSIDE_BRIDGE, profile.outside_network[1], profile.outside_network.prefixlen
+        )
+        for unknown in (profile.cluster_cidr, profile.service_cidr, ANY):
+            gateway.blackhole(unknown)
+
+
+def _wire_outside(underlay: Underlay, profile: Profile) -> None:
+    hosts = (
+        (underlay.outside_server, "server", profile.outside_server),
+        (underlay.outside_client, "client", profile.outside_client),
+    )
+    for namespace, port, address in hosts:
+        with configure(underlay.gateway) as gateway:
+            near = End(namespace=underlay.gateway, name=port, mac=addressing.port_mac(address))
+            far = End(namespace=namespace, name="eth0", mac=addressing.mac(OS.LINUX, address))
+            gateway.veth(near, far, MTU)
+            gateway.enslave(port, _OUTSIDE_BRIDGE)
+        with configure(namespace) as links:
+            links.up("eth0")
+            links.address("eth0", address, profile.outside_network.prefixlen)
+            links.route(ANY, "eth0", via=profile.outside_network[1])

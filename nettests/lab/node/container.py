@@ -1,0 +1,302 @@
+"""One container: pulled, started, looked after, restarted with back-off, stopped. Its program is a task.
+
+Reasons follow the kubelet and containerd: ``ErrImagePull`` then ``ImagePullBackOff``, ``StartError`` for a
+program that the image has not, ``CrashLoopBackOff`` between restarts (the first comes at once, then after
+10 s, 20 s … 300 s). SIGTERM is ``Process.terminate``; SIGKILL is cancelling the task, and ends with 137.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from nettests.lab.client import Json
+from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
+from nettests.lab.node import images
+from nettests.lab.node.container_state import START_FAILED, ContainerState
+from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.environment import ConfigError, command_line, variables
+from nettests.lab.node.guests import Guests, Read, Write
+from nettests.lab.node.health import Health
+from nettests.lab.node.logs import ContainerLog
+from nettests.lab.node.machine import machine_of
+from nettests.lab.node.probes import ProbeFailedError, Prober
+from nettests.lab.node.status import ContainerView
+
+_LOG = logging.getLogger(__name__)
+
+KILLED = 137
+_FIRST_BACK_OFF = 10.0
+_LAST_BACK_OFF = 300.0
+_SYNC = 1.0
+"""Seconds until a kubelet looks at a pod again: how long an error is shown before its back-off."""
+
+
+class _StoppedError(Exception):
+    """The pod is to stop while the container waits for something."""
+
+
+@dataclass(slots=True)
+class _BackOff:
+    delay: float = 0.0
+
+    def next(self) -> float:
+        """Return the wait before the next try and lengthen the one after."""
+        delay = self.delay
+        self.delay = min(max(delay * 2, _FIRST_BACK_OFF), _LAST_BACK_OFF)
+        return delay
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run of the program."""
+
+    process: Process
+    main: "asyncio.Task[int]"
+    health: Health
+
+
+class Container:
+    """Runs ``spec`` of ``pod`` in ``sandbox`` until it is done, or stopped.
+
+    ``changed`` is called after every change that its pod's status shows.
+    """
+
+    def __init__(
+        self,
+        node: NodeContext,
+        pod: Json,
+        spec: Json,
+        sandbox: Sandbox,
+        changed: Callable[[], None],
+        *,
+        init: bool = False,
+    ) -> None:
+        self.name = str(spec["name"])
+        self.log = ContainerLog()
+        self.previous: ContainerLog | None = None
+        self._node, self._pod, self._spec, self._sandbox = node, pod, spec, sandbox
+        self._init = init
+        reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
+        self._state = ContainerState(self.name, str(spec["image"]), reason, changed)
+        self._guests = Guests(node.execute)
+        self._run: _Run | None = None
+        self._stopping = asyncio.Event()
+
+    def view(self) -> ContainerView:
+        """Return the container's present state."""
+        return self._state.view()
+
+    async def run(self) -> int:
+        """Run, and restart as the pod's policy says; return the last exit code."""
+        crashes = _BackOff()
+        try:
+            while True:
+                code = await self._run_once(await self._pull())
+                if self._stopping.is_set() or not self._restart_wanted(code):
+                    return code
+                await self._wait_for_restart(crashes)
+                self._state.restart()
+                self.previous, self.log = self.log, ContainerLog()
+        except _StoppedError:
+            return KILLED
+
+    async def stop(self, grace: float) -> None:
+        """Run the preStop hook, send SIGTERM, and SIGKILL after ``grace`` seconds."""
+        self._stopping.set()
+        if self._run is None:
+            return
+        run = self._run
+        self._tell("Normal", "Killing", f"Stopping container {self.name}")
+        try:
+            async with asyncio.timeout(grace):
+                await run.health.hook("preStop")
+                run.process.terminate.set()
+                await asyncio.wait([run.main])
+        except TimeoutError:
+            run.main.cancel()
+
+    async def exec(
+        self, argv: Sequence[str], *, stdin: Read | None, stdout: Write, stderr: Write, tty: bool
+    ) -> ExecOutcome:
+        """Run a program beside the container's own; it ends with the container."""
+        if self._run is None:
+            raise NotRunningError(f'container not found ("{self.name}")')
+        host = self._run.process
+        return await self._guests.run(
+            host, argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty
+        )
+
+    async def _pull(self) -> images.Image:
+        reference, back_off = str(self._spec["image"]), _BackOff(_FIRST_BACK_OFF)
+        host_process = self._sandbox.host_process
+        while True:
+            try:
+                image = images.find(reference, self._node.spec, host_process=host_process)
+            except images.ImagePullError as error:
+                await self._pull_failed(reference, str(error), back_off)
+            except images.ImageBuildError as error:
+                self._tell("Warning", "Failed", f"Error: {error}")
+                self._state.fail_to_start(str(error))
+                await self._wait(back_off.next())
+            else:
+                self._state.image_id = image.image_id
+                text = f'Container image "{reference}" already present on machine'
+                self._tell("Normal", "Pulled", text)
+                return image
+
+    async def _pull_failed(self, reference: str, text: str, back_off: _BackOff) -> None:
+        self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
+        self._tell("Warning", "Failed", f'Failed to pull image "{reference}": {text}')
+        self._tell("Warning", "Failed", "Error: ErrImagePull")
+        self._state.wait("ErrImagePull", text)
+        await self._wait(_SYNC)
+        message = f'Back-off pulling image "{reference}"'
+        self._tell("Normal", "BackOff", message)
+        self._tell("Warning", "Failed", "Error: ImagePullBackOff")
+        self._state.wait("ImagePullBackOff", f"{message}: ErrImagePull: {text}")
+        await self._wait(back_off.next())
+
+    async def _run_once(self, image: images.Image) -> int:
+        self._state.create()
+        try:
+            process = self._prepare(image)
+        except ConfigError as error:
+            self._tell("Warning", "Failed", f"Error: {error}")
+            self._state.wait("CreateContainerConfigError", str(error))
+            await self._wait(_FIRST_BACK_OFF)
+            return START_FAILED
+        self._tell("Normal", "Created", f"Created container {self.name}")
+        main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
+        started = "startupProbe" not in self._spec
+        ready = started and "readinessProbe" not in self._spec and not self._init
+        self._state.run(started=started, ready=ready)
+        self._run = _Run(process, main, self._health(process, main))
+        try:
+            # A program that cannot start says so before its first wait: look before telling.
+            await asyncio.wait([main], timeout=0)
+            if not main.done():
+                self._tell("Normal", "Started", f"Started container {self.name}")
+                self._state.tell()
+                await self._attend(self._run)
+        finally:
+            main.cancel()
+            self._run = None
+            self._guests.end()
+        return self._ended(main)
+
+    async def _attend(self, run: _Run) -> None:
+        """Look after the container while its program runs."""
+        care = asyncio.create_task(run.health.run())
+        try:
+            await asyncio.wait([run.main])
+        finally:
+            care.cancel()
+            await asyncio.gather(care, return_exceptions=True)
+
+    def _ended(self, main: "asyncio.Task[int]") -> int:
+        self.log.close()
+        error = None if main.cancelled() else main.exception()
+        if isinstance(error, ProgramNotFoundError):
+            text = self._state.start_error(self._node.spec.os, str(error))
+            self._tell("Warning", "Failed", f"Error: {text}")
+            self._state.fail_to_start(text)
+            return START_FAILED
+        if error is not None:
+            _LOG.error(
+                "%s: the program of %s failed", self.name, self._spec["image"], exc_info=error
+            )
+        code = KILLED if main.cancelled() or error is not None else main.result()
+        self._state.terminate(code, ready=self._init and code == 0)
+        return code
+
+    def _prepare(self, image: images.Image) -> Process:
+        sandbox, node = self._sandbox, self._node
+        facts = {
+            "status.podIP": str(sandbox.address),
+            "status.podIPs": str(sandbox.address),
+            "status.hostIP": str(node.spec.address),
+            "status.hostIPs": str(node.spec.address),
+        }
+        environment = variables(
+            self._pod,
+            self._spec,
+            facts,
+            node.services(),
+            os=node.spec.os,
+            hostname=sandbox.hostname,
+            host_process=sandbox.host_process,
+        )
+        return Process(
+            argv=command_line(self._spec, image, environment),
+            environment=environment,
+            machine=machine_of(node, self._pod, self._spec, sandbox),
+            stdout=self.log.stdout,
+            stderr=self.log.stderr,
+            tty=bool(self._spec.get("tty", False)),
+            working_directory=str(self._spec.get("workingDir") or "/"),
+        )
+
+    def _health(self, process: Process, main: "asyncio.Task[int]") -> Health:
+        def kill() -> None:
+            process.terminate.set()
+            grace = self._pod["spec"].get("terminationGracePeriodSeconds", 30)
+            asyncio.get_running_loop().call_later(grace, main.cancel)
+
+        prober = Prober(
+            node=self._node.network.host,
+            address=str(self._sandbox.address),
+            ports=self._spec.get("ports") or (),
+            execute=self._run_quietly,
+        )
+        return Health(self._spec, prober, self._state, self._tell, kill)
+
+    async def _run_quietly(self, argv: Sequence[str]) -> int:
+        async def drop(_: bytes) -> None:
+            return None
+
+        try:
+            outcome = await self.exec(argv, stdin=None, stdout=drop, stderr=drop, tty=False)
+        except NotRunningError as error:
+            raise ProbeFailedError(str(error)) from error
+        if outcome.exit_code is None:
+            raise ProbeFailedError(outcome.error or "the command did not start")
+        return outcome.exit_code
+
+    def _restart_wanted(self, code: int) -> bool:
+        policy = self._pod["spec"].get("restartPolicy", "Always")
+        if self._init:
+            return code != 0 and policy != "Never"
+        return policy == "Always" or (policy == "OnFailure" and code != 0)
+
+    async def _wait_for_restart(self, crashes: _BackOff) -> None:
+        delay = crashes.next()
+        await self._wait(_SYNC)
+        if not delay:
+            return
+        metadata = self._pod["metadata"]
+        where = f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"
+        message = f"Back-off restarting failed container {self.name} in pod {where}"
+        self._tell("Warning", "BackOff", message)
+        self._state.wait(
+            "CrashLoopBackOff",
+            f"back-off {delay:.0f}s restarting failed container={self.name} pod={where}",
+        )
+        await self._wait(delay)
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, but not beyond the moment the pod is to stop."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        except TimeoutError:
+            return
+        raise _StoppedError
+
+    def _tell(self, kind: str, reason: str, message: str) -> None:
+        about = {"apiVersion": "v1", "kind": "Pod", **self._pod}
+        self._node.recorder.kubelet(about, kind, reason, message, self.name)
+
+
+async def _as_coroutine(work: Awaitable[int]) -> int:
+    return await work

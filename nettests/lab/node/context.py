@@ -1,0 +1,53 @@
+"""What pods and containers of one node share: the node, its network, its client, how programs start."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from nettests.lab.client import Client, Json
+from nettests.lab.events import Recorder
+from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
+from nettests.lab.node.images import Kind
+from nettests.lab.topology import NodeSpec, Profile
+
+Launch = Callable[[Kind, Process], Awaitable[int]]
+"""Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
+
+Execute = Callable[[Process], Awaitable[int]]
+"""Runs a program that exec or a probe asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeContext:
+    """One node, as its agent sees it. ``services`` returns the Services of the cluster."""
+
+    profile: Profile
+    network: NodeNetwork
+    client: Client
+    recorder: Recorder
+    launch: Launch
+    execute: Execute
+    services: Callable[[], Iterable[Json]]
+
+    @property
+    def spec(self) -> NodeSpec:
+        """The node's own description."""
+        return self.network.spec
+
+    @property
+    def minor(self) -> int:
+        """The kubelet's version: Kubernetes 1.``minor``."""
+        return int(self.profile.kubernetes_version.split(".")[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sandbox:
+    """A pod's place in the network: its own namespace, or its node's."""
+
+    namespace: Namespace
+    address: IPv4Address
+    gateway: IPv4Address
+    hostname: str
+    resolver: ResolverConfig
+    on_host: bool
+    host_process: bool

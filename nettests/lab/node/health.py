@@ -1,0 +1,93 @@
+"""How a running container is looked after: its probes and hooks, and what follows from them.
+
+The startup probe comes first, then liveness and readiness together. A failed startup or liveness probe
+ends the container with its grace period, so that it is restarted; readiness only changes ``ready``.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from nettests.lab.client import Json
+from nettests.lab.node.container_state import ContainerState
+from nettests.lab.node.probes import ProbeFailedError, Prober, watch
+
+Tell = Callable[[str, str, str], None]
+"""Writes an event: type, reason, message."""
+
+
+class Health:
+    """Looks after one run of the container that ``spec`` describes; ``kill`` ends it."""
+
+    def __init__(
+        self,
+        spec: Json,
+        prober: Prober,
+        state: ContainerState,
+        tell: Tell,
+        kill: Callable[[], None],
+    ) -> None:
+        self._spec = spec
+        self._prober = prober
+        self._state = state
+        self._tell = tell
+        self._kill = kill
+        self._killed = False
+
+    async def run(self) -> None:
+        """Run the postStart hook and the probes until cancelled."""
+        if not await self.hook("postStart"):
+            self._end("FailedPostStartHook", "PostStartHook failed")
+            return
+        startup = self._spec.get("startupProbe")
+        if startup:
+            await watch(self._prober, startup, self._on_startup, until_success=True)
+        async with asyncio.TaskGroup() as group:
+            if "livenessProbe" in self._spec:
+                probe = self._spec["livenessProbe"]
+                group.create_task(watch(self._prober, probe, self._on_liveness))
+            if "readinessProbe" in self._spec:
+                probe = self._spec["readinessProbe"]
+                group.create_task(watch(self._prober, probe, self._on_readiness, eager=True))
+
+    async def hook(self, name: str) -> bool:
+        """Run ``postStart`` or ``preStop`` if there is one; return whether it went well."""
+        handler = (self._spec.get("lifecycle") or {}).get(name)
+        if not handler:
+            return True
+        try:
+            await self._prober.ask(handler)
+        except ProbeFailedError as error:
+            title = f"{name[0].upper()}{name[1:]}Hook"
+            self._tell("Warning", f"Failed{title}", f"{title} failed: {error}")
+            return False
+        return True
+
+    def _on_startup(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+        if not good:
+            self._unhealthy("Startup", text)
+            return
+        self._state.started = True
+        self._state.ready = "readinessProbe" not in self._spec
+        self._state.tell()
+
+    def _on_liveness(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+        if not good:
+            self._unhealthy("Liveness", text)
+
+    def _on_readiness(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+        if not good:
+            self._tell("Warning", "Unhealthy", f"Readiness probe failed: {text}")
+        if good != self._state.ready:
+            self._state.ready = good
+            self._state.tell()
+
+    def _unhealthy(self, probe: str, text: str) -> None:
+        self._tell("Warning", "Unhealthy", f"{probe} probe failed: {text}")
+        name = self._spec["name"]
+        self._end("Killing", f"Container {name} failed {probe.lower()} probe, will be restarted")
+
+    def _end(self, reason: str, message: str) -> None:
+        if not self._killed:
+            self._killed = True
+            self._tell("Normal", reason, message)
+            self._kill()

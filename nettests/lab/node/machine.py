@@ -1,0 +1,67 @@
+"""A container's view of OS, name, network and resolver (``interfaces.Machine``), made from its pod."""
+
+from nettests.lab.client import Json
+from nettests.lab.interfaces import Machine
+from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.topology import OS, NodeSpec
+
+_HOST_USER = "NT AUTHORITY\\SYSTEM"
+_CONTAINER_USER = "User Manager\\ContainerAdministrator"
+_HYPER_V = b"\x00\x15\x5d"
+_CNI = b"\x0a\x58"
+
+
+def is_host_process(pod: Json) -> bool:
+    """Say whether the pod's containers are HostProcess containers (set on the pod, or on each)."""
+    spec = pod["spec"]
+    if _windows_options(spec).get("hostProcess"):
+        return True
+    return all(_windows_options(container).get("hostProcess") for container in spec["containers"])
+
+
+def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> Machine:
+    """Return the machine that ``container`` sees."""
+    capabilities = {"ping"}
+    if (
+        node.spec.os is OS.WINDOWS
+        and not sandbox.host_process
+        and not node.profile.options.windows_image_has_ping
+    ):
+        capabilities.discard("ping")
+    return Machine(
+        os=node.spec.os,
+        hostname=sandbox.hostname,
+        namespace=sandbox.namespace,
+        addresses=(str(sandbox.address),),
+        gateway=str(sandbox.gateway),
+        resolver=sandbox.resolver,
+        build=node.spec.build,
+        patch=node.spec.patch,
+        host_process=sandbox.host_process,
+        capabilities=frozenset(capabilities),
+        user=_user(node.spec, pod, container, host_process=sandbox.host_process),
+        mac=_mac(node.spec, sandbox),
+    )
+
+
+def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> str:
+    if node.os is OS.LINUX:
+        return "root"
+    for holder in (container, pod["spec"]):
+        name = _windows_options(holder).get("runAsUserName")
+        if name:
+            return str(name)
+    return _HOST_USER if host_process else _CONTAINER_USER
+
+
+def _windows_options(holder: Json) -> Json:
+    context = holder.get("securityContext") or {}
+    options: Json = context.get("windowsOptions") or {}
+    return options
+
+
+def _mac(node: NodeSpec, sandbox: Sandbox) -> str:
+    """Return the address that the data plane gives such an interface (made from its IP)."""
+    packed = sandbox.address.packed
+    octets = _HYPER_V + packed[1:] if node.os is OS.WINDOWS else _CNI + packed
+    return octets.hex(":")

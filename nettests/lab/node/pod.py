@@ -1,0 +1,248 @@
+"""One pod on one node: admitted, given a sandbox, its containers run and stopped, its status reported.
+
+Started by the agent when a pod bound to the node appears; told of changes by ``update``; ends when the
+pod is finished or gone. The status is sent by one task that looks at all containers after each change,
+so that changes that come together cost one request.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+
+import aiohttp
+
+from nettests.lab.client import ApiError, Json
+from nettests.lab.errors import LabError
+from nettests.lab.events import timestamp
+from nettests.lab.interfaces import NotRunningError
+from nettests.lab.node.container import Container
+from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.machine import is_host_process
+from nettests.lab.node.resolver import hostname, resolver
+from nettests.lab.node.status import (
+    ContainerView,
+    Manner,
+    Rejection,
+    SandboxView,
+    creating_view,
+    pod_status,
+    rejected_status,
+)
+from nettests.lab.topology import OS
+
+_LOG = logging.getLogger(__name__)
+
+_SANDBOX_RETRY = 5.0
+
+
+class PodWorker:
+    """Runs one pod; ``rejection`` is set when the node does not admit it."""
+
+    def __init__(self, node: NodeContext, pod: Json, rejection: Rejection | None) -> None:
+        self.pod = pod
+        self.sandbox: Sandbox | None = None
+        self._node = node
+        self._rejection = rejection
+        self._containers: list[Container] = []
+        self._init: list[Container] = []
+        self._leaving = asyncio.Event()
+        self._dirty = asyncio.Event()
+        self._sent: Json = {}
+        self._start_time = pod.get("status", {}).get("startTime") or timestamp()
+        self._taken_up = False
+        self._stopped = False
+        if "deletionTimestamp" in pod["metadata"]:
+            self._leaving.set()
+
+    @property
+    def uid(self) -> str:
+        """The pod's uid."""
+        return str(self.pod["metadata"]["uid"])
+
+    def update(self, pod: Json) -> None:
+        """Take the pod's new state from the API."""
+        changed = pod["metadata"].get("generation") != self.pod["metadata"].get("generation")
+        self.pod = pod
+        if changed and self._taken_up:
+            self._dirty.set()
+        if "deletionTimestamp" in pod["metadata"]:
+            self._leaving.set()
+
+    def container(self, name: str) -> Container:
+        """Return a container by name, the only or first one for ``""``; ``NotRunningError`` if none."""
+        for container in (*self._containers, *self._init):
+            if name in {container.name, ""}:
+                return container
+        raise NotRunningError(f'container not found ("{name}")')
+
+    async def run(self) -> None:
+        """Run the pod until it is finished and gone; cancelling takes everything away at once."""
+        reporter = asyncio.create_task(self._report())
+        try:
+            if self._rejection is not None:
+                await self._reject(self._rejection)
+            elif not self._leaving.is_set():
+                self._taken_up = True
+                self._dirty.set()
+                await self._live()
+            await self._leaving.wait()
+            await self._leave()
+        finally:
+            reporter.cancel()
+            await self._take_down()
+
+    async def _live(self) -> None:
+        """Run init containers, then the others, until all are done or the pod is to go."""
+        self.sandbox = await self._retried_sandbox()
+        if self.sandbox is None:
+            return
+        spec = self.pod["spec"]
+        self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
+        self._containers = [self._make(c) for c in spec["containers"]]
+        self._dirty.set()
+        work = asyncio.create_task(self._run_containers())
+        leaving = asyncio.create_task(self._leaving.wait())
+        try:
+            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await self._stop_containers()
+                await asyncio.wait([work], timeout=1)
+        finally:
+            leaving.cancel()
+            work.cancel()
+            await asyncio.gather(work, leaving, return_exceptions=True)
+        await self._take_down()
+        self._dirty.set()
+
+    async def _run_containers(self) -> None:
+        for container in self._init:
+            code = await container.run()
+            if code != 0:
+                return
+        self._dirty.set()
+        await asyncio.gather(*(container.run() for container in self._containers))
+
+    async def _stop_containers(self) -> None:
+        grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
+        everything = (*self._init, *self._containers)
+        await asyncio.gather(*(container.stop(grace) for container in everything))
+
+    async def _leave(self) -> None:
+        """Report the end, then remove the pod from the API as a kubelet does: grace period zero."""
+        metadata = self.pod["metadata"]
+        if self._containers:
+            await self._send_status()
+        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
+        try:
+            await self._node.client.delete(path, body)
+        except ApiError as error:
+            if error.status not in {404, 409}:
+                raise
+
+    async def _take_down(self) -> None:
+        if self.sandbox is not None and not self.sandbox.on_host and not self._stopped:
+            await self._node.network.detach_pod(self.uid)
+        self._stopped = True
+
+    async def _reject(self, rejection: Rejection) -> None:
+        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
+        self._node.recorder.kubelet(about, "Warning", rejection.reason, rejection.message)
+        await self._patch(rejected_status(rejection, timestamp()))
+
+    async def _retried_sandbox(self) -> Sandbox | None:
+        """Return the sandbox, tried again every few seconds; ``None`` when the pod is to go first."""
+        while not self._leaving.is_set():
+            try:
+                return await self._make_sandbox()
+            except (LabError, OSError) as error:
+                about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
+                reason = error.message if isinstance(error, LabError) else error
+                text = f"Failed to create pod sandbox: {reason}"
+                self._node.recorder.kubelet(about, "Warning", "FailedCreatePodSandBox", text)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SANDBOX_RETRY):
+                    await self._leaving.wait()
+        return None
+
+    async def _make_sandbox(self) -> Sandbox:
+        """Attach the pod to the network, or to its node's: hostNetwork counts on Linux only.
+
+        On Windows containerd gives the host's network to HostProcess pods; ``hostNetwork`` without
+        them is accepted and ignored (KEP-3503, withdrawn).
+        """
+        node, spec = self._node, self.pod["spec"]
+        windows = node.spec.os is OS.WINDOWS
+        host_process = windows and is_host_process(self.pod)
+        on_host = host_process or (not windows and bool(spec.get("hostNetwork")))
+        if on_host:
+            namespace, address = node.network.host, node.spec.address
+            gateway = node.profile.node_network[1]
+        else:
+            network = await node.network.attach_pod(self.uid)
+            namespace, address, gateway = network.namespace, network.address, network.gateway
+        return Sandbox(
+            namespace=namespace,
+            address=address,
+            gateway=gateway,
+            hostname=node.spec.name if on_host else hostname(self.pod),
+            resolver=resolver(self.pod, node.profile, node.spec.os, address, on_host=on_host),
+            on_host=on_host,
+            host_process=host_process,
+        )
+
+    def _make(self, spec: Json, *, init: bool = False) -> Container:
+        if self.sandbox is None:
+            raise RuntimeError("containers need a sandbox")
+        return Container(self._node, self.pod, spec, self.sandbox, self._dirty.set, init=init)
+
+    async def _report(self) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            try:
+                await self._send_status()
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("status of %s: %s", self.pod["metadata"]["name"], error)
+
+    async def _send_status(self) -> None:
+        node = self._node
+        view = SandboxView(
+            host_address=node.spec.address,
+            address=self.sandbox.address if self.sandbox else None,
+            start_time=self._start_time,
+            running=self.sandbox is not None and not self._stopped,
+        )
+        # Conditions keep their times from what was sent last, which a watch may not have told yet.
+        pod = {**self.pod, "status": {**self.pod.get("status", {}), **self._sent}}
+        status = pod_status(
+            pod,
+            view,
+            self._views("containers", self._containers),
+            self._views("initContainers", self._init),
+            manner=Manner(minor=node.minor, os=node.spec.os),
+            now=timestamp(),
+        )
+        if status != self._sent:
+            await self._patch(status)
+            self._sent = status
+
+    def _views(self, field: str, containers: Sequence[Container]) -> list[ContainerView]:
+        """Return the containers' states; before the sandbox is there they wait for it."""
+        if containers:
+            return [container.view() for container in containers]
+        spec = self.pod["spec"]
+        reason = "PodInitializing" if spec.get("initContainers") else "ContainerCreating"
+        return [creating_view(each, reason) for each in spec.get(field) or ()]
+
+    async def _patch(self, status: Json) -> None:
+        metadata = self.pod["metadata"]
+        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
+        try:
+            await self._node.client.patch(
+                path, {"metadata": {"uid": metadata["uid"]}, "status": status}
+            )
+        except ApiError as error:
+            if error.status not in {404, 409}:
+                raise

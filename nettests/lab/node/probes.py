@@ -1,0 +1,163 @@
+"""Liveness, readiness and startup probes, and lifecycle hooks: real dials from the node.
+
+A kubelet dials HTTP and TCP probes from its node's own namespace, so a probe fails where the node cannot
+reach the pod; exec probes run in the container. Defaults and thresholds are the API's.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import h11
+
+from nettests.lab.client import Json
+from nettests.lab.interfaces import Duplex, Namespace
+from nettests.lab.node.dial import connect
+
+Exec = Callable[[Sequence[str]], Awaitable[int]]
+"""Runs argv in the probed container and returns its exit code."""
+
+
+_EAGER_PERIOD = 0.1
+_EAGER_TRIES = 10
+
+
+class ProbeFailedError(Exception):
+    """One attempt failed; the text is what the kubelet writes into its event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prober:
+    """Asks one container. ``address`` is the pod's; ``node`` is the namespace that dials."""
+
+    node: Namespace
+    address: str
+    ports: Sequence[Json]
+    execute: Exec
+
+    async def ask(self, handler: Json) -> None:
+        """Make one attempt of an ``httpGet``, ``tcpSocket`` or ``exec`` handler."""
+        if "httpGet" in handler:
+            await self._http(handler["httpGet"])
+        elif "tcpSocket" in handler:
+            await self._tcp(handler["tcpSocket"])
+        elif "exec" in handler:
+            await self._exec(handler["exec"]["command"])
+        else:
+            raise ProbeFailedError("missing probe handler")
+
+    async def _exec(self, argv: Sequence[str]) -> None:
+        code = await self.execute(argv)
+        if code != 0:
+            raise ProbeFailedError(f"command exited with {code}")
+
+    async def _tcp(self, action: Json) -> None:
+        address = action.get("host") or self.address
+        port = self._port(action["port"])
+        try:
+            duplex = await connect(self.node, address, port)
+        except OSError as error:
+            text = f"dial tcp {address}:{port}: connect: {error.strerror}"
+            raise ProbeFailedError(text.lower()) from error
+        duplex.writer.close()
+
+    async def _http(self, action: Json) -> None:
+        address = action.get("host") or self.address
+        port = self._port(action["port"])
+        scheme = action.get("scheme", "HTTP").lower()
+        url = f"{scheme}://{address}:{port}{action.get('path', '/')}"
+        try:
+            duplex = await connect(self.node, address, port)
+        except OSError as error:
+            text = f"dial tcp {address}:{port}: connect: {error.strerror}".lower()
+            raise ProbeFailedError(f'Get "{url}": {text}') from error
+        try:
+            if scheme == "https":
+                await duplex.writer.start_tls(_trust_all(), server_hostname=address)
+            status = await _get(duplex, f"{address}:{port}", action)
+        except (OSError, h11.ProtocolError) as error:
+            raise ProbeFailedError(f'Get "{url}": {error}') from error
+        finally:
+            duplex.writer.close()
+        if not HTTPStatus.OK <= status < HTTPStatus.BAD_REQUEST:
+            raise ProbeFailedError(f"HTTP probe failed with statuscode: {status}")
+
+    def _port(self, port: int | str) -> int:
+        for known in self.ports:
+            if known.get("name") == port:
+                return int(known["containerPort"])
+        return int(port)
+
+
+async def _get(duplex: Duplex, host: str, action: Json) -> int:
+    connection = h11.Connection(h11.CLIENT)
+    headers = [("Host", host), ("User-Agent", "kube-probe/1.0"), ("Connection", "close")]
+    headers += [(h["name"], h["value"]) for h in action.get("httpHeaders") or ()]
+    request = h11.Request(method="GET", target=action.get("path") or "/", headers=headers)
+    duplex.writer.write(connection.send(request) or b"")
+    duplex.writer.write(connection.send(h11.EndOfMessage()) or b"")
+    await duplex.writer.drain()
+    while True:
+        event = connection.next_event()
+        if isinstance(event, h11.Response):
+            return int(event.status_code)
+        if event is h11.NEED_DATA:
+            connection.receive_data(await duplex.reader.read(65536))
+        elif not isinstance(event, h11.InformationalResponse):
+            raise h11.RemoteProtocolError("the connection ended before an answer")
+
+
+def _trust_all() -> ssl.SSLContext:
+    """Kubelets do not verify what answers a probe."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def watch(
+    prober: Prober,
+    probe: Json,
+    result: Callable[[bool, str], None],
+    *,
+    until_success: bool = False,
+    eager: bool = False,
+) -> None:
+    """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way.
+
+    ``result`` gets success and the last failure's text. With ``until_success`` (startup probes) it
+    returns after the first success. With ``eager`` (readiness) it asks more often at first: a kubelet
+    also asks at each sync of a pod that has just started and is not ready.
+    """
+    await asyncio.sleep(probe.get("initialDelaySeconds", 0))
+    period = probe.get("periodSeconds", 10)
+    quick = min(int(period / _EAGER_PERIOD), _EAGER_TRIES) if eager else 0
+    thresholds = {
+        True: int(probe.get("successThreshold", 1)),
+        False: int(probe.get("failureThreshold", 3)),
+    }
+    streak, last = 0, None
+    while True:
+        good, text = await _attempt(prober, probe)
+        streak = streak + 1 if good == last else 1
+        last = good
+        if streak >= thresholds[good]:
+            result(good, text)
+            if good and until_success:
+                return
+        quick = 0 if good else quick - 1
+        await asyncio.sleep(_EAGER_PERIOD if quick > 0 else period)
+
+
+async def _attempt(prober: Prober, probe: Json) -> tuple[bool, str]:
+    seconds = probe.get("timeoutSeconds", 1)
+    try:
+        async with asyncio.timeout(seconds):
+            await prober.ask(probe)
+    except ProbeFailedError as error:
+        return False, str(error)
+    except TimeoutError:
+        return False, f"command timed out or no answer within {seconds} s"
+    return True, ""

@@ -1,0 +1,173 @@
+"""The Node object and Lease of one node, with what real nodes of that kind say of themselves. Pure.
+
+``nodeInfo`` as kubelets report it: Windows product names and ``10.0.<build>.<patch>``, the label
+``node.kubernetes.io/windows-build`` (since 1.17); ``kubeProxyVersion`` is empty from 1.33 on
+(KEP-4004). Flannel's annotations are written by its daemon on a real node.
+"""
+
+import json
+import platform
+import uuid
+
+from nettests.lab.client import Json
+from nettests.lab.events import micro_timestamp, timestamp
+from nettests.lab.node.images import AGNHOST
+from nettests.lab.topology import OS, NodeSpec, Profile
+
+LEASE_SECONDS = 40
+KUBELET_PORT = 10250
+
+_PRODUCTS = {
+    17763: "Windows Server 2019 Datacenter",
+    20348: "Windows Server 2022 Datacenter",
+    26100: "Windows Server 2025 Datacenter",
+}
+_NO_PROXY_VERSION_SINCE = 33
+_FEATURES_SINCE = 33
+_DECLARED_SINCE = 36
+
+
+def minor(version: str) -> int:
+    """Return ``24`` for ``v1.24.17``."""
+    return int(version.split(".")[1])
+
+
+def node_object(spec: NodeSpec, profile: Profile) -> Json:
+    """Return the Node as its kubelet registers it, Ready."""
+    node: Json = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": spec.name,
+            "labels": _labels(spec),
+            "annotations": _annotations(spec, profile),
+        },
+        "spec": {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr)]},
+    }
+    if spec.taints:
+        node["spec"]["taints"] = [_taint(text) for text in spec.taints]
+    return node
+
+
+def node_status(spec: NodeSpec, profile: Profile) -> Json:
+    """Return the status that the kubelet reports."""
+    resources = {
+        "cpu": "2",
+        "memory": "8388608Ki",
+        "pods": "110",
+        "ephemeral-storage": "52428800Ki",
+    }
+    release = minor(profile.kubernetes_version)
+    status: Json = {
+        "capacity": resources,
+        "allocatable": resources,
+        "conditions": _conditions(timestamp()),
+        "addresses": [
+            {"type": "InternalIP", "address": str(spec.address)},
+            {"type": "Hostname", "address": spec.name},
+        ],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
+        "nodeInfo": _node_info(spec, profile.kubernetes_version),
+        "images": [{"names": [f"{AGNHOST}:2.63.0"], "sizeBytes": 206367587}],
+    }
+    if spec.os is OS.LINUX and release >= _FEATURES_SINCE:
+        status["features"] = {"supplementalGroupsPolicy": True}
+    if release >= _DECLARED_SINCE:
+        status["declaredFeatures"] = ["ExtendWebSocketsToKubelet"]
+    return status
+
+
+def lease_object(spec: NodeSpec) -> Json:
+    """Return the node's heartbeat lease, renewed now."""
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": spec.name, "namespace": "kube-node-lease"},
+        "spec": {
+            "holderIdentity": spec.name,
+            "leaseDurationSeconds": LEASE_SECONDS,
+            "renewTime": micro_timestamp(),
+        },
+    }
+
+
+def _labels(spec: NodeSpec) -> dict[str, str]:
+    labels = {
+        "beta.kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": spec.os.value,
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": spec.name,
+        "kubernetes.io/os": spec.os.value,
+    }
+    if spec.os is OS.WINDOWS:
+        labels["node.kubernetes.io/windows-build"] = f"10.0.{spec.build}"
+    if spec.control_plane:
+        labels["node-role.kubernetes.io/control-plane"] = ""
+    return labels
+
+
+def _annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
+    vxlan = profile.cni.backend == "vxlan"
+    return {
+        "node.alpha.kubernetes.io/ttl": "0",
+        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+        "flannel.alpha.coreos.com/backend-type": profile.cni.backend,
+        "flannel.alpha.coreos.com/backend-data": (
+            json.dumps({"VNI": profile.cni.vni}) if vxlan else "null"
+        ),
+        "flannel.alpha.coreos.com/kube-subnet-manager": "true",
+        "flannel.alpha.coreos.com/public-ip": str(spec.address),
+    }
+
+
+def _taint(text: str) -> Json:
+    # os=windows:NoSchedule
+    pair, _, effect = text.rpartition(":")
+    key, _, value = pair.partition("=")
+    return {"key": key, "value": value, "effect": effect}
+
+
+def _conditions(now: str) -> list[Json]:
+    return [
+        {
+            "type": kind,
+            "status": status,
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": now,
+            "reason": reason,
+            "message": message,
+        }
+        for kind, status, reason, message in (
+            (
+                "MemoryPressure",
+                "False",
+                "KubeletHasSufficientMemory",
+                "kubelet has sufficient memory available",
+            ),
+            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+            (
+                "PIDPressure",
+                "False",
+                "KubeletHasSufficientPID",
+                "kubelet has sufficient PID available",
+            ),
+            ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        )
+    ]
+
+
+def _node_info(spec: NodeSpec, version: str) -> Json:
+    identity = uuid.uuid5(uuid.NAMESPACE_DNS, spec.name)
+    windows = spec.os is OS.WINDOWS
+    return {
+        "machineID": spec.name if windows else identity.hex,
+        "systemUUID": str(identity).upper() if windows else str(identity),
+        "bootID": "9" if windows else str(uuid.uuid4()),
+        "kernelVersion": f"10.0.{spec.build}.{spec.patch}" if windows else platform.release(),
+        "osImage": _PRODUCTS[spec.build or 0] if windows else "Debian GNU/Linux 12 (bookworm)",
+        "containerRuntimeVersion": spec.runtime,
+        "kubeletVersion": version,
+        "kubeProxyVersion": "" if minor(version) >= _NO_PROXY_VERSION_SINCE else version,
+        "operatingSystem": spec.os.value,
+        "architecture": "amd64",
+    }

@@ -1,0 +1,88 @@
+"""How names resolve in a container: resolver settings and hosts file from the pod's spec.
+
+Pure; follows kubelet's ``GetPodDNS`` (pkg/kubelet/network/dns) and ``managedHostsFileContent``. Windows
+pods get the same settings through the CNI (``runtimeConfig.dns``), HostProcess containers use the
+node's own resolver whatever their policy says.
+"""
+
+from ipaddress import IPv4Address
+
+from nettests.lab.client import Json
+from nettests.lab.interfaces import ResolverConfig
+from nettests.lab.topology import OS, Profile
+
+_LOCALHOST = (
+    ("127.0.0.1", ("localhost",)),
+    ("::1", ("localhost", "ip6-localhost", "ip6-loopback")),
+    ("fe00::0", ("ip6-localnet",)),
+    ("fe00::0", ("ip6-mcastprefix",)),
+    ("fe00::1", ("ip6-allnodes",)),
+    ("fe00::2", ("ip6-allrouters",)),
+)
+
+
+def resolver(
+    pod: Json, profile: Profile, os: OS, address: IPv4Address, *, on_host: bool
+) -> ResolverConfig:
+    """Return the settings of a pod; ``on_host`` says that it shares its node's network."""
+    config = pod["spec"].get("dnsConfig") or {}
+    servers, searches, ndots = _policy(pod, profile, os, on_host=on_host)
+    servers = tuple(dict.fromkeys((*servers, *(config.get("nameservers") or ()))))
+    searches = tuple(dict.fromkeys((*searches, *(config.get("searches") or ()))))
+    for option in config.get("options") or ():
+        if option["name"] == "ndots":
+            ndots = int(option["value"])
+    return ResolverConfig(
+        servers=servers,
+        searches=searches,
+        ndots=ndots,
+        hosts=_hosts(pod, profile, os, address, on_host=on_host),
+    )
+
+
+def _policy(
+    pod: Json, profile: Profile, os: OS, *, on_host: bool
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    policy = pod["spec"].get("dnsPolicy", "ClusterFirst")
+    domain = profile.cluster_domain
+    namespace = pod["metadata"]["namespace"]
+    cluster = (
+        (str(profile.dns_address),),
+        (f"{namespace}.svc.{domain}", f"svc.{domain}", domain),
+        5,
+    )
+    node = ((str(outside_resolver(profile)),), (), 1)
+    if on_host:
+        with_host_net = policy == "ClusterFirstWithHostNet" and os is OS.LINUX
+        return cluster if with_host_net else ((), (), 1) if policy == "None" else node
+    if policy == "None":
+        return ((), (), 1)
+    return node if policy == "Default" else cluster
+
+
+def outside_resolver(profile: Profile) -> IPv4Address:
+    """Return the name server that nodes use: the emulated outside host."""
+    return profile.outside_server
+
+
+def _hosts(
+    pod: Json, profile: Profile, os: OS, address: IPv4Address, *, on_host: bool
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    aliases = tuple(
+        (str(alias["ip"]), tuple(alias.get("hostnames") or ()))
+        for alias in pod["spec"].get("hostAliases") or ()
+    )
+    if on_host:
+        return (*_LOCALHOST[:2], *aliases) if os is OS.LINUX else aliases
+    name = hostname(pod)
+    subdomain = pod["spec"].get("subdomain")
+    names: tuple[str, ...] = (name,)
+    if subdomain:
+        namespace = pod["metadata"]["namespace"]
+        names = (f"{name}.{subdomain}.{namespace}.svc.{profile.cluster_domain}", name)
+    return (*_LOCALHOST, (str(address), names), *aliases)
+
+
+def hostname(pod: Json) -> str:
+    """Return the pod's host name: ``spec.hostname``, else its name cut to 63 characters."""
+    return str(pod["spec"].get("hostname") or pod["metadata"]["name"][:63].rstrip("-."))

@@ -1,0 +1,151 @@
+"""What the containers of system pods run: service proxy, DNS server, and daemons that only log.
+
+Built in, because no image of the lab has such programs. They are the real components of the lab: stop
+the kube-proxy pod of a node and its rules are no longer kept current, stop the CoreDNS pod and names
+no longer resolve.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import IPv4Address
+
+from aiohttp import web
+
+from nettests.lab.client import Client
+from nettests.lab.controllers.dns_feeder import DnsFeeder
+from nettests.lab.controllers.service_proxy import ServiceProxy
+from nettests.lab.dns.server import ClusterDns, forward_to
+from nettests.lab.dns.view import DnsView
+from nettests.lab.interfaces import NodeNetwork, Process
+from nettests.lab.node.endpoint import answering
+from nettests.lab.node.images import Kind
+from nettests.lab.node.registration import minor
+from nettests.lab.node.resolver import outside_resolver
+from nettests.lab.topology import Profile, ServiceTable
+
+Program = Callable[[Process], Awaitable[int]]
+
+HEALTHZ_PORT = 10256
+READY_PORT = 8181
+
+_HEALTH_PER_FAMILY = 34
+_KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemPrograms:
+    """The programs of one node's system pods.
+
+    ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
+    that the service proxy has put in force; ``source_vip`` is what the start script of kube-proxy
+    reserves on Windows overlay nodes.
+    """
+
+    profile: Profile
+    network: NodeNetwork
+    clients: Callable[[str], Client]
+    source_vip: IPv4Address | None
+    programmed: Callable[[ServiceTable], None]
+
+    def by_kind(self) -> Mapping[Kind, Program]:
+        """Return the programs by the kind of image that holds them."""
+        return {
+            Kind.KUBE_PROXY: self._kube_proxy,
+            Kind.COREDNS: self._coredns,
+            Kind.FLANNEL: self._flannel,
+            Kind.PAUSE: _until_terminated,
+        }
+
+    async def _kube_proxy(self, process: Process) -> int:
+        flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
+        await _log_flags(process, [*process.argv[1:], *flags])
+        async with self.clients("kube-proxy") as client:
+            proxy = ServiceProxy(client, self.network, self.profile, self.programmed)
+
+            def healthz() -> web.Response:
+                return _health_of(self.profile, synced=proxy.synced)
+
+            everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
+            namespace = process.machine.namespace
+            async with answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}):
+                return await _beside(process, proxy.run())
+
+    async def _coredns(self, process: Process) -> int:
+        machine = process.machine
+        address = machine.addresses[0]
+        forward = forward_to(machine.namespace, outside_resolver(self.profile))
+        server = ClusterDns(DnsView(domain=self.profile.cluster_domain), forward=forward)
+        async with self.clients("coredns") as client:
+            feeder = DnsFeeder(client, server, self.profile.cluster_domain)
+
+            def ready() -> web.Response:
+                return web.Response(status=200 if feeder.fed else 503)
+
+            server.start(machine.namespace, IPv4Address(address))
+            await process.stdout(b".:53\nCoreDNS-1.11.1\n")
+            try:
+                async with answering(machine.namespace, address, READY_PORT, {"/ready": ready}):
+                    return await _beside(process, feeder.run())
+            finally:
+                await server.stop()
+
+    async def _flannel(self, process: Process) -> int:
+        backend = self.profile.cni.backend
+        await _log(process, "main.go:212", f"CLI flags config: {' '.join(process.argv[1:])}")
+        await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
+        await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
+        return await _until_terminated(process)
+
+
+def _health_of(profile: Profile, *, synced: bool) -> web.Response:
+    """Return kube-proxy's answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    body: dict[str, object] = {"lastUpdated": now, "currentTime": now, "nodeEligible": True}
+    if minor(profile.kubernetes_version) >= _HEALTH_PER_FAMILY:
+        family = {"lastUpdated": now, "healthy": synced}
+        body |= {"healthy": synced, "status": {"IPv4": family, "IPv6": family}}
+    return web.Response(
+        body=json.dumps(body).encode(),
+        status=200 if synced else 503,
+        headers={"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"},
+    )
+
+
+async def _beside(process: Process, component: Awaitable[None]) -> int:
+    """Run a component until SIGTERM; a component that fails takes its container with it."""
+    work = asyncio.ensure_future(component)
+    signal = asyncio.create_task(process.terminate.wait())
+    try:
+        await asyncio.wait({work, signal}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done() and not work.cancelled() and work.exception() is not None:
+            await process.stderr(f"{work.exception()}\n".encode())
+            return 1
+        return 0
+    finally:
+        work.cancel()
+        signal.cancel()
+        await asyncio.gather(work, signal, return_exceptions=True)
+
+
+async def _until_terminated(process: Process) -> int:
+    await process.terminate.wait()
+    return 0
+
+
+async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
+    """Write the FLAG lines with which Kubernetes components begin their log."""
+    given = {}
+    for word in arguments:
+        name, _, value = word.removeprefix("--").partition("=")
+        given[name] = value
+    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **given}.items()):
+        await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
+
+
+async def _log(process: Process, where: str, text: str) -> None:
+    """Write one klog line: ``I1121 01:22:03.787132       1 flags.go:64] FLAG: …``."""
+    now = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
+    await process.stderr(f"I{now} {1:7d} {where}] {text}\n".encode())

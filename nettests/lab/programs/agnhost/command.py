@@ -1,0 +1,121 @@
+"""agnhost's command line: which sub-command runs, with which flags; help texts and usage errors."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.agnhost import (
+    connect,
+    file_server,
+    liveness,
+    netexec,
+    no_snat_test,
+    pause,
+    porter,
+    resolver_settings,
+    serve_hostname,
+    tcp_reset,
+)
+from nettests.lab.programs.golang.flags import Flag, Parsed, UsageError, parse
+from nettests.lab.programs.golang.values import quote
+from nettests.lab.programs.lifetime import until_terminated
+
+Run = Callable[[Process, Parsed], Awaitable[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One sub-command; ``handles_terminate`` ones see SIGTERM themselves."""
+
+    run: Run
+    flags: Mapping[str, Flag] = field(default_factory=dict)
+    arguments: int = 0
+    handles_terminate: bool = False
+
+
+COMMANDS: Mapping[str, Command] = {
+    "connect": Command(run=connect.run, flags=connect.FLAGS, arguments=1),
+    "dns-server-list": Command(run=resolver_settings.print_servers),
+    "dns-suffix": Command(run=resolver_settings.print_suffixes),
+    "etc-hosts": Command(run=resolver_settings.print_hosts),
+    "liveness": Command(run=liveness.run),
+    "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
+    "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
+    "pause": Command(run=pause.run, handles_terminate=True),
+    "porter": Command(run=porter.run, flags=porter.FLAGS),
+    "serve-hostname": Command(
+        run=serve_hostname.run, flags=serve_hostname.FLAGS, handles_terminate=True
+    ),
+    "tcp-reset": Command(run=tcp_reset.run, flags=tcp_reset.FLAGS),
+    "test-webserver": Command(run=file_server.run, flags=file_server.FLAGS),
+}
+
+_VERSION = "app version development\n"
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Run ``agnhost`` with ``words`` after the program's name; return the exit code."""
+    try:
+        return await _run(process, list(words))
+    except UsageError as error:
+        await process.stderr(f"Error: {error}\n".encode())
+        return 1
+
+
+async def _run(process: Process, words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        topic = words[1] if words[:1] == ["help"] and len(words) > 1 else "app"
+        await process.stdout(help_text(topic).encode())
+        return 0
+    if words[0] == "--version":
+        await process.stdout(_VERSION.encode())
+        return 0
+    name = words[0]
+    command = COMMANDS.get(name)
+    if command is None:
+        return await _not_provided(process, name, words[1:])
+    options = parse(command.flags, words[1:])
+    if options.help:
+        await process.stdout(help_text(name).encode())
+        return 0
+    _check_arguments(command, options)
+    if command.handles_terminate:
+        return await command.run(process, options)
+    return await until_terminated(process, _call(command, process, options))
+
+
+async def _call(command: Command, process: Process, options: Parsed) -> int:
+    return await command.run(process, options)
+
+
+def _check_arguments(command: Command, options: Parsed) -> None:
+    count = len(options.arguments)
+    if command.arguments and count != command.arguments:
+        raise UsageError(f"accepts {command.arguments} arg(s), received {count}")
+    if not command.arguments and count:
+        raise UsageError(f"accepts at most 0 arg(s), received {count}")
+
+
+async def _not_provided(process: Process, name: str, words: list[str]) -> int:
+    """Print the help of a sub-command the lab only knows by name; refuse to run it."""
+    if name.startswith("-"):
+        parse({}, [name, *words])
+    listed = f"\n  {name} " in help_text("app")
+    if not listed:
+        raise UsageError(f'unknown command {quote(name)} for "app"')
+    if "--help" in words or "-h" in words:
+        await process.stdout(help_text(name).encode())
+        return 0
+    raise UsageError(
+        f"the lab's agnhost does not provide {quote(name)}; "
+        f"it provides {', '.join(sorted(COMMANDS))}"
+    )
+
+
+def help_text(topic: str) -> str:
+    """Return a recorded help text; of a sub-command without one, a sentence that says so."""
+    text = resources.files(__package__).joinpath("help", f"{topic}.txt")
+    if not text.is_file():
+        return f"The help of {quote(topic)} is not recorded.\n"
+    return text.read_text(encoding="utf-8")

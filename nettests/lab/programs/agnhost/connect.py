@@ -1,0 +1,121 @@
+"""``agnhost connect HOST:PORT``: one connection attempt, silence on success, a prefixed line on failure.
+
+On Linux a refused connection prints ``REFUSED``; on Windows it cannot, because Go compares with a constant
+the system never returns, so ``OTHER: …`` (TCP) and ``UNKNOWN: …`` (UDP) appear instead.
+"""
+
+import asyncio
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.golang import failures, lookup
+from nettests.lab.programs.golang.failures import NetError
+from nettests.lab.programs.golang.flags import Flag, Kind, Parsed
+from nettests.lab.programs.sockets import addresses, tcp, udp
+from nettests.lab.programs.sockets.texts import Call
+from nettests.lab.topology import OS
+
+FLAGS = {
+    "timeout": Flag(Kind.DURATION, 0.0),
+    "protocol": Flag(Kind.STRING, "tcp"),
+    "udp-data": Flag(Kind.STRING, "hostname"),
+    "sctp-data": Flag(Kind.STRING, "hostname"),
+}
+_BUFFER = 1024
+NO_SCTP = {
+    OS.LINUX: "protocol not supported",
+    OS.WINDOWS: "SCTP is unsupported on windows/amd64",
+}
+
+
+class _ConnectFailedError(Exception):
+    """The line to print on standard error."""
+
+
+async def run(process: Process, options: Parsed) -> int:
+    """Connect as the flags say; exit code 0 or 1."""
+    try:
+        await _attempt(process, options)
+    except _ConnectFailedError as failure:
+        await process.stderr(str(failure).encode())
+        return 1
+    return 0
+
+
+async def _attempt(process: Process, options: Parsed) -> None:
+    protocol = options.text("protocol")
+    target = options.arguments[0]
+    if protocol in ("", "tcp"):
+        await _tcp(process, target, options.seconds("timeout"))
+    elif protocol == "udp":
+        await _udp(process, target, options)
+    elif protocol == "sctp":
+        await _resolve(process, target)
+        raise _ConnectFailedError(f"OTHER: {NO_SCTP[process.machine.os]}\n")
+    else:
+        raise _ConnectFailedError(f"Unsupported protocol\n{protocol}")
+
+
+async def _resolve(process: Process, target: str) -> tuple[str, int]:
+    try:
+        host, port = lookup.split(target)
+        return await lookup.resolve_address(process.machine, host, port)
+    except NetError as error:
+        raise _ConnectFailedError(f"DNS: {error}\n") from error
+
+
+async def _tcp(process: Process, target: str, limit: float) -> None:
+    try:
+        lookup.split(target)
+    except NetError as error:
+        raise _ConnectFailedError(f"UNKNOWN: {error}\n") from error
+    host, port = await _resolve(process, target)
+    try:
+        async with asyncio.timeout(limit or None):
+            sock = await tcp.connect(process.machine, host or "127.0.0.1", port)
+    except OSError as error:
+        prefix = f"dial tcp {addresses.join(host, port)}"
+        failed = failures.operation_failed(process.machine, prefix, Call.CONNECT, error)
+        raise _ConnectFailedError(_tcp_line(failed)) from error
+    sock.close()
+
+
+def _tcp_line(error: NetError) -> str:
+    if error.timeout:
+        return "TIMEOUT\n"
+    return "REFUSED\n" if error.refused else f"OTHER: {error}\n"
+
+
+async def _udp(process: Process, target: str, options: Parsed) -> None:
+    host, port = await _resolve(process, target)
+    place = addresses.join(host, port)
+    try:
+        conversation = udp.Conversation(process.machine, host or "127.0.0.1", port)
+    except OSError as error:
+        failed = failures.operation_failed(
+            process.machine, f"dial udp {place}", Call.CONNECT, error
+        )
+        raise _ConnectFailedError(f"OTHER: {failed}\n") from error
+    with conversation:
+        ends = f"{conversation.local}->{conversation.remote}"
+        call = Call.WRITE
+        try:
+            async with asyncio.timeout(options.seconds("timeout") or None):
+                await conversation.send(f"{options.text('udp-data')}\n".encode())
+                call = Call.READ
+                answer = await conversation.receive(_BUFFER)
+        except OSError as error:
+            prefix = f"{call} udp {ends}"
+            failed = failures.operation_failed(process.machine, prefix, call, error)
+            raise _ConnectFailedError(_udp_line(failed)) from error
+    if not answer:
+        raise _ConnectFailedError(
+            "OTHER: No data received from the server. "
+            "Cannot guarantee the server received the request.\n"
+        )
+
+
+def _udp_line(error: NetError) -> str:
+    if error.timeout:
+        return f"TIMEOUT: {error}\n"
+    prefix = "REFUSED" if "connection refused" in error.text else "UNKNOWN"
+    return f"{prefix}: {error}\n"

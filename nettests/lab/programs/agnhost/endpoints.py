@@ -1,0 +1,209 @@
+"""netexec's HTTP endpoints, one method each; ``dial`` has its own module.
+
+``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and
+stores nothing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.agnhost import dial
+from nettests.lab.programs.golang import requests
+from nettests.lab.programs.golang.klog import Log
+from nettests.lab.programs.golang.requests import Request, Response
+from nettests.lab.programs.golang.values import (
+    SyntaxOfValueError,
+    atoi,
+    format_duration,
+    parse_duration,
+    quote,
+    to_json,
+)
+
+_NO_SHELL = "fork/exec /bin/sh: operation not permitted: the lab runs no shell"
+
+
+@dataclass(slots=True)
+class Exit:
+    """How and when the process is to end."""
+
+    wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    code: int = 0
+    grace: float = 0.0
+
+
+class Endpoints:
+    """The handlers of one netexec process."""
+
+    def __init__(self, process: Process, log: Log, port: int, ready: Callable[[], bool]) -> None:
+        self._process = process
+        self._log = log
+        self._port = port
+        self._ready = ready
+        self._started = asyncio.get_running_loop().time()
+        self.exit = Exit()
+        self._routes: Mapping[str, Callable[[Request], Awaitable[Response]]] = {
+            "/clientip": self._client_ip,
+            "/dial": self._dial,
+            "/echo": self._echo,
+            "/exit": self._exit,
+            "/header": self._header,
+            "/healthz": self._healthz,
+            "/hostName": self._hostname,
+            "/hostname": self._hostname,
+            "/readyz": self._readyz,
+            "/redirect": self._redirect,
+            "/serverport": self._server_port,
+            "/shell": self._shell,
+            "/shutdown": self._shutdown,
+            "/upload": self._upload,
+        }
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a request from the network: an unclean path is redirected, as Go's mux does."""
+        clean = requests.cleaned(request)
+        if clean is not None:
+            return requests.redirect(request, clean, 307)
+        return await self.route(request)
+
+    async def route(self, request: Request) -> Response:
+        """Answer by path; any unknown path gets the time."""
+        return await self._routes.get(request.path, self._root)(request)
+
+    async def _root(self, _request: Request) -> Response:
+        await self._log.line("GET /")
+        spent = asyncio.get_running_loop().time() - self._started
+        now = datetime.now(UTC)
+        fraction = f".{now.microsecond:06d}".rstrip("0").rstrip(".")
+        return requests.text(f"NOW: {now:%Y-%m-%d %H:%M:%S}{fraction} +0000 UTC m=+{spent:.9f}")
+
+    async def _client_ip(self, request: Request) -> Response:
+        await self._log.line("GET /clientip")
+        return requests.text(request.remote)
+
+    async def _server_port(self, _request: Request) -> Response:
+        await self._log.line("GET /serverport")
+        return requests.text(str(self._port))
+
+    async def _hostname(self, request: Request) -> Response:
+        await self._log.line(f"GET {request.path}")
+        return requests.text(self._process.machine.hostname)
+
+    async def _healthz(self, _request: Request) -> Response:
+        await self._log.line("GET /healthz")
+        return Response(status=200 if self._ready() else 412)
+
+    async def _readyz(self, _request: Request) -> Response:
+        await self._log.line("GET /readyz")
+        if self._process.terminate.is_set():
+            return requests.text("shutting down", 503)
+        return requests.text("ok") if self._ready() else Response(status=412)
+
+    async def _echo(self, request: Request) -> Response:
+        message, code = request.form("msg"), request.form("code")
+        await self._log.line(f"GET /echo?msg={message}&code={code}")
+        if not code:
+            return requests.text(message)
+        try:
+            return requests.text(message, atoi(code))
+        except SyntaxOfValueError:
+            return requests.text(_not_an_integer(code))
+
+    async def _header(self, request: Request) -> Response:
+        key = request.form("key")
+        if key:
+            await self._log.line(f"GET /header?key={key}")
+            return requests.text("" if key.lower() == "host" else request.header(key))
+        await self._log.line("GET /header")
+        fields: dict[str, list[str]] = {}
+        for name, value in request.headers:
+            canonical = "-".join(part.capitalize() for part in name.split("-"))
+            if canonical != "Host":
+                fields.setdefault(canonical, []).append(value)
+        return requests.text(to_json(fields))
+
+    async def _redirect(self, request: Request) -> Response:
+        place, code = request.form("location"), request.form("code")
+        await self._log.line(f"{request.method} /redirect?msg={place}&code={code}")
+        try:
+            status = atoi(code) if code else 302
+        except SyntaxOfValueError:
+            return requests.text(_not_an_integer(code))
+        return requests.redirect(request, place, status)
+
+    async def _dial(self, request: Request) -> Response:
+        await self._log.line(dial.log_line(request))
+        return await dial.answer(self._process.machine, request)
+
+    async def _shell(self, request: Request) -> Response:
+        command = request.form("shellCommand") or request.form("cmd")
+        await self._log.line(f"GET /shell?cmd={command}")
+        if not command:
+            await self._log.line("Output: map[]")
+            return requests.text(to_json({}))
+        await self._log.line(f"Output: map[error:{_NO_SHELL}]")
+        return requests.text(to_json({"error": _NO_SHELL}))
+
+    async def _upload(self, request: Request) -> Response:
+        await self._log.line("GET /upload")
+        if not request.uploads("file"):
+            await self._log.line(
+                "Unable to upload file: request Content-Type isn't multipart/form-data"
+            )
+            return requests.text(to_json({"error": "Unable to upload file."}))
+        await self._log.line(
+            "Unable to open file for write: open /uploads/upload: no such file or directory"
+        )
+        return requests.text(to_json({"error": "Unable to open file for write"}))
+
+    async def _exit(self, request: Request) -> Response:
+        code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))
+        await self._log.line(f"GET /exit?code={code}&timeout={grace}&wait={wait}")
+        for name, value in (("timeout", grace), ("wait", wait)):
+            if value and not _is_duration(value):
+                return requests.text(
+                    f"argument '{name}' must be a valid golang duration or empty, "
+                    f"got {quote(value)}\n"
+                )
+        try:
+            self.exit.code = atoi(code) if code else 0
+        except SyntaxOfValueError:
+            return requests.text(
+                f"argument 'code' must be an integer [0-127] or empty, got {quote(code)}\n"
+            )
+        pause = parse_duration(wait) if wait else 0.0
+        self.exit.grace = parse_duration(grace) if grace else 0.0
+        await self._log.line(
+            f"Will begin shutdown in {format_duration(pause)}, allowing "
+            f"{format_duration(self.exit.grace)} for connections to close, then will exit with "
+            f"{self.exit.code}"
+        )
+        await asyncio.sleep(pause)
+        return await self._leave()
+
+    async def _shutdown(self, _request: Request) -> Response:
+        await self._log.line("GET /shutdown")
+        self.exit.code, self.exit.grace = 0, 0.0
+        return await self._leave()
+
+    async def _leave(self) -> Response:
+        """End the process: at once and without an answer, or after answering when there is grace."""
+        self.exit.wanted.set()
+        if not self.exit.grace:
+            await asyncio.Event().wait()
+        return Response()
+
+
+def _not_an_integer(code: str) -> str:
+    return f"argument 'code' must be an integer or empty, got {quote(code)}\n"
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except SyntaxOfValueError:
+        return False
+    return True

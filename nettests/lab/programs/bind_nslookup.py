@@ -1,0 +1,155 @@
+"""BIND's ``nslookup``, as the agnhost images of both operating systems hold it.
+
+It walks the suffix list itself, for dotted names too, so on Windows it finds names the DNS client does
+not (kubernetes/kubernetes #65016). Exit code 1 when nothing was found. Not interactive.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import dns.message
+import dns.rdatatype
+import dns.reversename
+
+from nettests.lab.dns import records
+from nettests.lab.dns.exchange import PORT, NoAnswerError, ask
+from nettests.lab.dns.resolution import Failure, from_literal
+from nettests.lab.interfaces import Process, ResolverConfig
+from nettests.lab.programs.terminal import out
+from nettests.lab.topology import OS
+
+_TRIES = 3
+_SECONDS = 5.0
+_WINDOWS_NDOTS = 1
+_RCODES = {Failure.NO_SUCH_HOST: "NXDOMAIN", Failure.SERVER_FAILURE: "SERVFAIL"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    name: str
+    server: str
+    kind: str = ""
+    seconds: float = _SECONDS
+    tries: int = _TRIES
+    search: bool = True
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Look a name up; 0 when it was found, else 1."""
+    question = _parse(process.machine.resolver, words)
+    if question is None:
+        await out(process, "Usage: nslookup [-opt] NAME [SERVER]; the lab's is not interactive\n")
+        return 1
+    found: dns.message.Message | None = None
+    candidate = question.name
+    for candidate in _candidates(process, question):
+        found = await _ask(process, question, candidate, question.kind or _kind(question.name))
+        if found is None:
+            await out(process, ";; connection timed out; no servers could be reached\n\n")
+            return 1
+        if records.failure(found) is not Failure.NO_SUCH_HOST:
+            break
+    assert found is not None
+    await out(process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{PORT}\n\n")
+    if not found.answer:
+        await out(process, _nothing(question, records.failure(found)))
+        return 1
+    await out(process, await _report(process, question, candidate, found))
+    return 0
+
+
+def _parse(config: ResolverConfig, words: Sequence[str]) -> _Question | None:
+    options = [word.lstrip("-").lower() for word in words if word.startswith("-")]
+    names = [word for word in words if not word.startswith("-")]
+    given = dict(option.split("=", 1) for option in options if "=" in option)
+    if not names:
+        return None
+    default = config.servers[0] if config.servers else "127.0.0.1"
+    return _Question(
+        name=names[0],
+        server=names[1] if len(names) > 1 else default,
+        kind=(given.get("type") or given.get("querytype") or given.get("q", "")).upper(),
+        seconds=float(given.get("timeout", _SECONDS)),
+        tries=int(given.get("retry", _TRIES)),
+        search="nosearch" not in options,
+    )
+
+
+def _kind(name: str) -> str:
+    return "PTR" if from_literal(name) else "A"
+
+
+def _candidates(process: Process, question: _Question) -> Iterator[str]:
+    """Yield absolute names: enough dots try the name itself first, then the suffixes all the same."""
+    name = question.name
+    if from_literal(name):
+        yield dns.reversename.from_address(name).to_text()
+        return
+    if name.endswith("."):
+        yield name
+        return
+    config = process.machine.resolver
+    ndots = config.ndots if process.machine.os is OS.LINUX else _WINDOWS_NDOTS
+    suffixed = [f"{name}.{suffix.rstrip('.')}." for suffix in config.searches if question.search]
+    itself_first = name.count(".") >= ndots
+    yield from [f"{name}.", *suffixed] if itself_first else [*suffixed, f"{name}."]
+
+
+async def _ask(
+    process: Process, question: _Question, name: str, kind: str
+) -> dns.message.Message | None:
+    for _ in range(question.tries):
+        try:
+            return await ask(
+                process.machine.namespace,
+                question.server,
+                records.question(name, kind),
+                limit=question.seconds,
+            )
+        except NoAnswerError:
+            continue
+    return None
+
+
+async def _report(
+    process: Process, question: _Question, candidate: str, found: dns.message.Message
+) -> str:
+    lines = [] if records.authoritative(found) else ["Non-authoritative answer:"]
+    lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(found)]
+    lines += _addresses(found)
+    if not question.kind and not from_literal(question.name):
+        newer = await _ask(process, question, candidate, "AAAA")
+        lines += _addresses(newer) if newer else []
+    lines += _others(found)
+    return "".join(f"{line}\n" for line in [*lines, ""])
+
+
+def _addresses(answer: dns.message.Message) -> list[str]:
+    kinds = (dns.rdatatype.A, dns.rdatatype.AAAA)
+    return [
+        line
+        for rrset in answer.answer
+        if rrset.rdtype in kinds
+        for record in rrset
+        for line in (
+            f"Name:\t{rrset.name.to_text(omit_final_dot=True)}",
+            f"Address: {record.address}",
+        )
+    ]
+
+
+def _others(answer: dns.message.Message) -> list[str]:
+    """Lines for the other record types a question may name."""
+    labels = {dns.rdatatype.PTR: "name", dns.rdatatype.SRV: "service", dns.rdatatype.TXT: "text"}
+    return [
+        f"{rrset.name.to_text(omit_final_dot=True)}\t{labels[rrset.rdtype]} = {record.to_text()}"
+        for rrset in answer.answer
+        if rrset.rdtype in labels
+        for record in rrset
+    ]
+
+
+def _nothing(question: _Question, failure: Failure) -> str:
+    if failure is Failure.NO_DATA:
+        return f"*** Can't find {question.name}: No answer\n\n"
+    return f"** server can't find {question.name}: {_RCODES[failure]}\n\n"

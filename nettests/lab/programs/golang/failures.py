@@ -1,0 +1,89 @@
+"""Go's ``net`` errors: the exact texts a Go client prints, per operating system.
+
+``NetError`` carries what agnhost asks of an error besides its text. Source: Go's ``net`` package
+(``OpError``, ``DNSError``), and the recorded transcript for Linux. For Windows the texts are inferred
+from the same source and Winsock's messages.
+"""
+
+import errno
+
+from nettests.lab.dns.exchange import NoAnswerError, Silence
+from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.interfaces import Machine
+from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.topology import OS
+
+_TRY_AGAIN = (
+    "getaddrinfow: This is usually a temporary error during hostname resolution and means that the "
+    "local server did not receive a response from an authoritative server."
+)
+_NO_DATA = "getaddrinfow: The requested name is valid, but no data of the requested type was found."
+IO_TIMEOUT = "i/o timeout"
+
+
+class NetError(Exception):
+    """A Go ``net`` error: its text, whether ``Timeout()`` holds, whether it equals ECONNREFUSED."""
+
+    def __init__(self, text: str, *, timeout: bool = False, refused: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.timeout = timeout
+        self.refused = refused
+
+
+def operation_failed(
+    machine: Machine, prefix: str, call: Call, error: OSError, *, name_call: bool = True
+) -> NetError:
+    """Return the ``OpError`` for a failed call; ``prefix`` is ``dial tcp 10.0.0.1:80`` and the like.
+
+    On Windows no system error equals Go's ``ECONNREFUSED`` or counts as a timeout: Go's constants
+    of that name are invented there (``syscall/types_windows.go``).
+    """
+    if error.errno is None:
+        return timed_out(prefix)
+    on_linux = machine.os is OS.LINUX
+    text = call_text(machine.os, call, error)
+    return NetError(
+        f"{prefix}: {text if name_call else text.partition(': ')[2]}",
+        timeout=on_linux and error.errno == errno.ETIMEDOUT,
+        refused=on_linux and error.errno == errno.ECONNREFUSED,
+    )
+
+
+def timed_out(prefix: str) -> NetError:
+    """Return the ``OpError`` for a deadline of the program's own."""
+    return NetError(f"{prefix}: {IO_TIMEOUT}", timeout=True)
+
+
+def lookup_failed(machine: Machine, error: ResolutionError) -> NetError:
+    """Return the ``DNSError`` for a name that did not resolve.
+
+    Linux names the server and the cause. Windows says only ``no such host``, or quotes
+    ``getaddrinfo`` when no server answered.
+    """
+    if machine.os is OS.WINDOWS:
+        reasons = {Failure.NO_SUCH_HOST: "no such host", Failure.NO_DATA: _NO_DATA}
+        reason = reasons.get(error.failure, _TRY_AGAIN)
+        return NetError(f"lookup {error.name}: {reason}")
+    on = f" on {error.server}" if error.server else ""
+    return NetError(f"lookup {error.name}{on}: {_linux_reason(machine, error)}")
+
+
+def _linux_reason(machine: Machine, error: ResolutionError) -> str:
+    if error.failure in (Failure.NO_SUCH_HOST, Failure.NO_DATA):
+        return "no such host"
+    if error.cause is None:
+        return "server misbehaving"
+    return _exchange_reason(machine, error.cause)
+
+
+def _exchange_reason(machine: Machine, cause: NoAnswerError) -> str:
+    ends = cause.ends
+    read = f"read udp {ends.local}->{ends.server}"
+    if cause.silence is Silence.TIMED_OUT:
+        return f"{read}: {IO_TIMEOUT}" if ends.local else f"dial udp {ends.server}: {IO_TIMEOUT}"
+    if cause.error is None:
+        return "cannot unmarshal DNS message"
+    if not ends.local:
+        return f"dial udp {ends.server}: {call_text(machine.os, Call.CONNECT, cause.error)}"
+    return f"{read}: {call_text(machine.os, Call.READ, cause.error)}"

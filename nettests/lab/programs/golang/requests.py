@@ -1,0 +1,173 @@
+"""Requests and responses of a Go HTTP server, and their wire form. Pure.
+
+The order of header fields is Go's: a handler's own, sorted, then Date, Content-Length, Content-Type,
+Connection, Transfer-Encoding (``net/http/server.go``).
+"""
+
+import posixpath
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.message import Message
+from email.utils import format_datetime
+from http import HTTPStatus
+from urllib.parse import parse_qsl, quote, unquote
+
+from nettests.lab.programs.golang.content import HTML, PLAIN, detect
+
+BUFFERED = 2048
+"""Bytes Go buffers before it must choose chunked encoding."""
+
+_BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request; ``remote`` is the peer's ``address:port``, empty for a request made by a handler."""
+
+    method: str
+    target: str
+    remote: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    version: str = "1.1"
+
+    @property
+    def path(self) -> str:
+        """The path, unescaped."""
+        return unquote(self.target.partition("?")[0])
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The first value of each query parameter."""
+        return _first_values(self.target.partition("?")[2])
+
+    def header(self, name: str) -> str:
+        """Return the first header of that name, compared without case; empty when absent."""
+        return next((v for k, v in self.headers if k.lower() == name.lower()), "")
+
+    def form(self, name: str) -> str:
+        """Return a form value: the body's before the query's (``Request.FormValue``)."""
+        if self.header("content-type").startswith("application/x-www-form-urlencoded"):
+            posted = _first_values(self.body.decode(errors="replace"))
+            if name in posted:
+                return posted[name]
+        return self.query.get(name, "")
+
+    def uploads(self, name: str) -> bool:
+        """Tell whether the body is multipart and has a file field ``name``."""
+        message = Message()
+        message["Content-Type"] = self.header("content-type") or PLAIN
+        boundary = message.get_param("boundary")
+        if message.get_content_type() != "multipart/form-data" or not boundary:
+            return False
+        wanted = f'name="{name}"'.encode()
+        parts = self.body.split(f"--{boundary}".encode())
+        return any(wanted in part and b"filename=" in part for part in parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a handler answers; the server adds length, type and date."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    close: bool = False
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A response ready for the wire: head, and whether the body goes in chunks."""
+
+    head: bytes
+    headers: tuple[tuple[str, str], ...]
+    chunked: bool
+    reason: str = field(default="")
+
+
+def text(body: str, status: int = 200) -> Response:
+    """Return an answer written without a content type of its own."""
+    return Response(body=body.encode(), status=status)
+
+
+def error(message: str, status: int) -> Response:
+    """Return what ``http.Error`` answers."""
+    headers = (("Content-Type", PLAIN), ("X-Content-Type-Options", "nosniff"))
+    return Response(body=f"{message}\n".encode(), status=status, headers=headers)
+
+
+def redirect(request: Request, location: str, status: int) -> Response:
+    """Return what ``http.Redirect`` answers: a body for GET and HEAD only."""
+    if not location.startswith(("/", "http://", "https://")):
+        base = request.path.rpartition("/")[0]
+        location = posixpath.normpath(f"{base}/{location}") if location else f"{base}/"
+    place = ("Location", quote(location, safe="/%:=&?~#+!$,;'@()*[]"))
+    if request.method not in ("GET", "HEAD"):
+        return Response(status=status, headers=(place,))
+    body = f'<a href="{_escape(location)}">{reason(status)}</a>.\n\n'.encode()
+    return Response(body=body, status=status, headers=(("Content-Type", HTML), place))
+
+
+def cleaned(request: Request) -> str | None:
+    """Return the target Go's ``ServeMux`` redirects to when the path is not clean, else ``None``."""
+    path, mark, query = request.target.partition("?")
+    if request.target == "*" or request.method == "CONNECT":
+        return None
+    clean = posixpath.normpath(path) if path else "/"
+    clean = "/" + clean.lstrip("/")
+    if path.endswith("/") and clean != "/":
+        clean += "/"
+    return None if clean == path else clean + mark + query
+
+
+def reason(status: int) -> str:
+    """Return the reason phrase of a status."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"status code {status}"
+
+
+def frame(request: Request, response: Response, now: datetime, *, close: bool) -> Framed:
+    """Return the head of ``response`` as Go's server writes it."""
+    headers = sorted(response.headers)
+    given = {name for name, _ in headers}
+    bodiless = response.status in _BODILESS
+    chunked = len(response.body) > BUFFERED and not bodiless and request.version == "1.1"
+    sized = not bodiless and "Content-Length" not in given
+    headers.append(("Date", format_datetime(now, usegmt=True)))
+    if sized and len(response.body) <= BUFFERED:
+        headers.append(("Content-Length", str(len(response.body))))
+    if response.body and not bodiless and "Content-Type" not in given:
+        headers.append(("Content-Type", detect(response.body)))
+    if close and request.version == "1.1":
+        headers.append(("Connection", "close"))
+    if chunked:
+        headers.append(("Transfer-Encoding", "chunked"))
+    lines = [f"HTTP/{request.version} {response.status} {reason(response.status)}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    head = "\r\n".join([*lines, "", ""]).encode()
+    return Framed(head, tuple(headers), chunked, reason(response.status))
+
+
+def _first_values(text: str) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        values.setdefault(name, value)
+    return values
+
+
+def _escape(text: str) -> str:
+    for plain, escaped in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ('"', "&#34;"),
+        ("'", "&#39;"),
+    ):
+        text = text.replace(plain, escaped)
+    return text

@@ -1,0 +1,213 @@
+"""A Go HTTP server in a namespace: listening, connections, keep-alive, TLS, shutdown.
+
+``requests`` decides the bytes of a head; h11 parses requests, frames bodies and keeps the connection's
+state. Handlers are coroutines; cancelling ``serve`` drops every connection at once, as exiting does.
+"""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import h11
+
+from nettests.lab.programs.golang import requests
+from nettests.lab.programs.golang.requests import Handler, Request, Response
+from nettests.lab.programs.sockets import addresses
+
+_READ_SIZE = 65536
+_PLAIN_ON_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+_METHOD_STARTS = (b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO")
+_BAD_REQUEST = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    b"Connection: close\r\n\r\n400 Bad Request"
+)
+
+
+async def _ignore(_peer: str) -> None:
+    """Default for ``on_plain``: nothing is logged."""
+
+
+class WebServer:
+    """Serves ``handler`` on a listening socket; ``on_plain`` hears of plain HTTP on a TLS port."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        handler: Handler,
+        *,
+        tls: ssl.SSLContext | None = None,
+        on_plain: Callable[[str], Awaitable[None]] = _ignore,
+    ) -> None:
+        self._listener = listener
+        self._handler = handler
+        self._tls = tls
+        self._on_plain = on_plain
+        self._connections: set[asyncio.Task[None]] = set()
+        self._busy: set[asyncio.Task[None]] = set()
+
+    async def serve(self) -> None:
+        """Accept connections until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                sock, peer = await loop.sock_accept(self._listener)
+                task = asyncio.create_task(self._connection(sock, addresses.text(peer)))
+                self._connections.add(task)
+                task.add_done_callback(self._connections.discard)
+        finally:
+            self._listener.close()
+            for task in self._connections:
+                task.cancel()
+
+    async def drain(self, limit: float) -> bool:
+        """Wait until no request is being answered; ``False`` when ``limit`` seconds were not enough."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                while self._busy - {asyncio.current_task()}:
+                    await asyncio.wait(self._busy, return_when=asyncio.FIRST_COMPLETED)
+        return not self._busy
+
+    async def _connection(self, sock: socket.socket, peer: str) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            if self._tls is not None and await _starts_plain(sock):
+                await self._refuse_plain(sock, peer)
+                return
+            reader, writer = await _streams(sock, self._tls)
+        except OSError:
+            sock.close()
+            return
+        try:
+            await _Conversation(reader, writer, peer, self._answer).run()
+            writer.close()
+            await writer.wait_closed()
+        except (OSError, EOFError, h11.LocalProtocolError):
+            pass  # the client went away, or a handler's status is not one: Go drops the connection
+        finally:
+            writer.transport.abort()
+
+    async def _answer(self, request: Request) -> Response:
+        task = asyncio.current_task()
+        assert task is not None
+        self._busy.add(task)
+        try:
+            return await self._route(request)
+        finally:
+            self._busy.discard(task)
+
+    async def _route(self, request: Request) -> Response:
+        if request.method == "OPTIONS" and request.target == "*":
+            return Response(headers=(("Content-Length", "0"),))
+        return await self._handler(request)
+
+    async def _refuse_plain(self, sock: socket.socket, peer: str) -> None:
+        with sock:
+            await self._on_plain(peer)
+            loop = asyncio.get_running_loop()
+            await loop.sock_recv(sock, _READ_SIZE)
+            await loop.sock_sendall(sock, _PLAIN_ON_TLS)
+
+
+class _Conversation:
+    """One connection: requests in, responses out, until either side closes."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        peer: str,
+        answer: Handler,
+    ) -> None:
+        self._reader, self._writer = reader, writer
+        self._peer = peer
+        self._answer = answer
+        self._http = h11.Connection(h11.SERVER)
+
+    async def run(self) -> None:
+        while True:
+            try:
+                request = await self._next_request()
+            except h11.RemoteProtocolError:
+                self._writer.write(_BAD_REQUEST)
+                await self._writer.drain()
+                return
+            if request is None:
+                return
+            await self._send(request, await self._answer(request))
+            if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+                return
+            self._http.start_next_cycle()
+
+    async def _next_request(self) -> Request | None:
+        head: h11.Request | None = None
+        body = b""
+        while True:
+            event = self._http.next_event()
+            if event is h11.NEED_DATA:
+                self._http.receive_data(await self._reader.read(_READ_SIZE))
+            elif isinstance(event, h11.Request):
+                head = event
+            elif isinstance(event, h11.Data):
+                body += event.data
+            elif isinstance(event, h11.EndOfMessage) and head is not None:
+                return _to_request(head, body, self._peer)
+            else:
+                return None
+
+    async def _send(self, request: Request, response: Response) -> None:
+        wants_close = "close" in request.header("connection").lower()
+        close = wants_close or response.close or request.version == "1.0"
+        framed = requests.frame(request, response, datetime.now(UTC), close=close)
+        # h11 checks and follows the response; the head's bytes are Go's, in Go's order.
+        self._http.send(
+            h11.Response(
+                status_code=response.status,
+                headers=list(framed.headers) + ([("Connection", "close")] if close else []),
+                reason=framed.reason,
+            )
+        )
+        self._writer.write(framed.head)
+        if response.body and request.method != "HEAD" and response.status not in (204, 304):
+            self._writer.write(self._http.send(h11.Data(data=response.body)))
+        self._writer.write(self._http.send(h11.EndOfMessage()))
+        await self._writer.drain()
+
+
+def _to_request(head: h11.Request, body: bytes, peer: str) -> Request:
+    return Request(
+        method=head.method.decode("ascii"),
+        target=head.target.decode("ascii"),
+        remote=peer,
+        headers=tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, value in head.headers.raw_items()
+        ),
+        body=body,
+        version=head.http_version.decode("ascii"),
+    )
+
+
+async def _streams(
+    sock: socket.socket, tls: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return streams over an accepted socket, after the TLS handshake if there is one."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.connect_accepted_socket(lambda: protocol, sock, ssl=tls)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
+
+
+async def _starts_plain(sock: socket.socket) -> bool:
+    """Look at the first bytes without taking them: a TLS record never starts like HTTP."""
+    loop = asyncio.get_running_loop()
+    readable = loop.create_future()
+    loop.add_reader(sock, readable.set_result, None)
+    try:
+        await readable
+    finally:
+        loop.remove_reader(sock)
+    return sock.recv(5, socket.MSG_PEEK).startswith(_METHOD_STARTS)

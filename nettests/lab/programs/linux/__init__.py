@@ -1,0 +1,1 @@
+"""Programs of the Linux agnhost image besides agnhost itself."""

@@ -1,0 +1,157 @@
+"""``sh -c TEXT`` as far as one-liners of exec and probes go: lists of simple commands.
+
+Commands are the image's own programs, run one after the other in this process; nothing of the host is
+started or read. There are no pipes, files, variables, globs, loops or interactive use: such a text is refused
+before any of it runs. Messages are BusyBox's.
+"""
+
+import re
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nettests.lab.interfaces import Process, ProgramNotFoundError
+from nettests.lab.programs.linux import kill
+
+Run = Callable[[Process], Awaitable[int]]
+Write = Callable[[bytes], Awaitable[None]]
+
+_PID = "7"
+_SYNTAX_ERROR = 2
+_NOT_FOUND = 127
+_SIGNALLED = 128
+
+# Samples: echo out;echo err>&2;exit 7     kill -9 $$     true && echo "a  b" 'c;d' 2>/dev/null
+_TOKEN = re.compile(
+    r"""[ \t]*(?:
+        (?P<redirect>[12]?>(?:&[12]|[ ]*/dev/null))
+      | (?P<joiner>&&|\|\||;|\n)
+      | (?P<word>(?:\$\?|'[^']*'|"(?:[^"\\`$]|\$(?!\())*"|\\.|[^\s;&|<>()'"\\`*?\[])+)
+    )[ \t]*""",
+    re.VERBOSE | re.DOTALL,
+)
+# Samples: 'c;d'   "a  $?"   \;   plain
+_PART = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+# Samples: $$   $?   $HOSTNAME   ${HOSTNAME}
+_PARAMETER = re.compile(r"\$(?:([$?])|\{?(\w+)\}?)")
+
+
+class _ShellSyntaxError(Exception):
+    """The text holds something else than simple commands."""
+
+
+class _ExitError(Exception):
+    """The shell ends with ``code``."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(slots=True)
+class _Command:
+    """One simple command: when it runs, its words as written, and where its streams go."""
+
+    joiner: str
+    words: list[str] = field(default_factory=list)
+    redirects: list[str] = field(default_factory=list)
+
+
+async def run(process: Process, words: Sequence[str], program: Run) -> int:
+    """Run ``sh -c TEXT`` with ``program`` as the way to start a program of the image."""
+    if words[:1] != ["-c"] or len(words) < 2:
+        await process.stderr(b"sh: the lab's shell knows -c TEXT only\n")
+        return _SYNTAX_ERROR
+    status = 0
+    try:
+        for command in list(_commands(words[1])):
+            if _skipped(command.joiner, status):
+                continue
+            status = await _run(process, command, status, program)
+    except _ShellSyntaxError as error:
+        await process.stderr(f"sh: syntax error: {error}\n".encode())
+        return _SYNTAX_ERROR
+    except _ExitError as exit_:
+        return exit_.code
+    return status
+
+
+def _commands(text: str) -> Iterator[_Command]:
+    """Split the text into commands; an empty one is allowed before ``;`` at the end only."""
+    command, position = _Command(";"), 0
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None:
+            rest = text[position:].split()
+            if rest:
+                raise _ShellSyntaxError(f"the lab's shell cannot read {rest[0]!r}")
+            break
+        position = token.end()
+        if token["word"] is not None:
+            command.words.append(token["word"])
+        elif token["redirect"] is not None:
+            command.redirects.append(token["redirect"])
+        else:
+            if not command.words:
+                raise _ShellSyntaxError(f"unexpected {token['joiner']!r}")
+            yield command
+            command = _Command(token["joiner"])
+    if command.words:
+        yield command
+    elif command.joiner in {"&&", "||"}:
+        raise _ShellSyntaxError("unexpected end of file")
+
+
+def _skipped(joiner: str, status: int) -> bool:
+    return (joiner == "&&" and status != 0) or (joiner == "||" and status == 0)
+
+
+async def _run(process: Process, command: _Command, status: int, program: Run) -> int:
+    parameters = {**process.environment, "$": _PID, "?": str(status)}
+    argv = [_expanded(word, parameters) for word in command.words]
+    stdout, stderr = _redirected(process, command.redirects)
+    child = replace(process, argv=argv, stdout=stdout, stderr=stderr)
+    if argv[0] == "exit":
+        raise _ExitError(int(argv[1]) % 256 if argv[1:] and argv[1].isdigit() else status)
+    if argv[0] == "kill":
+        _end_if_meant(argv[1:])
+    try:
+        return await program(child)
+    except ProgramNotFoundError:
+        await stderr(f"sh: {argv[0]}: not found\n".encode())
+        return _NOT_FOUND
+
+
+def _end_if_meant(words: Sequence[str]) -> None:
+    """``kill -9 $$`` ends the shell itself."""
+    number, targets = kill.arguments(words)
+    if number and number != signal.SIGSTOP and _PID in targets:
+        raise _ExitError(_SIGNALLED + number)
+
+
+def _redirected(process: Process, redirects: Sequence[str]) -> tuple[Write, Write]:
+    """Return both streams; as in a shell, each redirection sees what the ones before it did."""
+    streams = {"1": process.stdout, "2": process.stderr}
+    for redirect in redirects:
+        source, _, target = redirect.partition(">")
+        streams[source or "1"] = streams[target[1]] if target[0] == "&" else _drop
+    return streams["1"], streams["2"]
+
+
+async def _drop(_data: bytes) -> None:
+    """``/dev/null``."""
+
+
+def _expanded(word: str, parameters: Mapping[str, str]) -> str:
+    """Remove quotes and put values in; nothing is split into words again."""
+
+    def value(match: re.Match[str]) -> str:
+        return parameters.get(match[1] or match[2], "")
+
+    def part(match: re.Match[str]) -> str:
+        single, double, escaped, plain = match.groups()
+        if single is not None or escaped is not None:
+            return str(single if escaped is None else escaped)
+        return _PARAMETER.sub(value, plain if double is None else double)
+
+    return _PART.sub(part, word)

@@ -1,0 +1,93 @@
+"""TCP connections of a program: a real ``connect()`` with the manners of its operating system.
+
+Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second, up
+to three times, before the program learns of it (Microsoft KB 175523); ICMP "unreachable" does not end
+an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial has a fresh source port.
+"""
+
+import asyncio
+import errno
+import os
+import socket
+
+from nettests.lab.interfaces import Machine, Namespace
+from nettests.lab.programs.sockets import addresses
+from nettests.lab.programs.sockets.route import source_towards
+from nettests.lab.topology import OS
+
+WINDOWS_SYN_INTERVAL = 0.5
+WINDOWS_REFUSED_RESENDS = 3
+WINDOWS_CONNECT_SECONDS = 21.0
+_BACKLOG = 128
+
+_SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
+"""What does not end Winsock's attempt: a reset, a router's word, silence."""
+
+
+async def connect(machine: Machine, address: str, port: int) -> socket.socket:
+    """Return a connected socket; ``OSError`` with the kernel's number when it fails.
+
+    The caller bounds the wait with its own client's timeout.
+    """
+    if machine.os is OS.WINDOWS:
+        return await _connect_windows(machine.namespace, address, port)
+    return await _connect_once(machine.namespace, address, port)
+
+
+async def _connect_once(namespace: Namespace, address: str, port: int) -> socket.socket:
+    sock = namespace.socket(addresses.family(address), socket.SOCK_STREAM)
+    try:
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _connect_windows(namespace: Namespace, address: str, port: int) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    refused = 0
+    source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
+    try:
+        async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
+            while True:
+                started = loop.time()
+                try:
+                    return await _connect_once(namespace, address, port)
+                except OSError as error:
+                    refused += error.errno == errno.ECONNREFUSED
+                    if refused > WINDOWS_REFUSED_RESENDS or error.errno not in _SENT_AGAIN:
+                        raise
+                await asyncio.sleep(max(0.0, started + WINDOWS_SYN_INTERVAL - loop.time()))
+    except TimeoutError as error:
+        if error.errno:
+            raise
+        raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from error
+
+
+def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:
+    """Return a listening socket; without ``address`` for both families, as Go's ``:port``."""
+    if address:
+        return _listen(namespace, addresses.family(address), (address, port))
+    try:
+        return _listen(namespace, socket.AF_INET6, ("::", port))
+    except OSError as error:
+        if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+            raise
+        return _listen(namespace, socket.AF_INET, ("", port))
+
+
+def _listen(
+    namespace: Namespace, family: socket.AddressFamily, name: tuple[str, int]
+) -> socket.socket:
+    sock = namespace.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family is socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
+        sock.bind(name)
+        sock.listen(_BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    return sock

@@ -1,0 +1,49 @@
+"""Small Windows programs: ``hostname``, ``whoami``, ``where``, ``cmd /c ver`` and ``cmd /c set``."""
+
+from collections.abc import Sequence
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.terminal import err, out
+
+_CONTAINER_USER = r"user manager\containeradministrator"
+_HOST_USER = r"nt authority\system"
+
+
+async def hostname(process: Process, _words: Sequence[str]) -> int:
+    """Print the host name."""
+    await out(process, f"{process.machine.hostname}\n")
+    return 0
+
+
+async def whoami(process: Process, _words: Sequence[str]) -> int:
+    """Print the account, in lower case as Windows does."""
+    machine = process.machine
+    default = _HOST_USER if machine.host_process else _CONTAINER_USER
+    await out(process, f"{(machine.user or default).lower()}\n")
+    return 0
+
+
+async def cmd(process: Process, words: Sequence[str]) -> int:
+    """Run ``cmd /c ver`` or ``cmd /c set``; any other text is refused, never interpreted."""
+    text = " ".join(words[1:]).strip().lower()
+    if words[:1] and words[0].lower() == "/c" and text == "ver":
+        machine = process.machine
+        await out(process, f"\nMicrosoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
+        return 0
+    if words[:1] and words[0].lower() == "/c" and text == "set":
+        for name, value in sorted(process.environment.items(), key=lambda pair: pair[0].lower()):
+            await out(process, f"{name}={value}\n")
+        return 0
+    await err(process, "The lab's cmd runs nothing but 'ver' and 'set'.\n")
+    return 1
+
+
+async def print_places(process: Process, names: Sequence[str], found: Sequence[str]) -> int:
+    """Answer ``where``: a path for each name found; exit 1 when one was not."""
+    for name in found:
+        file = name if name.lower().endswith(".exe") else f"{name}.exe"
+        await out(process, f"C:\\Windows\\System32\\{file}\n")
+    if len(found) == len(names) and names:
+        return 0
+    await err(process, "INFO: Could not find files for the given pattern(s).\n")
+    return 1

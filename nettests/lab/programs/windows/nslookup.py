@@ -1,0 +1,95 @@
+"""Microsoft's ``nslookup``, as a HostProcess container finds it on the node.
+
+It asks for the server's own name first, appends every suffix to the name (dotted names too) before trying
+it bare, and exits with 0 whatever happened. Not interactive.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import dns.message
+import dns.rdatatype
+import dns.reversename
+
+from nettests.lab.dns import records
+from nettests.lab.dns.exchange import NoAnswerError, ask
+from nettests.lab.dns.resolution import Failure
+from nettests.lab.interfaces import Process, ResolverConfig
+from nettests.lab.programs.terminal import err, out
+
+_SECONDS = 2
+_TRIES = 2
+_UNKNOWN = "UnKnown"
+_TEXTS = {Failure.NO_SUCH_HOST: "Non-existent domain", Failure.SERVER_FAILURE: "Server failed"}
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Look a name up; the exit code is always 0."""
+    config = process.machine.resolver
+    names = [word for word in words if not word.startswith("-")]
+    kinds = [word.partition("=")[2].upper() for word in words if word.lower().startswith("-type=")]
+    server = names[1] if len(names) > 1 else next(iter(config.servers), "")
+    if not names or not server:
+        await err(process, "*** Default servers are not available\n")
+        return 0
+    title = await _server_name(process, server)
+    await out(process, f"Server:  {title}\nAddress:  {server}\n\n")
+    found: dns.message.Message | None = None
+    for candidate in _candidates(config, names[0]):
+        found = await _ask(process, server, candidate, kinds[0] if kinds else "A")
+        if found is None:
+            await err(process, f"*** Request to {title} timed-out\n")
+            return 0
+        if found.answer:
+            await _report(process, names[0], found)
+            return 0
+    assert found is not None
+    failure = records.failure(found)
+    if failure is Failure.NO_DATA:
+        await out(process, f"Name:    {names[0]}\n\n")
+    else:
+        await err(process, f"*** {title} can't find {names[0]}: {_TEXTS[failure]}\n")
+    return 0
+
+
+def _candidates(config: ResolverConfig, name: str) -> Iterator[str]:
+    if name.endswith("."):
+        yield name
+        return
+    for suffix in config.searches:
+        yield f"{name}.{suffix.rstrip('.')}."
+    yield f"{name}."
+
+
+async def _server_name(process: Process, server: str) -> str:
+    name = dns.reversename.from_address(server).to_text()
+    answer = await _ask(process, server, name, "PTR")
+    for rrset in answer.answer if answer else ():
+        if rrset.rdtype == dns.rdatatype.PTR:
+            return str(rrset[0].target.to_text(omit_final_dot=True))
+    return _UNKNOWN
+
+
+async def _ask(process: Process, server: str, name: str, kind: str) -> dns.message.Message | None:
+    for _ in range(_TRIES):
+        try:
+            return await ask(
+                process.machine.namespace, server, records.question(name, kind), limit=_SECONDS
+            )
+        except NoAnswerError:
+            await out(process, f"DNS request timed out.\n    timeout was {_SECONDS} seconds.\n")
+    return None
+
+
+async def _report(process: Process, asked: str, answer: dns.message.Message) -> None:
+    if not records.authoritative(answer):
+        await err(process, "Non-authoritative answer:\n")
+    found = records.addresses(answer)
+    lines = [f"Name:    {found.canonical if found else asked}"]
+    if found:
+        more = len(found.addresses) > 1
+        lines.append(f"{'Addresses' if more else 'Address'}:  {found.addresses[0]}")
+        lines += [f"          {address}" for address in found.addresses[1:]]
+    aliases = records.aliases(answer)
+    if aliases:
+        lines.append(f"Aliases:  {aliases[0][0]}")
+    await out(process, "".join(f"{line}\n" for line in [*lines, ""]))

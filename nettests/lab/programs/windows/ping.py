@@ -1,0 +1,141 @@
+"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them (IPv4).
+
+"Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nettests.lab.dns import windows
+from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
+from nettests.lab.programs.terminal import out
+
+_INTERVAL = 1.0
+_DEFAULT_WAIT = 4.0
+_DEFAULT_SIZE = 32
+_UNREACHABLE_TEXTS = {
+    0: "Destination net unreachable.",
+    1: "Destination host unreachable.",
+    2: "Destination protocol unreachable.",
+    3: "Destination port unreachable.",
+}
+_NUMBERS = ("-n", "-w", "-l")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    host: str
+    count: int = 4
+    wait: float = _DEFAULT_WAIT
+    size: int = _DEFAULT_SIZE
+
+
+@dataclass(slots=True)
+class _Tally:
+    sent: int = 0
+    received: int = 0
+    times: list[int] = field(default_factory=list)
+
+
+async def run(process: Process, words: Sequence[str]) -> int:
+    """Ping as the options say; 0 when anything was received, else 1."""
+    try:
+        options = _parse(words)
+    except ValueError as error:
+        await out(process, f"{error}\n")
+        return 1
+    try:
+        address = (await windows.resolve(process.machine, options.host)).addresses[0]
+    except ResolutionError:
+        await out(
+            process,
+            f"Ping request could not find host {options.host}. "
+            "Please check the name and try again.\n",
+        )
+        return 1
+    return await _ping(process, options, address)
+
+
+def _parse(words: Sequence[str]) -> _Options:
+    rest = list(words)
+    hosts: list[str] = []
+    numbers: dict[str, int] = {}
+    while rest:
+        word = rest.pop(0)
+        option = word.replace("/", "-", 1).lower()
+        if option in _NUMBERS:
+            if not rest or not rest[0].isdecimal():
+                raise ValueError(f"Value must be supplied for option {word}.")
+            numbers[option] = int(rest.pop(0))
+        elif option.startswith("-") and option != "-4":
+            raise ValueError(f"Bad option {word}.")
+        elif option != "-4":
+            hosts.append(word)
+    if len(hosts) != 1:
+        raise ValueError("IP address must be specified.")
+    return _Options(
+        host=hosts[0],
+        count=numbers.get("-n", 4),
+        wait=numbers.get("-w", int(_DEFAULT_WAIT * 1000)) / 1000,
+        size=numbers.get("-l", _DEFAULT_SIZE),
+    )
+
+
+async def _ping(process: Process, options: _Options, address: str) -> int:
+    shown = address if options.host == address else f"{options.host} [{address}]"
+    await out(process, f"\nPinging {shown} with {options.size} bytes of data:\n")
+    tally = _Tally()
+    try:
+        with EchoSocket(process.machine.namespace, address) as sock:
+            while tally.sent < options.count:
+                await _one(process, options, sock, tally)
+    except OSError:
+        while tally.sent < options.count:
+            tally.sent += 1
+            await out(process, "PING: transmit failed. General failure. \n")
+    await out(process, _statistics(address, tally))
+    return 0 if tally.received else 1
+
+
+async def _one(process: Process, options: _Options, sock: EchoSocket, tally: _Tally) -> None:
+    tally.sent += 1
+    payload = bytes(ord("a") + index % 23 for index in range(options.size))
+    echo = await sock.echo(tally.sent, payload, limit=options.wait)
+    tally.received += echo.answer is not Answer.NOTHING
+    if echo.answer is Answer.REPLY:
+        tally.times.append(int(echo.milliseconds))
+    await out(process, f"{_line(echo)}\n")
+    if tally.sent < options.count:
+        await asyncio.sleep(max(0.0, _INTERVAL - echo.milliseconds / 1000))
+
+
+def _line(echo: Echo) -> str:
+    if echo.answer is Answer.NOTHING:
+        return "Request timed out."
+    if echo.answer is Answer.EXCEEDED:
+        return f"Reply from {echo.source}: TTL expired in transit."
+    if echo.answer is Answer.UNREACHABLE:
+        text = _UNREACHABLE_TEXTS.get(echo.code, "Destination host unreachable.")
+        return f"Reply from {echo.source}: {text}"
+    time = "<1ms" if echo.milliseconds < 1 else f"={int(echo.milliseconds)}ms"
+    return f"Reply from {echo.source}: bytes={echo.size} time{time} TTL={echo.ttl}"
+
+
+def _statistics(address: str, tally: _Tally) -> str:
+    lost = tally.sent - tally.received
+    text = (
+        f"\nPing statistics for {address}:\n"
+        f"    Packets: Sent = {tally.sent}, Received = {tally.received}, Lost = {lost} "
+        f"({100 * lost // max(tally.sent, 1)}% loss),\n"
+    )
+    if tally.times:
+        mean = sum(tally.times) // len(tally.times)
+        text += (
+            "Approximate round trip times in milli-seconds:\n"
+            f"    Minimum = {min(tally.times)}ms, Maximum = {max(tally.times)}ms, "
+            f"Average = {mean}ms\n"
+        )
+    return text

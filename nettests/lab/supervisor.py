@@ -1,0 +1,271 @@
+"""Joins the parts of one lab and keeps them running: network, API server, nodes, controllers, outside.
+
+Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made
+before those namespaces were entered and are handed in. Components get clients of the API on the lab's
+inner loopback; they share nothing else. When one of them fails, the whole lab ends.
+"""
+
+import asyncio
+import logging
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from nettests.lab import apiserver, certificates, control, documents
+from nettests.lab.bootstrap import API_PORT, control_plane_address, objects
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.endpoint_controller import EndpointController
+from nettests.lab.controllers.scheduler import Scheduler
+from nettests.lab.controllers.workload_controller import WorkloadController
+from nettests.lab.dns.server import OutsideResolver
+from nettests.lab.faults import Faults, note_users
+from nettests.lab.interfaces import Kubelet, Process
+from nettests.lab.network import create_fabric
+from nettests.lab.network.fabric import LabFabric
+from nettests.lab.node.agent import NodeAgent
+from nettests.lab.node.dial import NodeDialer, listen
+from nettests.lab.node.images import Kind
+from nettests.lab.node.registration import minor
+from nettests.lab.node.system import SystemPrograms
+from nettests.lab.outside import USER, OutsideProxy
+from nettests.lab.programs import run as run_program
+from nettests.lab.programs.outside import OutsideServer
+from nettests.lab.readiness import Readiness
+from nettests.lab.state import LabFolder
+from nettests.lab.topology import NodeSpec, Profile, ServiceTable
+
+_LOG = logging.getLogger(__name__)
+
+Tell = Callable[[str], None]
+"""Called with a phase's name when it is done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sockets:
+    """Listening sockets on the machine: API and proxy on 127.0.0.1, control in the lab's folder."""
+
+    api: socket.socket
+    proxy: socket.socket
+    control: socket.socket
+
+
+@dataclass(slots=True)
+class _Registry:
+    """Finds kubelets for the API server (``interfaces.KubeletRegistry``)."""
+
+    kubelets: dict[str, Kubelet] = field(default_factory=dict)
+
+    def kubelet(self, node: str) -> Kubelet:
+        """Return the node's kubelet; ``KeyError`` when no such node runs."""
+        return self.kubelets[node]
+
+
+class Lab:
+    """One lab. ``run`` returns only by cancellation or failure."""
+
+    def __init__(self, folder: LabFolder, profile: Profile, sockets: Sockets, tell: Tell) -> None:
+        self._folder = folder
+        self._profile = profile
+        self._sockets = sockets
+        self._tell = tell
+        self._started = time.monotonic()
+        self._phases: dict[str, float] = {}
+        self._registry = _Registry()
+        self._api_faults = apiserver.Faults()
+        self._inner_token = secrets.token_urlsafe(32)
+        self._inner_url = ""
+        self._store = apiserver.Store()
+        self._readiness = Readiness(profile)
+        self._proxy_token = secrets.token_urlsafe(24)
+        self._faults: Faults | None = None
+        self._fabric: LabFabric | None = None
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Build everything, call ``ready`` when every node is Ready, then keep running."""
+        fabric = await create_fabric(self._profile)
+        self._fabric = fabric
+        self._done("network")
+        issued = certificates.make(self._profile)
+        self._done("certificates")
+        user_token = secrets.token_urlsafe(32)
+        runner = await self._serve_api(fabric, issued, user_token)
+        self._faults = Faults(self._profile, fabric, self._api_faults, self._readiness.dns_pod)
+        self._done("API server")
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._start_outside(group, fabric)
+                self._start_components(group, fabric, issued)
+                await self._create_objects()
+                self._done("objects")
+                async with self._client("lab") as client:
+                    await self._readiness.wait(client, self._done)
+                self._write_documents(issued.ca, user_token)
+                group.create_task(control.serve(self._sockets.control, self._control))
+                self._done("ready")
+                ready()
+        finally:
+            await runner.cleanup()
+            await fabric.close()
+
+    async def _serve_api(
+        self, fabric: LabFabric, issued: certificates.Certificates, user_token: str
+    ) -> web.AppRunner:
+        profile = self._profile
+        plane = next(node for node in profile.nodes if node.control_plane)
+        host = fabric.nodes[plane.name].host
+        port = self._sockets.api.getsockname()[1]
+        app = apiserver.create_app(
+            store=self._store,
+            kubelets=self._registry,
+            dialer=NodeDialer(host),
+            settings=apiserver.ApiSettings(
+                tokens={
+                    user_token: apiserver.administrator(),
+                    self._inner_token: apiserver.component("lab"),
+                },
+                version=apiserver.Version(git=profile.kubernetes_version),
+                service_cidr=profile.service_cidr,
+                dns_address=profile.dns_address,
+                cluster_domain=profile.cluster_domain,
+                server_address=f"127.0.0.1:{port}",
+                ca_certificate=issued.ca.decode(),
+                faults=self._api_faults,
+            ),
+        )
+        app.middlewares.append(note_users)
+        runner = await apiserver.start(app, self._sockets.api, issued.api)
+        inner = socket.create_server(("127.0.0.1", 0))
+        self._inner_url = f"http://127.0.0.1:{inner.getsockname()[1]}"
+        await web.SockSite(runner, inner).start()
+        in_cluster = listen(host, control_plane_address(profile), API_PORT)
+        await web.SockSite(runner, in_cluster, ssl_context=issued.api).start()
+        return runner
+
+    def _client(self, agent: str) -> Client:
+        return Client(self._inner_url, self._inner_token, agent=agent)
+
+    def _start_outside(self, group: asyncio.TaskGroup, fabric: LabFabric) -> None:
+        profile = self._profile
+        server = OutsideServer(profile, fabric.outside_server)
+        group.create_task(server.run(_drop))
+        resolver = OutsideResolver({profile.outside_name: profile.outside_server})
+        resolver.start(fabric.outside_server, profile.outside_server)
+        proxy = OutsideProxy(self._sockets.proxy, fabric.outside_client, self._proxy_token)
+        group.create_task(proxy.run())
+
+    def _start_components(
+        self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
+    ) -> None:
+        version = minor(self._profile.kubernetes_version)
+        group.create_task(
+            self._component("kube-scheduler", lambda client: Scheduler(client, version).run())
+        )
+        group.create_task(
+            self._component("endpoint-controller", lambda c: EndpointController(c).run())
+        )
+        group.create_task(
+            self._component("workload-controller", lambda c: WorkloadController(c).run())
+        )
+        for spec in self._profile.nodes:
+            group.create_task(self._node(fabric, spec, issued))
+
+    async def _component(self, name: str, run: Callable[[Client], Awaitable[None]]) -> None:
+        async with self._client(name) as client:
+            await run(client)
+
+    async def _node(
+        self, fabric: LabFabric, spec: NodeSpec, issued: certificates.Certificates
+    ) -> None:
+        network = fabric.nodes[spec.name]
+
+        def programmed(table: ServiceTable) -> None:
+            self._readiness.programmed(spec.name, table)
+
+        system = SystemPrograms(
+            profile=self._profile,
+            network=network,
+            clients=self._client,
+            source_vip=network.source_vip,
+            programmed=programmed,
+        ).by_kind()
+
+        async def launch(kind: Kind, process: Process) -> int:
+            return await system.get(kind, run_program)(process)
+
+        async with self._client(f"kubelet/{spec.name}") as client:
+            agent = NodeAgent(
+                self._profile,
+                network,
+                client,
+                launch=launch,
+                execute=run_program,
+                tls=issued.kubelets[spec.name],
+            )
+            self._registry.kubelets[spec.name] = agent.kubelet
+            await agent.run()
+
+    async def _create_objects(self) -> None:
+        async with self._client("kubeadm") as client:
+            for path, item in objects(self._profile):
+                try:
+                    await client.create(path, item)
+                except ApiError as error:
+                    if error.reason != "AlreadyExists":
+                        raise
+
+    def _write_documents(self, ca: bytes, token: str) -> None:
+        api = self._sockets.api.getsockname()[1]
+        proxy = self._sockets.proxy.getsockname()[1]
+        self._folder.write(
+            self._folder.kubeconfig.name,
+            documents.kubeconfig(self._folder.name, f"https://127.0.0.1:{api}", ca, token),
+        )
+        address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
+        self._folder.write(
+            self._folder.cluster_profile.name, documents.cluster_profile(self._profile, address)
+        )
+
+    async def _control(self, request: Json) -> Json:
+        """Answer one request of the control socket."""
+        if self._faults is None or self._fabric is None:
+            raise RuntimeError("the control socket is served before the lab is built")
+        match request["do"]:
+            case "status":
+                return {"phases": self._phases, **_flat(self._fabric.describe())}
+            case "fault-inject":
+                fault = await self._faults.inject(request["fault"], request.get("options", {}))
+                return {"number": fault.number}
+            case "fault-clear":
+                return {"cleared": await self._faults.clear(request.get("fault"))}
+            case "fault-list":
+                return {
+                    "faults": [
+                        {"number": f.number, "fault": f.name, "options": f.options}
+                        for f in self._faults.list()
+                    ]
+                }
+            case unknown:
+                return {"error": f"unknown request: {unknown}"}
+
+    def _done(self, phase: str) -> None:
+        self._phases[phase] = round(time.monotonic() - self._started, 3)
+        self._tell(phase)
+
+
+def _flat(described: Json) -> Json:
+    """Return process id and namespace descriptors by name: ``win-1/switch``, ``win-1/host``."""
+    namespaces = dict(described["namespaces"])
+    for node, parts in described["nodes"].items():
+        namespaces[f"{node}/host"] = parts["host"]
+        if parts["switch"] is not None:
+            namespaces[f"{node}/switch"] = parts["switch"]
+        namespaces |= {f"{node}/pod/{uid}": fd for uid, fd in parts["pods"].items()}
+    return {"pid": described["pid"], "namespaces": namespaces}
+
+
+async def _drop(_text: bytes) -> None:
+    """The outside host's log is of no interest."""

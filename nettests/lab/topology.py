@@ -1,0 +1,147 @@
+"""The values that describe an emulated cluster: profile, nodes, CNI, kube-proxy, Services.
+
+Read from profile files by ``profiles``; handed to every part of the lab. Pure values: nothing here
+creates a namespace or opens a socket.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network
+
+
+class OS(StrEnum):
+    """Operating system of an emulated node."""
+
+    LINUX = "linux"
+    WINDOWS = "windows"
+
+
+class Driver(StrEnum):
+    """HNS network type of the Windows nodes' pod network."""
+
+    L2BRIDGE = "l2bridge"
+    OVERLAY = "overlay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSpec:
+    """One node; ``build`` and ``patch`` (UBR) are set on Windows only."""
+
+    name: str
+    os: OS
+    address: IPv4Address
+    pod_cidr: IPv4Network
+    build: int | None = None
+    patch: int | None = None
+    runtime: str = "containerd://1.7.20"
+    control_plane: bool = False
+    taints: tuple[str, ...] = ()
+    """``key=value:Effect``."""
+
+    @property
+    def windows_release(self) -> tuple[int, int]:
+        """``(build, patch)``, to compare with thresholds; ``(0, 0)`` on Linux."""
+        return (self.build or 0, self.patch or 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cni:
+    """The CNI plugin (``flannel``), its backend (``host-gw``, ``vxlan``) and the Windows driver."""
+
+    plugin: str
+    backend: str
+    driver: Driver
+    vni: int = 4096
+    vxlan_port: int = 4789
+    loopback_dsr: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeProxy:
+    """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode."""
+
+    dsr: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Lab options that a user may switch: what the image holds, what the outside answers."""
+
+    windows_image_has_ping: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A whole emulated cluster. Addresses live in namespaces of the lab only.
+
+    ``node_network`` is the underlay; its first address is the gateway. ``outside_network`` lies behind
+    the gateway; ``outside_server`` is the emulated external host, ``outside_name`` its DNS name.
+    """
+
+    name: str
+    summary: str
+    kubernetes_version: str
+    nodes: tuple[NodeSpec, ...]
+    cni: Cni
+    kube_proxy: KubeProxy = field(default_factory=KubeProxy)
+    options: Options = field(default_factory=Options)
+    node_network: IPv4Network = IPv4Network("172.30.0.0/24")
+    cluster_cidr: IPv4Network = IPv4Network("10.244.0.0/16")
+    service_cidr: IPv4Network = IPv4Network("10.96.0.0/16")
+    dns_address: IPv4Address = IPv4Address("10.96.0.10")
+    cluster_domain: str = "cluster.local"
+    outside_network: IPv4Network = IPv4Network("198.51.100.0/24")
+    outside_server: IPv4Address = IPv4Address("198.51.100.10")
+    outside_client: IPv4Address = IPv4Address("198.51.100.20")
+    outside_name: str = "server.outside.test"
+    outside_tcp_port: int = 80
+    outside_udp_port: int = 8081
+
+    def node(self, name: str) -> NodeSpec:
+        """Return the node of that name; ``KeyError`` when there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """One endpoint of a Service port.
+
+    ``node`` is the node that holds it; ``node_address`` says that ``address`` is that node's own
+    (hostNetwork and HostProcess pods, the ``kubernetes`` Service).
+    """
+
+    address: IPv4Address
+    port: int
+    node: str | None = None
+    node_address: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServicePort:
+    """One port of one Service, as kube-proxy sees it; only ready backends are listed."""
+
+    namespace: str
+    service: str
+    port_name: str
+    protocol: str
+    """``TCP`` or ``UDP``."""
+    cluster_ip: IPv4Address
+    port: int
+    node_port: int | None = None
+    client_ip_affinity: bool = False
+    affinity_timeout: int = 10800
+    external_traffic_local: bool = False
+    internal_traffic_local: bool = False
+    backends: tuple[Backend, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """``namespace/service:port-name``, unique in a cluster."""
+        return f"{self.namespace}/{self.service}:{self.port_name}"
+
+
+ServiceTable = tuple[ServicePort, ...]
+"""All Service ports of a cluster, sorted by ``key``."""
