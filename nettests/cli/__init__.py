@@ -1,0 +1,29 @@
+"""The command line: ``nettests run | plan | discover | explain | lab``.
+
+Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
+"""
+
+import click
+
+from nettests import __version__
+from nettests.cli.errors import Commands
+from nettests.cli.explain import explain
+from nettests.cli.inspect import discover, plan
+from nettests.cli.lab import lab
+from nettests.cli.run import run
+
+__all__ = ["main"]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="nettests")
+def main() -> None:
+    """Does Windows networking in this Kubernetes cluster behave as documented?
+
+    See it at work on an emulated cluster: nettests run --lab. Then ask your own:
+    nettests run --kubeconfig FILE.
+    """
+
+
+for command in (run, plan, discover, explain, lab):
+    main.add_command(command)

@@ -1,0 +1,79 @@
+"""``nettests explain CHECK``: why this is expected of a check, by which entry, from which document.
+
+Reads only; what decides is in ``expect``, what is printed here is its reasoning.
+"""
+
+import difflib
+from collections.abc import Iterator
+
+import click
+
+from nettests import expect
+from nettests.cli.inspect import read_blueprint
+from nettests.cli.options import Asked, cluster_options
+from nettests.errors import PlanError
+from nettests.expect import Explanation
+from nettests.expect.condition import Truth
+from nettests.model.check import Plan
+from nettests.session.blueprint import Blueprint
+
+MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
+
+
+@click.command
+@click.argument("check")
+@cluster_options
+def explain(*, check: str, asked: Asked) -> None:
+    """Say what is expected of CHECK on a cluster, and why: entries, conditions, facts, sources."""
+    made = read_blueprint(asked)
+    for line in _explained(check, made):
+        click.echo(line)
+
+
+def _explained(check_id: str, made: Blueprint) -> Iterator[str]:
+    for skip in made.plan.skips:
+        if skip.id == check_id:
+            yield f"{skip.id}"
+            yield f"  skipped: {skip.reason}"
+            return
+    check = next((check for check in made.plan.checks if check.id == check_id), None)
+    if check is None:
+        raise PlanError(f"this cluster has no check {check_id!r}", hint=_near(check_id, made.plan))
+    yield from _told(expect.explain(check, made.facts, made.manifests))
+
+
+def _told(explanation: Explanation) -> Iterator[str]:
+    check, expectation = explanation.check, explanation.expectation
+    yield check.id
+    yield f"  {check.title}"
+    yield f"  claim     {check.claim}"
+    for source in check.sources:
+        yield f"            {source}"
+    if expectation.undecided:
+        yield f"  expected  undecided: {expectation.undecided}"
+    elif expectation.expected is None:
+        yield "  expected  left open by the documents: what happens is recorded"
+    else:
+        yield f"  expected  {expectation.expected}"
+    applied = expectation.limitation
+    if applied is not None:
+        yield f"  because   {applied.id} ({applied.layer}, {applied.category}): {applied.summary}"
+        yield f"            {applied.mechanism}"
+        yield f"            {applied.file}:{applied.line}"
+        yield from (f"            source: {source}" for source in applied.sources)
+    yield from _considered(explanation)
+
+
+def _considered(explanation: Explanation) -> Iterator[str]:
+    if not explanation.considered:
+        yield "  no limitation entry speaks of this flow and protocol"
+    for one in explanation.considered:
+        yield f"  {MARKS[one.truth]} {one.limitation.id}"
+        for truth, sentence in one.findings:
+            yield f"      {MARKS[truth]} {sentence}"
+
+
+def _near(check_id: str, plan: Plan) -> str:
+    ids = [check.id for check in plan.checks] + [skip.id for skip in plan.skips]
+    near = difflib.get_close_matches(check_id, ids, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else "list them with: nettests plan"

@@ -1,0 +1,165 @@
+"""``nettests discover`` and ``nettests plan``: what is known of a cluster, and what would be asked.
+
+Both read only; nothing is created in the cluster.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from nettests.cli.options import Asked, cluster_options
+from nettests.cluster import connect
+from nettests.cluster.discover import discover as discover_facts
+from nettests.cluster.profile import read_profile
+from nettests.model.check import Plan
+from nettests.model.codec import to_data
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.words import OS
+from nettests.plan import load
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.options import RunOptions
+
+
+@click.command
+@cluster_options
+@click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
+def discover(*, asked: Asked, as_json: bool) -> None:
+    """Show what is known of a cluster, and why the rest is not."""
+    with asked.cluster() as options:
+        facts = read_facts(options)
+    if as_json:
+        click.echo(json.dumps(to_data(facts), indent=2, ensure_ascii=False))
+        return
+    for line in _described(facts):
+        click.echo(line)
+
+
+@click.command
+@cluster_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
+)
+def plan(*, asked: Asked, as_json: bool) -> None:
+    """Show which checks a run would make on a cluster, and what each should observe."""
+    made = read_blueprint(asked)
+    if as_json:
+        click.echo(json.dumps(_as_data(made), indent=2, ensure_ascii=False))
+        return
+    for check in made.plan.checks:
+        click.echo(f"{check.id}  {_expected(made.expectations[check.id])}")
+    for skip in made.plan.skips:
+        click.echo(f"{skip.id}  skipped: {skip.reason}")
+    click.echo(_totals(made.plan))
+
+
+def read_facts(options: RunOptions) -> ClusterFacts:
+    """Connect and discover; nothing is created."""
+    profile = read_profile(options.cluster_profile)
+    return discover_facts(connect(options.kubeconfig, options.context), profile)
+
+
+def read_blueprint(asked: Asked) -> Blueprint:
+    """Read suites, manifests and the cluster, in this order, and plan."""
+    flows = load(asked.suites).select(asked.flows).flows
+    read_manifests(asked.options.manifests)  # before any cluster is asked, or a lab brought up
+    with asked.cluster() as options:
+        facts = read_facts(options)
+    return blueprint(facts, flows, asked.options.manifests)
+
+
+def _as_data(made: Blueprint) -> dict[str, object]:
+    return {
+        "checks": [
+            {**to_data(check), "expectation": to_data(made.expectations[check.id])}
+            for check in made.plan.checks
+        ],
+        "skips": to_data(made.plan.skips),
+        "pods": to_data(made.plan.pods),
+        "services": to_data(made.plan.services),
+    }
+
+
+def _expected(expectation: Expectation) -> str:
+    if expectation.undecided:
+        return f"undecided: {expectation.undecided}"
+    words = "open" if expectation.expected is None else str(expectation.expected)
+    return f"{words} ({expectation.limitation.id})" if expectation.limitation else words
+
+
+def _totals(made: Plan) -> str:
+    flows = Counter(check.flow for check in made.checks)
+    return (
+        f"{len(made.checks)} checks of {len(flows)} flows, {len(made.skips)} skipped; "
+        f"{len(made.pods)} pods, {len(made.services)} Services"
+    )
+
+
+def _described(facts: ClusterFacts) -> Iterator[str]:
+    yield f"context          {facts.context}"
+    yield f"API server       {facts.server_git_version}"
+    single: dict[str, Fact[Any]] = {
+        "CNI plugin": facts.cni.plugin,
+        "CNI backend": facts.cni.backend,
+        "VXLAN VNI": facts.cni.vni,
+        "VXLAN port": facts.cni.vxlan_port,
+        "pod CIDRs": facts.pod_cidrs,
+        "Service CIDRs": facts.service_cidrs,
+        "DNS address": facts.dns_address,
+        "cluster domain": facts.cluster_domain,
+        "pod A records": facts.pod_records,
+    }
+    for name, fact in single.items():
+        yield f"{name:16} {_value(fact)}"
+    yield f"{'external target':16} {_external(facts)}"
+    if facts.denied:
+        yield f"{'denied':16} {', '.join(facts.denied)}"
+    for node in facts.nodes:
+        yield ""
+        yield from _node(node)
+
+
+def _node(node: NodeFacts) -> Iterator[str]:
+    state = "Ready" if node.ready else "not Ready"
+    cordoned = "" if node.schedulable else ", cordoned"
+    yield f"{node.name}: {node.role}, member {node.member}, {state}{cordoned}"
+    facts: dict[str, Fact[Any]] = {
+        "kubelet": node.kubelet,
+        "runtime": node.runtime,
+        "CNI driver": node.cni_driver,
+        "kube-proxy mode": node.kube_proxy.mode,
+    }
+    if node.os is OS.WINDOWS:
+        facts = {
+            "build": node.build,
+            **facts,
+            "DSR": node.kube_proxy.dsr,
+            "source VIP": node.kube_proxy.source_vip,
+            "HostProcess": node.host_process,
+        }
+    for name, fact in facts.items():
+        yield f"  {name:16} {_value(fact)}"
+
+
+def _value(fact: Fact[Any]) -> str:
+    if fact.value is None:
+        return f"unknown: {fact.origin}"
+    value = fact.value
+    if isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif isinstance(value, tuple):
+        text = ", ".join(map(str, value))
+    else:
+        text = str(value)
+    return f"{text}  ({fact.origin})"
+
+
+def _external(facts: ClusterFacts) -> str:
+    target = facts.external_target
+    vantage = f"vantage: {facts.external_vantage}"
+    if target is None:
+        return f"none declared; {vantage}"
+    return f"{target.address or 'no address'}, {target.name or 'no name'}; {vantage}"

@@ -1,0 +1,83 @@
+"""``nettests run``: the shipped suites under pytest, with our own output instead of pytest's."""
+
+import os
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import click
+import pytest
+
+from nettests.cli.options import Asked, cluster_options
+
+_OWN_PYTEST = (
+    # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
+    f"--config-file={os.devnull}",
+    "--import-mode=importlib",
+    "-pno:cacheprovider",
+    # Our reporter speaks instead of pytest's and of xdist's.
+    "-qq",
+    # Shuffling the tests of a run changes nothing but the order in which they wait.
+    "-pno:randomly",
+)
+
+
+@click.command
+@cluster_options
+@click.option(
+    "--report-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+    show_default=True,
+    metavar="DIR",
+    help="Where reports go.",
+)
+@click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
+@click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
+@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
+def run(
+    *,
+    asked: Asked,
+    report_dir: Path,
+    workers: str | None,
+    quiet: bool,
+    pytest_args: tuple[str, ...],
+) -> None:
+    """Ask a cluster, judge what it does, write reports.
+
+    Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
+    2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
+    """
+    arguments = [
+        *_OWN_PYTEST,
+        f"--rootdir={asked.suites[0]}",
+        f"--nettests-output={'quiet' if quiet else 'own'}",
+        f"--report-dir={report_dir}",
+        *_passed_on(asked),
+        *([f"-n{workers}"] if workers else []),
+        *([] if _installed() else ["-pnettests.plugin"]),
+        *(str(path) for path in asked.suites),
+        *pytest_args,
+    ]
+    sys.exit(pytest.main(arguments))
+
+
+def _passed_on(asked: Asked) -> list[str]:
+    """Return the shared options as the plugin's."""
+    options = asked.options
+    single = {
+        "--lab": asked.lab,
+        "--kubeconfig": options.kubeconfig,
+        "--context": options.context,
+        "--cluster-profile": options.cluster_profile,
+    }
+    return [
+        *(f"{name}={value}" for name, value in single.items() if value is not None),
+        *(f"--limitations={path}" for path in options.manifests),
+        *(f"--flow={name}" for name in asked.flows),
+    ]
+
+
+def _installed() -> bool:
+    """Whether pytest finds the plugin by itself: not in a source tree that was never installed."""
+    return any(entry.value == "nettests.plugin" for entry in entry_points(group="pytest11"))

@@ -1,0 +1,196 @@
+"""Control channels to a resident probe's HTTP server: pod proxy, port-forward, exec.
+
+None of them is independent of every flow (the pod proxy is API server → pod, port-forward on Windows
+is host → local pod), so each probe gets the first that passes a self-check, with the next as a
+fallback. A channel carries requests; it does not know what is asked.
+"""
+
+import http.client
+import json
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kubernetes.client import CoreV1Api
+from kubernetes.client.exceptions import ApiException
+from kubernetes.stream import portforward
+from kubernetes.stream.ws_client import PortForward as Forwarding
+
+from nettests.cluster.bounded import within
+from nettests.cluster.connection import Answer, Connection
+from nettests.cluster.handshake import why_refused
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel
+
+CONNECT_SECONDS = 5.0
+SELF_CHECK_SECONDS = 5.0
+PAUSE_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class PodProxy:
+    """``GET …/pods/NAME:PORT/proxy/…``: the API server connects to the pod."""
+
+    connection: Connection
+    namespace: str
+    pod: str
+    port: int
+    name: str = "pod-proxy"
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask ``path``; one kept-alive connection a thread, re-opened once when it was stale."""
+        url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
+        try:
+            answer = self.connection.send("GET", url, timeout=(CONNECT_SECONDS, timeout))
+        except ClusterError as error:
+            raise ChannelError(f"pod proxy to {self.pod}: {error.message}") from error
+        if answer.status >= 500 or _is_status(answer):
+            raise ChannelError(f"pod proxy to {self.pod}: {answer.status} {answer.text.strip()}")
+        return HttpAnswer(status=answer.status, body=answer.text)
+
+    def close(self) -> None:
+        """Nothing is held open that is not the connection's own."""
+
+
+@dataclass(slots=True)
+class PortForward:
+    """HTTP over kept-open port-forwards: as many as are asked at the same time."""
+
+    connection: Connection
+    namespace: str
+    pod: str
+    port: int
+    name: str = "port-forward"
+    _idle: list[tuple[Forwarding, http.client.HTTPConnection]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask ``path`` over an idle forwarding, or over a new one."""
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        forwarding, http_connection = idle or self._open()
+        try:
+            http_connection.sock.settimeout(timeout)
+            http_connection.request("GET", path, headers={"Host": self.pod})
+            response = http_connection.getresponse()
+            body = response.read().decode(errors="replace")
+        except (OSError, http.client.HTTPException) as error:
+            reason = forwarding.error(self.port) or error
+            forwarding.close()
+            raise ChannelError(f"port-forward to {self.pod}: {reason}") from error
+        if response.will_close:
+            forwarding.close()
+        else:
+            with self._lock:
+                self._idle.append((forwarding, http_connection))
+        return HttpAnswer(status=response.status, body=body)
+
+    def close(self) -> None:
+        """Close every idle forwarding."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop()[0].close()
+
+    def _open(self) -> tuple[Forwarding, http.client.HTTPConnection]:
+        try:
+            forwarding = within(CONNECT_SECONDS, self._forward)
+        except (ApiException, OSError) as error:  # TimeoutError is an OSError
+            raise ChannelError(
+                f"port-forward to {self.pod} was not opened: {why_refused(error)}"
+            ) from error
+        http_connection = http.client.HTTPConnection(self.pod)
+        http_connection.sock = forwarding.socket(self.port)
+        return forwarding, http_connection
+
+    def _forward(self) -> Forwarding:
+        with self.connection.borrowed() as lent:
+            return portforward(
+                CoreV1Api(lent).connect_get_namespaced_pod_portforward,
+                self.pod,
+                self.namespace,
+                ports=str(self.port),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ExecCurl:
+    """The fallback: ``curl`` inside the pod asks the probe on its loopback address."""
+
+    execute: ExecChannel
+    port: int
+    pod: str
+    name: str = "exec"
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask ``path`` by a process in the pod."""
+        url = f"http://127.0.0.1:{self.port}{path}"
+        argv = ("curl", "-sS", "-i", "-m", str(int(timeout)), url)
+        with self.execute.slots:
+            answer = self.execute.run(argv, timeout=timeout + CONNECT_SECONDS)
+        if answer.exit_code != 0:
+            raise ChannelError(
+                f"curl in {self.pod} ended with {answer.exit_code}: {answer.stderr.strip()}"
+            )
+        return curl_answer(answer.stdout)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def curl_answer(text: str) -> HttpAnswer:
+    """Read what ``curl -i`` printed: the head, an empty line, the body as it came."""
+    # sample, with \r\n at line ends: HTTP/1.1 400 Bad Request / Content-Length: 3 / / bad
+    found = re.match(r"HTTP/[\d.]+ (\d{3})[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n", text)
+    if found is None:
+        raise ChannelError(f"curl printed no HTTP answer: {text[:80]!r}")
+    return HttpAnswer(status=int(found[1]), body=text[found.end() :])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The channels of one probe in the order of use, and what the self-check found."""
+
+    channels: tuple[HttpChannel, ...]
+    notes: tuple[str, ...] = ()
+
+
+def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
+    """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
+
+    The self-check asks ``/hostname``, so that it also proves which pod answers. Only the first
+    working candidate is checked; those behind it are fallbacks.
+    """
+    while True:
+        notes: list[str] = []
+        for index, candidate in enumerate(candidates):
+            problem = _self_check(candidate, hostname)
+            if problem is None:
+                rest = (*candidates[index + 1 :], *candidates[:index])
+                return Opened(channels=(candidate, *rest), notes=tuple(notes))
+            notes.append(f"{candidate.name}: {problem}")
+        if time.monotonic() > deadline:
+            raise ChannelError(f"no control channel to {hostname} works ({'; '.join(notes)})")
+        time.sleep(PAUSE_SECONDS)
+
+
+def _self_check(channel: HttpChannel, hostname: str) -> str | None:
+    try:
+        answer = channel.get("/hostname", timeout=SELF_CHECK_SECONDS)
+    except ChannelError as error:
+        return error.message
+    if answer.status != 200 or answer.body.strip() != hostname:
+        return f"answered {answer.status} {answer.body.strip()[:60]!r} instead of {hostname!r}"
+    return None
+
+
+def _is_status(answer: Answer) -> bool:
+    """Whether the API server itself answered, not the pod behind it."""
+    if not answer.content_type.startswith("application/json"):
+        return False
+    try:
+        loaded = json.loads(answer.body)
+    except ValueError:
+        return False
+    return isinstance(loaded, dict) and loaded.get("kind") == "Status"

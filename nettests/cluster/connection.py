@@ -1,0 +1,312 @@
+"""Talk to the API server: no client shared, bounded time-outs, bounded retries, plain errors.
+
+Objects go in and out as dictionaries, the form in which they are recorded and reported. The caller
+decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
+"""
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import urllib3
+from kubernetes import client
+from kubernetes.client.exceptions import ApiException
+
+from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.errors import ClusterError
+from nettests.model.versions import KubernetesVersion
+
+Object = dict[str, Any]
+Query = Mapping[str, str | int | bool]
+
+TRIES = 5
+FIRST_DELAY = 0.2
+LONGEST_DELAY = 5.0
+TIMEOUT = (5.0, 30.0)
+"""Seconds to connect, and between two reads."""
+RETRIED = frozenset({429, 500, 502, 503, 504})
+
+
+class ApiError(ClusterError):
+    """The API server answered with a failure."""
+
+    def __init__(self, message: str, *, status: int, reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An HTTP answer of the API server or of what it proxies to."""
+
+    status: int
+    body: bytes
+    content_type: str = ""
+    retry_after: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode(errors="replace")
+
+
+class Connection:
+    """One cluster, for any number of threads.
+
+    A client is never shared at the same time: the Python client's ``stream()`` and ``portforward()``
+    replace ``api_client.call_api`` for a moment, and a kept-alive connection is serial.
+    """
+
+    def __init__(self, chosen: Chosen) -> None:
+        self.context = chosen.context
+        self.server = chosen.configuration.host
+        self._configuration = chosen.configuration
+        self._idle: list[client.ApiClient] = []
+        self._closed = False
+        self._lock = threading.Lock()
+        self._random = random.Random()  # noqa: S311 - jitter
+
+    @contextmanager
+    def borrowed(self) -> Iterator[client.ApiClient]:
+        """Lend a client to one thread; an idle one keeps its connection alive."""
+        with self._lock:
+            lent = self._idle.pop() if self._idle else None
+        if lent is None:
+            lent = client.ApiClient(configuration=self._configuration)
+            lent.user_agent = "nettests"
+        try:
+            yield lent
+        finally:
+            with self._lock:
+                if not self._closed:
+                    self._idle.append(lent)
+                    lent = None
+            if lent is not None:
+                lent.close()
+
+    def close(self) -> None:
+        """Close every connection; those under way when they end. May be called twice."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for lent in idle:
+            lent.close()
+
+    def get(self, path: str, **query: str | int | bool) -> Object:
+        """Read one object or list."""
+        return self._object(self.request("GET", path, query=query))
+
+    def items(self, path: str, **query: str | int | bool) -> list[Object]:
+        """Read all items of a list, page by page."""
+        found: list[Object] = []
+        page: dict[str, str | int | bool] = {"limit": 500, **query}
+        while True:
+            listed = self.get(path, **page)
+            found += listed.get("items") or []
+            token = listed["metadata"].get("continue")
+            if not token:
+                return found
+            page["continue"] = token
+
+    def text(self, path: str, **query: str | int | bool) -> str:
+        """Read text, such as a log."""
+        return self.request("GET", path, query=query).text
+
+    def create(self, path: str, body: Object) -> Object:
+        """Create an object; a repeat after a lost answer may raise 409 (the caller knows its own)."""
+        return self._object(self.request("POST", path, body=body))
+
+    def delete(self, path: str, **query: str | int | bool) -> None:
+        """Delete an object; one that is gone already is no error."""
+        try:
+            self.request("DELETE", path, query=query)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+    def request(
+        self, method: str, path: str, *, query: Query | None = None, body: Object | None = None
+    ) -> Answer:
+        """Send a request until it is answered; ``ApiError`` for a failure that stays."""
+        for attempt in range(1, TRIES + 1):
+            last = attempt == TRIES
+            try:
+                answer = self.send(method, path, query=query, body=body)
+            except ClusterError as error:
+                if last or isinstance(error, TlsError):
+                    raise
+                self._pause(attempt, None)
+                continue
+            if answer.status in RETRIED and not last:
+                self._pause(attempt, answer.retry_after)
+                continue
+            if answer.status >= 400:
+                raise self._failure(method, path, answer)
+            return answer
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Object | None = None,
+        timeout: tuple[float, float] = TIMEOUT,
+    ) -> Answer:
+        """Send a request once and return the answer, whatever its status."""
+        with self.borrowed() as lent:
+            response = self._open(lent, method, path, query=query, body=body, timeout=timeout)
+            try:
+                data = response.data
+            except urllib3.exceptions.HTTPError as error:
+                raise self._unreachable(error) from error
+        headers = response.headers
+        return Answer(
+            status=response.status,
+            body=data,
+            content_type=headers.get("Content-Type", ""),
+            retry_after=headers.get("Retry-After"),
+        )
+
+    def watch(self, path: str, *, seconds: float, **query: str | int | bool) -> Iterator[Object]:
+        """Yield watch events (``type``, ``object``) until the server ends the watch."""
+        query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
+        with self.borrowed() as lent:
+            response = self._open(
+                lent, "GET", path, query=query, body=None, timeout=(TIMEOUT[0], seconds + 10)
+            )
+            try:
+                if response.status >= 400:
+                    answer = Answer(status=response.status, body=response.data)
+                    raise self._failure("GET", path, answer)
+                for line in response:
+                    if line.strip():
+                        yield json.loads(line)
+            except urllib3.exceptions.HTTPError as error:
+                raise self._unreachable(error) from error
+            finally:
+                response.close()
+
+    def _open(
+        self,
+        lent: client.ApiClient,
+        method: str,
+        path: str,
+        *,
+        query: Query | None,
+        body: Object | None,
+        timeout: tuple[float, float],
+    ) -> urllib3.BaseHTTPResponse:
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        request = lent.param_serialize(
+            method,
+            path,
+            query_params=[(key, _spelled(value)) for key, value in (query or {}).items()],
+            header_params=headers,
+            body=body,
+            auth_settings=["BearerToken"],
+        )
+        try:
+            opened: urllib3.BaseHTTPResponse = lent.call_api(
+                *request, _request_timeout=timeout
+            ).response
+        except ApiException as error:  # the client turns TLS failures into this one
+            raise TlsError(
+                f"the API server {self.server} was not trusted: {error.reason}",
+                hint="does certificate-authority-data of this context belong to this cluster?",
+            ) from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self._unreachable(error) from error
+        return opened
+
+    def _unreachable(self, error: Exception) -> ClusterError:
+        return ClusterError(
+            f"the API server {self.server} (context {self.context}) cannot be reached: {error}",
+            hint="is the cluster up, and does `kubectl version` work from this machine?",
+        )
+
+    def _failure(self, method: str, path: str, answer: Answer) -> ApiError:
+        try:
+            status = json.loads(answer.body)
+            message, reason = status["message"], status.get("reason", "")
+        except (ValueError, KeyError, TypeError):
+            message, reason = answer.text.strip() or "no message", ""
+        if answer.status == 401:
+            return ApiError(
+                f"the API server {self.server} does not accept the credentials of context "
+                f"{self.context}: {message}",
+                status=401,
+                reason=reason,
+                hint="the token or certificate is wrong or has expired; log in again",
+            )
+        return ApiError(
+            f"{method} {path}: {answer.status} {reason}: {message}",
+            status=answer.status,
+            reason=reason,
+            hint=self._next_step(answer.status, message),
+        )
+
+    def _next_step(self, status: int, message: str) -> str:
+        # sample: User "system:anonymous" cannot list resource "nodes" in API group "" at the …
+        if status == 403 and '"system:anonymous"' in message:
+            return (
+                f"context {self.context} gives no credentials, or the helper that should fetch them "
+                "fails: try `kubectl auth whoami`"
+            )
+        if status == 403:
+            return "grant the role in manifests/rbac, or use a context that may do so"
+        if status in RETRIED:
+            return f"{self.server} itself is in trouble; look at its health, then run again"
+        return ""
+
+    def _object(self, answer: Answer) -> Object:
+        try:
+            loaded: Object = json.loads(answer.body)
+        except ValueError as error:
+            raise ClusterError(
+                f"{self.server} did not answer with JSON; is it a Kubernetes API server?"
+            ) from error
+        return loaded
+
+    def _pause(self, attempt: int, retry_after: str | None) -> None:
+        delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1))
+        if retry_after and retry_after.isdigit():
+            delay = min(LONGEST_DELAY, float(retry_after))
+        time.sleep(delay * (0.5 + self._random.random() / 2))
+
+
+class TlsError(ClusterError):
+    """The API server's certificate is not the one that the kubeconfig trusts."""
+
+
+def connect(kubeconfig: Path | None, context: str | None) -> Connection:
+    """Choose a context, connect and ask for the version, so that errors come before anything else."""
+    connection = Connection(choose(kubeconfig, context))
+    server_version(connection)
+    return connection
+
+
+def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
+    """Return the API server's version, comparable and as it spells it (``gitVersion``)."""
+    text = connection.get("/version").get("gitVersion", "")
+    try:
+        return KubernetesVersion.parse(text), text
+    except ValueError as error:
+        raise ClusterError(
+            f"{connection.server} answers /version with {text!r}, which is no Kubernetes version"
+        ) from error
+
+
+def _spelled(value: str | int) -> str:
+    """Return a query's value: ``true`` for ``True``."""
+    return str(value).lower() if value is True or value is False else str(value)

@@ -1,0 +1,251 @@
+"""Discovery: fetch what the cluster says of itself, and read facts from it.
+
+``fetch`` is the I/O and keeps what it could not read, with the reason; ``facts_of`` is pure and turns
+the recorded objects and the cluster profile into ``ClusterFacts``. Nothing is guessed.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.cluster import cni, kubeproxy, networks, nodes, permissions
+from nettests.cluster.connection import ApiError, Connection, server_version
+from nettests.errors import ClusterError
+from nettests.model.facts import ClusterFacts, CniFacts, NodeFacts
+from nettests.model.profile import ClusterProfile
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
+
+Object = dict[str, Any]
+
+CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
+FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
+LOG_BYTES = 65_536
+"""A component prints its flags first: no more of a log is needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What was fetched, as the API gave it; ``reasons`` says why something is missing."""
+
+    server_version: KubernetesVersion
+    server_git_version: str
+    context: str
+    nodes: Sequence[Object]
+    daemon_sets: Sequence[Object] = ()
+    config_maps: Mapping[str, Object] = field(default_factory=dict)
+    dns_services: Sequence[Object] = ()
+    proxy_pods: Mapping[str, Object] = field(default_factory=dict)
+    proxy_logs: Mapping[str, str] = field(default_factory=dict)
+    """Both by node name."""
+    denied: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+def discover(connection: Connection, profile: ClusterProfile) -> ClusterFacts:
+    """Return all that plans and conditions depend on; ``ClusterError`` without readable nodes."""
+    return facts_of(fetch(connection), profile)
+
+
+def fetch(connection: Connection) -> Snapshot:
+    """Fetch the objects that facts are read from; only nodes are indispensable."""
+    version, git_version = server_version(connection)
+    missing = tuple(str(item) for item in permissions.denied(connection))
+    reasons: dict[str, str] = {}
+    config_maps = {
+        name: found
+        for name in (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS)
+        if (found := _config_map(connection, name, reasons)) is not None
+    }
+    daemon_sets = _listed(connection, "/apis/apps/v1/daemonsets", reasons)
+    pods = _proxy_pods(connection, daemon_sets, reasons)
+    return Snapshot(
+        server_version=version,
+        server_git_version=git_version,
+        context=connection.context,
+        nodes=_nodes(connection),
+        daemon_sets=daemon_sets,
+        config_maps=config_maps,
+        dns_services=_listed(
+            connection,
+            "/api/v1/namespaces/kube-system/services",
+            reasons,
+            labelSelector="k8s-app=kube-dns",
+        ),
+        proxy_pods=pods,
+        proxy_logs=_logs(connection, pods, reasons),
+        denied=missing,
+        reasons=reasons,
+    )
+
+
+def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
+    """Read the facts from what was fetched; what the profile states overrides it."""
+    known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
+    if not known_nodes:
+        raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
+    places = nodes.places(known_nodes, profile.roles)
+    kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
+    flannel_name = next(
+        (name for name in FLANNEL_CONFIG_MAPS if name in snapshot.config_maps),
+        FLANNEL_CONFIG_MAPS[0],
+    )
+    flannel = snapshot.config_maps.get(flannel_name)
+    plugin = cni.facts_of(snapshot.daemon_sets, flannel, f"ConfigMap {flannel_name}", profile.facts)
+    pod_cidrs = networks.pod_cidrs(
+        kubeadm,
+        cni.flannel_network(flannel),
+        [network for node in known_nodes for network in nodes.pod_cidrs_of(node)],
+        profile.facts,
+    )
+    all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
+    return ClusterFacts(
+        server_version=snapshot.server_version,
+        server_git_version=snapshot.server_git_version,
+        context=snapshot.context,
+        nodes=tuple(
+            sorted(
+                (
+                    _node(node, places[nodes.name_of(node)], snapshot, profile, plugin)
+                    for node in known_nodes
+                ),
+                key=lambda item: (item.role, item.member),
+            )
+        ),
+        cni=plugin,
+        pod_cidrs=pod_cidrs,
+        service_cidrs=networks.service_cidrs(kubeadm, profile.facts),
+        families=networks.families(pod_cidrs, all_addresses),
+        dns_address=networks.dns_address(snapshot.dns_services, profile.facts),
+        cluster_domain=networks.cluster_domain(
+            snapshot.config_maps.get("kube-system/coredns"), kubeadm, profile.facts
+        ),
+        external_target=profile.external_target,
+        external_vantage=profile.external_vantage,
+        denied=snapshot.denied,
+        pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
+    )
+
+
+def _node(
+    node: Object,
+    place: nodes.Place,
+    snapshot: Snapshot,
+    profile: ClusterProfile,
+    plugin: CniFacts,
+) -> NodeFacts:
+    name = nodes.name_of(node)
+    os = nodes.os_of(node) or OS.LINUX
+    info = node["status"]["nodeInfo"]
+    stated = (
+        profile.facts.kube_proxy_windows if os is OS.WINDOWS else profile.facts.kube_proxy_linux
+    )
+    sources = kubeproxy.ProxySources(
+        pod=snapshot.proxy_pods.get(name),
+        log=snapshot.proxy_logs.get(name, ""),
+        config=kubeproxy.config_of(snapshot.config_maps.get("kube-system/kube-proxy")),
+        reason=snapshot.reasons.get(f"log/{name}") or _no_pod(name, snapshot),
+    )
+    annotations = node["metadata"].get("annotations") or {}
+    return NodeFacts(
+        name=name,
+        os=os,
+        role=place.role,
+        member=place.member,
+        build=nodes.build_of(node),
+        os_image=info.get("osImage", ""),
+        kernel=info.get("kernelVersion", ""),
+        architecture=info.get("architecture", ""),
+        kubelet=nodes.kubelet_of(node),
+        runtime=nodes.runtime_of(node),
+        addresses=nodes.addresses_of(node),
+        pod_cidrs=nodes.pod_cidrs_of(node),
+        kubelet_port=nodes.kubelet_port_of(node),
+        ready=nodes.ready(node),
+        schedulable=nodes.schedulable(node),
+        taints=nodes.taints_of(node),
+        kube_proxy=kubeproxy.facts_of(os, name, sources, stated),
+        cni_driver=cni.driver_of(os, annotations, plugin, profile.facts),
+        host_process=nodes.host_process_of(node),
+    )
+
+
+def _no_pod(node: str, snapshot: Snapshot) -> str:
+    if node in snapshot.proxy_pods:
+        return ""
+    listing = snapshot.reasons.get("/api/v1/namespaces/kube-system/pods")
+    return listing or (
+        f"no kube-proxy Pod runs on node {node}: it may be a host service, or replaced; "
+        "state facts.kubeProxy in the cluster profile"
+    )
+
+
+def _nodes(connection: Connection) -> list[Object]:
+    try:
+        return connection.items("/api/v1/nodes")
+    except ApiError as error:
+        if error.status == 403:
+            raise ClusterError(
+                f"the nodes cannot be listed: {error.message}",
+                hint="nettests needs `list nodes`; see manifests/rbac",
+            ) from error
+        raise
+
+
+def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
+    namespace, _, short = name.partition("/")
+    try:
+        return connection.get(f"/api/v1/namespaces/{namespace}/configmaps/{short}")
+    except ApiError as error:
+        reasons[name] = error.message
+        return None
+
+
+def _listed(
+    connection: Connection, path: str, reasons: dict[str, str], **query: str
+) -> list[Object]:
+    try:
+        return connection.items(path, **query)
+    except ApiError as error:
+        reasons[path] = error.message
+        return []
+
+
+def _proxy_pods(
+    connection: Connection, daemon_sets: Sequence[Object], reasons: dict[str, str]
+) -> dict[str, Object]:
+    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
+    spaces = {"kube-system"} | {
+        item["metadata"]["namespace"]
+        for item in daemon_sets
+        if item["metadata"]["name"].startswith("kube-proxy")
+    }
+    found: dict[str, Object] = {}
+    for space in sorted(spaces):
+        for pod in _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons):
+            node = pod.get("spec", {}).get("nodeName")
+            if node and pod["metadata"]["name"].startswith("kube-proxy"):
+                found[node] = pod
+    return found
+
+
+def _logs(
+    connection: Connection, pods: Mapping[str, Object], reasons: dict[str, str]
+) -> dict[str, str]:
+    def read(item: tuple[str, Object]) -> tuple[str, str]:
+        node, pod = item
+        meta = pod["metadata"]
+        try:
+            text = connection.text(
+                f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log",
+                container=pod["spec"]["containers"][0]["name"],
+                limitBytes=LOG_BYTES,
+            )
+        except ApiError as error:
+            reasons[f"log/{node}"] = f"kube-proxy's log cannot be read: {error.message}"
+            return node, ""
+        return node, text
+
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        return dict(pool.map(read, sorted(pods.items())))

@@ -1,0 +1,109 @@
+"""Run a process in a container: stdout, stderr and exit code kept apart, everything bounded.
+
+The control channel that does not depend on the pod network, and the only one that starts processes.
+An exec without an exit code is a channel error: nothing is known of what it ran.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kubernetes.client import CoreV1Api
+from kubernetes.client.exceptions import ApiException
+from kubernetes.stream import stream
+from kubernetes.stream.ws_client import ERROR_CHANNEL, STDERR_CHANNEL, STDOUT_CHANNEL, WSClient
+
+from nettests.cluster.bounded import within
+from nettests.cluster.connection import Connection
+from nettests.cluster.handshake import why_refused
+from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
+
+HANDSHAKE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """Runs processes in one container; callers enter ``slots``, which all of a node share."""
+
+    connection: Connection
+    namespace: str
+    pod: str
+    container: str
+    slots: threading.Semaphore
+    name: str = "exec"
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Run ``argv`` and return how it ended; ``ChannelError`` when that is not known."""
+        try:
+            return within(timeout + HANDSHAKE_SECONDS, lambda: self._exchange(list(argv), timeout))
+        except TimeoutError:
+            raise ChannelError(
+                f"exec in {self.pod} did not answer within {timeout + HANDSHAKE_SECONDS:.0f} s"
+            ) from None
+
+    def _exchange(self, argv: list[str], timeout: float) -> ExecAnswer:
+        try:
+            with self.connection.borrowed() as lent:
+                socket: WSClient = stream(
+                    CoreV1Api(lent).connect_get_namespaced_pod_exec,
+                    self.pod,
+                    self.namespace,
+                    command=argv,
+                    container=self.container,
+                    stdout=True,
+                    stderr=True,
+                    stdin=False,
+                    tty=False,
+                    binary=True,
+                    _preload_content=False,
+                )
+        except ApiException as error:
+            raise ChannelError(
+                f"exec in {self.pod} was not opened: {why_refused(error)}"
+            ) from error
+        try:
+            socket.run_forever(timeout=timeout)
+            if socket.is_open():
+                raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s")
+            return answer_of(
+                self.pod,
+                stdout=socket.read_channel(STDOUT_CHANNEL),
+                stderr=socket.read_channel(STDERR_CHANNEL),
+                status=socket.read_channel(ERROR_CHANNEL),
+            )
+        except OSError as error:
+            raise ChannelError(f"exec in {self.pod} was cut: {error}") from error
+        finally:
+            socket.sock.shutdown()  # close() leaves a socket open whose peer closed first
+
+
+def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
+    """Read the three streams of an exec that ended; ``status`` is channel 3's ``Status`` object."""
+    try:
+        loaded: dict[str, Any] = json.loads(status)
+    except ValueError as error:
+        raise ChannelError(f"exec in {pod} lost its exit code") from error
+    return ExecAnswer(
+        exit_code=_exit_code(pod, loaded),
+        stdout=stdout.decode(errors="replace"),
+        stderr=stderr.decode(errors="replace"),
+    )
+
+
+def _exit_code(pod: str, status: dict[str, Any]) -> int:
+    if status.get("status") == "Success":
+        return 0
+    message = str(status.get("message", ""))
+    for cause in (status.get("details") or {}).get("causes") or []:
+        if cause.get("reason") == "ExitCode":
+            return int(cause["message"])
+    # samples: exec: "ping": executable file not found in $PATH
+    #          hcs::System::CreateProcess …: The system cannot find the file specified.
+    if re.search(
+        r"executable file not found|no such file or directory|cannot find the file", message
+    ):
+        raise ProgramMissingError(f"{pod} has no such program: {message}")
+    raise ChannelError(f"exec in {pod} failed: {message}")

@@ -1,0 +1,82 @@
+"""Choose a kubeconfig and a context, and say plainly what is wrong with them.
+
+The first step of ``connect``; it reads files only and opens no connection.
+"""
+
+import difflib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kubernetes import client, config
+
+from nettests.errors import ClusterError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The kubeconfig file, the context in it, and the client configuration they give."""
+
+    file: str
+    context: str
+    configuration: client.Configuration
+
+
+def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
+    """Return the configuration of ``context`` (or the current one); ``ClusterError`` says what is wrong.
+
+    Without ``kubeconfig``, ``$KUBECONFIG`` and then ``~/.kube/config`` are read, as ``kubectl`` does.
+    """
+    file = str(kubeconfig or os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config")
+    if not any(Path(part).expanduser().is_file() for part in file.split(os.pathsep)):
+        raise ClusterError(
+            f"no kubeconfig: {file} does not exist",
+            hint="pass --kubeconfig, set KUBECONFIG, or use --lab to start an emulated cluster",
+        )
+    try:
+        contexts, current = config.list_kube_config_contexts(config_file=file)
+        name = _pick([item["name"] for item in contexts], current, context, file)
+        configuration = client.Configuration()
+        config.load_kube_config(config_file=file, context=name, client_configuration=configuration)
+    except ClusterError:
+        raise
+    except Exception as error:  # the client lets through whatever its YAML and file readers raise
+        raise ClusterError(
+            f"the kubeconfig {file} cannot be used: {_why(error)}",
+            hint="compare with `kubectl config view`",
+        ) from error
+    _tune(configuration)
+    return Chosen(file=file, context=name, configuration=configuration)
+
+
+def _pick(
+    names: list[str], current: dict[str, object] | None, wanted: str | None, file: str
+) -> str:
+    if wanted is None:
+        if current is None:
+            raise ClusterError(
+                f"the kubeconfig {file} has no current context",
+                hint=f"pass --context; it has {', '.join(names) or 'none'}",
+            )
+        return str(current["name"])
+    if wanted not in names:
+        near = difflib.get_close_matches(wanted, names, 1)
+        raise ClusterError(
+            f"the kubeconfig {file} has no context {wanted!r}",
+            hint=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names) or 'none'}",
+        )
+    return wanted
+
+
+def _why(error: Exception) -> str:
+    """Return what is wrong with the file; the client trips over one of another shape by accident."""
+    if isinstance(error, KeyError | TypeError | AttributeError):
+        return "it has not the form of a kubeconfig"
+    return " ".join(str(error).split())
+
+
+def _tune(configuration: client.Configuration) -> None:
+    configuration.retries = False  # retried here, with back-off, where it is safe
+    if urlsplit(configuration.host).hostname in {"127.0.0.1", "localhost", "::1"}:
+        configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback

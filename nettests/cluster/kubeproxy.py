@@ -1,0 +1,188 @@
+"""Read kube-proxy's settings of one node: mode, DSR and source VIP, as they are in effect.
+
+Pure. What kube-proxy says of itself comes first (the ``FLAG:`` lines with which its log begins), then
+the arguments of its Pod, then the ConfigMap. Flags do not count where ``--config`` is given: kube-proxy
+then ignores them (cmd/kube-proxy, Options.Complete).
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from nettests.model.facts import Address, Fact, KubeProxyFacts, known, unknown
+from nettests.model.profile import StatedKubeProxy
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
+
+Object = dict[str, Any]
+
+CONFIG_MAP = "ConfigMap kube-system/kube-proxy"
+STATED = "cluster profile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxySources:
+    """What could be fetched about kube-proxy on one node; ``log`` is empty when it was not read."""
+
+    pod: Object | None = None
+    log: str = ""
+    config: Object | None = None
+    reason: str = ""
+    """Why something of the above is missing, for people."""
+
+
+def flags_in_log(log: str) -> dict[str, str]:
+    """Return the flags that a component printed when it started."""
+    # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
+    return dict(re.findall(r'FLAG: --([\w-]+)="([^"\n]*)"', log))
+
+
+def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the flags among a container's command and arguments, scripts included."""
+    words = " ".join(arguments).split()
+    flags: dict[str, str] = {}
+    for word, following in pairwise([*words, "--"]):
+        # sample: "--proxy-mode=kernelspace", "--enable-dsr" or "--source-vip" before "10.244.2.2"
+        found = re.fullmatch(r"--([\w-]+)(?:=(.*))?", word.strip("'\",;"))
+        if found is not None:
+            bare = "true" if following.startswith("-") else following
+            flags[found[1]] = found[2] if found[2] is not None else bare
+    # A script's own variables ($env:SOURCE_VIP) are not values.
+    return {key: value for key, value in flags.items() if not value.startswith(("$", "%"))}
+
+
+def config_of(config_map: Object | None) -> Object | None:
+    """Return the KubeProxyConfiguration in kubeadm's ConfigMap, ``None`` if it cannot be read."""
+    text = ((config_map or {}).get("data") or {}).get("config.conf")
+    if not text:
+        return None
+    try:
+        loaded = YAML(typ="safe").load(text)
+    except YAMLError:
+        return None
+    return loaded if isinstance(loaded, dict) else None
+
+
+def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) -> KubeProxyFacts:
+    """Return kube-proxy's settings on one node; what the profile states overrides what was read."""
+    settings = _settings(sources)
+    windows = os is OS.WINDOWS
+    return KubeProxyFacts(
+        version=_version(sources.pod),
+        mode=known(stated.mode, STATED) if stated.mode else _mode(os, settings, sources),
+        dsr=_dsr(stated, settings, sources) if windows else unknown("DSR is a matter of Windows"),
+        source_vip=(
+            _source_vip(node, stated, settings, sources)
+            if windows
+            else unknown("a source VIP is a matter of Windows")
+        ),
+    )
+
+
+def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return (origin, settings) in the order in which they decide, spelled as flags."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    name = sources.pod["metadata"]["name"] if sources.pod else ""
+    for origin, flags in (
+        (f"log of Pod {name}", flags_in_log(sources.log)),
+        (f"arguments of Pod {name}", flags_in_arguments(_arguments(sources.pod))),
+    ):
+        if flags and not flags.get("config"):
+            found.append((origin, flags))
+    if sources.config is not None:
+        windows = sources.config.get("winkernel") or {}
+        found.append(
+            (
+                CONFIG_MAP,
+                {
+                    "proxy-mode": sources.config.get("mode"),
+                    "enable-dsr": windows.get("enableDSR"),
+                    "source-vip": windows.get("sourceVip"),
+                },
+            )
+        )
+    return found
+
+
+def _first(settings: list[tuple[str, Mapping[str, Any]]], flag: str) -> tuple[str, str] | None:
+    for origin, values in settings:
+        if values.get(flag) is not None:
+            return origin, str(values[flag])
+    return None
+
+
+def _mode(
+    os: OS, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
+) -> Fact[str]:
+    if os is OS.WINDOWS:
+        # The ConfigMap's mode is the Linux nodes'; without a flag the default decides.
+        found = _first([item for item in settings if item[0] != CONFIG_MAP], "proxy-mode")
+    else:
+        found = _first(settings, "proxy-mode")
+    if found is not None and found[1]:
+        return known(found[1], found[0])
+    version = _version(sources.pod).value
+    if os is OS.WINDOWS and version is not None and version >= KubernetesVersion(1, 26):
+        return known("kernelspace", f"the only mode of kube-proxy {version} on Windows")
+    if os is OS.LINUX and found is not None:
+        return known("iptables", f"{found[0]}: empty, which means the default")
+    return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
+
+
+def _dsr(
+    stated: StatedKubeProxy,
+    settings: list[tuple[str, Mapping[str, Any]]],
+    sources: ProxySources,
+) -> Fact[bool]:
+    if stated.dsr is not None:
+        return known(stated.dsr, STATED)
+    found = _first(settings, "enable-dsr")
+    if found is not None and found[1].lower() in {"true", "false"}:
+        return known(found[1].lower() == "true", found[0])
+    return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
+
+
+def _source_vip(
+    node: str,
+    stated: StatedKubeProxy,
+    settings: list[tuple[str, Mapping[str, Any]]],
+    sources: ProxySources,
+) -> Fact[Address]:
+    if node in stated.source_vip:
+        return known(stated.source_vip[node], STATED)
+    found = _first(settings, "source-vip")
+    if found is None:
+        return unknown(sources.reason or "kube-proxy's log and arguments do not say it")
+    if not found[1]:
+        return unknown(f"--source-vip is empty in {found[0]}: the node's own address is used")
+    try:
+        return known(ipaddress.ip_address(found[1]), found[0])
+    except ValueError:
+        return unknown(f"{found[0]} says {found[1]!r}, which is no address")
+
+
+def _version(pod: Object | None) -> Fact[KubernetesVersion]:
+    for container in (pod or {}).get("spec", {}).get("containers", []):
+        # sample: registry.k8s.io/kube-proxy:v1.29.4, sigwindowstools/kube-proxy:v1.29.4-flannel
+        found = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", container.get("image", ""))
+        if found is not None:
+            try:
+                return known(KubernetesVersion.parse(found[1]), f"image {container['image']}")
+            except ValueError:
+                continue
+    return unknown("no kube-proxy image on this node names a version")
+
+
+def _arguments(pod: Object | None) -> list[str]:
+    containers = (pod or {}).get("spec", {}).get("containers", [])
+    return [
+        text
+        for item in containers
+        for text in (item.get("command") or []) + (item.get("args") or [])
+    ]

@@ -1,0 +1,120 @@
+"""Read cluster-wide networks: pod and service CIDRs, DNS address and domain, IP families.
+
+Pure. kubeadm's ConfigMap, the network plugin's own, CoreDNS's Corefile and the DNS Service are read;
+what none of them says is unknown with the reason, or stated in the cluster profile.
+"""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from nettests.model.facts import Address, Fact, Network, known, unknown
+from nettests.model.profile import StatedFacts
+from nettests.model.words import Family
+
+Object = dict[str, Any]
+
+KUBEADM = "ConfigMap kube-system/kubeadm-config"
+STATED = "cluster profile"
+
+
+def kubeadm_networking(config_map: Object | None) -> Object:
+    """Return ``networking`` of kubeadm's ClusterConfiguration; empty where there is none."""
+    text = ((config_map or {}).get("data") or {}).get("ClusterConfiguration", "")
+    try:
+        loaded = YAML(typ="safe").load(text)
+    except YAMLError:
+        return {}
+    networking = loaded.get("networking") if isinstance(loaded, dict) else None
+    return networking if isinstance(networking, dict) else {}
+
+
+def pod_cidrs(
+    kubeadm: Object, flannel: Object, of_nodes: Sequence[Network], stated: StatedFacts
+) -> Fact[tuple[Network, ...]]:
+    """Return the cluster's pod networks, the nodes' own where nothing names the whole."""
+    if stated.pod_cidrs:
+        return known(stated.pod_cidrs, STATED)
+    for text, origin in (
+        (kubeadm.get("podSubnet"), KUBEADM),
+        (flannel.get("Network"), "Flannel's net-conf.json"),
+    ):
+        networks = _networks(text)
+        if networks:
+            return known(networks, origin)
+    if of_nodes:
+        return known(tuple(sorted(set(of_nodes), key=str)), "podCIDRs of the nodes")
+    return unknown("neither kubeadm-config, the network plugin nor the nodes name a pod network")
+
+
+def service_cidrs(kubeadm: Object, stated: StatedFacts) -> Fact[tuple[Network, ...]]:
+    """Return the Service networks."""
+    if stated.service_cidrs:
+        return known(stated.service_cidrs, STATED)
+    networks = _networks(kubeadm.get("serviceSubnet"))
+    if networks:
+        return known(networks, KUBEADM)
+    return unknown(f"{KUBEADM} does not name serviceSubnet")
+
+
+def cluster_domain(corefile: Object | None, kubeadm: Object, stated: StatedFacts) -> Fact[str]:
+    """Return the cluster's DNS domain."""
+    if stated.cluster_domain:
+        return known(stated.cluster_domain, STATED)
+    text = ((corefile or {}).get("data") or {}).get("Corefile", "")
+    # sample line of a Corefile: kubernetes cluster.local in-addr.arpa ip6.arpa {
+    found = re.search(r"^\s*kubernetes\s+([\w.-]+?)\.?\s", text, re.MULTILINE)
+    if found is not None:
+        return known(found[1], "ConfigMap kube-system/coredns")
+    if kubeadm.get("dnsDomain"):
+        return known(str(kubeadm["dnsDomain"]), KUBEADM)
+    return unknown("neither CoreDNS's Corefile nor kubeadm-config names the domain")
+
+
+def pod_records(corefile: Object | None) -> Fact[bool]:
+    """Return whether CoreDNS answers names made of pod addresses (``pods`` of its kubernetes plugin).
+
+    Its default is ``disabled``; kubeadm writes ``insecure`` (CoreDNS manual, plugin kubernetes).
+    """
+    origin = "ConfigMap kube-system/coredns"
+    text = ((corefile or {}).get("data") or {}).get("Corefile", "")
+    if not re.search(r"^\s*kubernetes\s", text, re.MULTILINE):
+        return unknown(f"{origin} cannot be read, or does not configure the kubernetes plugin")
+    # sample line of a Corefile: pods insecure
+    found = re.search(r"^\s*pods\s+(\w+)", text, re.MULTILINE)
+    mode = found[1] if found else "disabled"
+    return known(mode in {"insecure", "verified"}, f"{origin}: pods {mode}")
+
+
+def dns_address(services: Sequence[Object], stated: StatedFacts) -> Fact[Address]:
+    """Return the address of the cluster's DNS Service (label ``k8s-app=kube-dns``)."""
+    if stated.dns_address:
+        return known(stated.dns_address, STATED)
+    for service in services:
+        address = service.get("spec", {}).get("clusterIP")
+        if address and address != "None":
+            name = f"{service['metadata']['namespace']}/{service['metadata']['name']}"
+            return known(ipaddress.ip_address(address), f"Service {name}")
+    return unknown("no Service has the label k8s-app=kube-dns")
+
+
+def families(pods: Fact[tuple[Network, ...]], nodes: Sequence[Address]) -> tuple[Family, ...]:
+    """Return the IP families of pods, or of nodes where the pod networks are unknown."""
+    versions = {network.version for network in pods.value or ()} or {
+        address.version for address in nodes
+    }
+    return tuple(
+        family for family, version in ((Family.IPV4, 4), (Family.IPV6, 6)) if version in versions
+    )
+
+
+def _networks(text: object) -> tuple[Network, ...]:
+    parts = [part for part in str(text or "").split(",") if part.strip()]
+    try:
+        return tuple(ipaddress.ip_network(part.strip()) for part in parts)
+    except ValueError:
+        return ()

@@ -1,0 +1,216 @@
+"""Read Node objects: OS, build and patch level, runtime, addresses, and the stable role of each.
+
+Pure: recorded objects in, values out. A role names a group of nodes of one OS in an order that an
+upgrade does not change (``windows-1``); the cluster profile can pin it.
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.errors import ClusterError
+from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.words import OS
+
+Object = dict[str, Any]
+
+POOL_LABELS = (
+    "nettests.dev/pool",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "cloud.google.com/gke-nodepool",
+    "cluster.x-k8s.io/deployment-name",
+    "kops.k8s.io/instancegroup",
+)
+"""Labels by which platforms name a group of nodes; the first that a node has is its pool."""
+
+HOST_PROCESS_KUBERNETES = KubernetesVersion(1, 23)
+"""HostProcess containers are on by default since beta (KEP-1981)."""
+HOST_PROCESS_CONTAINERD = (1, 6)
+"""Kubernetes documentation, create-hostprocess-pod: containerd 1.6 or later."""
+KUBELET_PORT = 10250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A node's role and its ordinal in that role, from 1."""
+
+    role: str
+    member: int
+
+
+def name_of(node: Object) -> str:
+    """Return the node's name."""
+    return str(node["metadata"]["name"])
+
+
+def os_of(node: Object) -> OS | None:
+    """Return the node's OS, ``None`` for one that this project does not know."""
+    text = _info(node).get("operatingSystem") or _labels(node).get("kubernetes.io/os", "")
+    return OS(text) if text in set(OS) else None
+
+
+def build_of(node: Object) -> Fact[WindowsBuild]:
+    """Return the Windows build: with patch level from nodeInfo, else from the build label."""
+    if os_of(node) is not OS.WINDOWS:
+        return unknown("not a Windows node")
+    kernel = _info(node).get("kernelVersion", "")
+    label = _labels(node).get("node.kubernetes.io/windows-build", "")
+    for text, origin in (
+        (kernel, "nodeInfo.kernelVersion"),
+        (label, "label node.kubernetes.io/windows-build"),
+    ):
+        try:
+            return known(WindowsBuild.parse(text), origin)
+        except ValueError:
+            continue
+    return unknown(f"neither kernelVersion {kernel!r} nor a build label says it")
+
+
+def kubelet_of(node: Object) -> Fact[KubernetesVersion]:
+    """Return the kubelet's version."""
+    text = _info(node).get("kubeletVersion", "")
+    try:
+        return known(KubernetesVersion.parse(text), "nodeInfo.kubeletVersion")
+    except ValueError:
+        return unknown(f"nodeInfo.kubeletVersion is {text!r}")
+
+
+def runtime_of(node: Object) -> Fact[str]:
+    """Return the container runtime as nodeInfo spells it: ``containerd://1.7.20``."""
+    text = _info(node).get("containerRuntimeVersion", "")
+    return known(text, "nodeInfo.containerRuntimeVersion") if text else unknown("nodeInfo is empty")
+
+
+def host_process_of(node: Object) -> Fact[bool]:
+    """Return whether HostProcess containers can run: kubelet 1.23 and containerd 1.6, or later."""
+    if os_of(node) is not OS.WINDOWS:
+        return unknown("HostProcess containers exist on Windows only")
+    kubelet, runtime = kubelet_of(node).value, runtime_of(node).value or ""
+    # sample: "containerd://1.7.20", "containerd://2.1.9+unknown"
+    found = re.match(r"containerd://(\d+)\.(\d+)", runtime)
+    if kubelet is None:
+        return unknown("the kubelet's version is unknown")
+    if found is None:
+        if runtime.startswith("docker"):
+            return known(value=False, origin=f"runtime {runtime}: Docker never had them")
+        return unknown(f"the runtime is {runtime!r}")
+    enough = kubelet >= HOST_PROCESS_KUBERNETES and (
+        (int(found[1]), int(found[2])) >= HOST_PROCESS_CONTAINERD
+    )
+    return known(value=enough, origin=f"kubelet {kubelet}, {runtime}")
+
+
+def addresses_of(node: Object) -> tuple[Address, ...]:
+    """Return the node's addresses, internal ones first."""
+    listed = node.get("status", {}).get("addresses", [])
+    found: list[Address] = []
+    for kind in ("InternalIP", "ExternalIP"):
+        for item in listed:
+            if item["type"] == kind:
+                address = ipaddress.ip_address(item["address"])
+                if address not in found:
+                    found.append(address)
+    return tuple(found)
+
+
+def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
+    """Return the node's pod CIDRs; empty where the network plugin keeps its own."""
+    spec = node.get("spec", {})
+    texts = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
+    return tuple(ipaddress.ip_network(text) for text in texts)
+
+
+def kubelet_port_of(node: Object) -> int:
+    """Return the kubelet's port, 10250 where the node does not say."""
+    endpoints = node.get("status", {}).get("daemonEndpoints", {})
+    return int(endpoints.get("kubeletEndpoint", {}).get("Port") or KUBELET_PORT)
+
+
+def ready(node: Object) -> bool:
+    """Whether the Ready condition is True."""
+    return any(
+        item["type"] == "Ready" and item["status"] == "True"
+        for item in node.get("status", {}).get("conditions", [])
+    )
+
+
+def schedulable(node: Object) -> bool:
+    """Whether the node is not cordoned."""
+    return not node.get("spec", {}).get("unschedulable", False)
+
+
+def taints_of(node: Object) -> tuple[Taint, ...]:
+    """Return the node's taints."""
+    return tuple(
+        Taint(key=item["key"], value=item.get("value") or "", effect=item["effect"])
+        for item in node.get("spec", {}).get("taints") or []
+    )
+
+
+def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict[str, Place]:
+    """Return each node's role and member ordinal.
+
+    Pinned roles come first and keep the profile's order of nodes. The other nodes of an OS are
+    grouped by the platform's pool label, in the order of the labels, so that a pool keeps its role
+    when its build is upgraded; without labels, Windows nodes are grouped by build, oldest first.
+    """
+    placed = _pinned(nodes, pinned)
+    for os in OS:
+        rest = [node for node in nodes if os_of(node) is os and name_of(node) not in placed]
+        groups: dict[tuple[str, int], list[str]] = {}
+        for node in rest:
+            groups.setdefault(_group(node), []).append(name_of(node))
+        taken = {place.role for place in placed.values()}
+        ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in taken)
+        for _, names in sorted(groups.items()):
+            role = f"{os}-{next(ordinals)}"
+            for member, name in enumerate(sorted(names), 1):
+                placed[name] = Place(role=role, member=member)
+    return placed
+
+
+def _pinned(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict[str, Place]:
+    systems = {name_of(node): os_of(node) for node in nodes}
+    placed: dict[str, Place] = {}
+    for role, names in pinned.items():
+        for member, name in enumerate(names, 1):
+            if name not in systems:
+                raise ClusterError(
+                    f"the cluster profile pins node {name!r} to role {role}, but no such node exists",
+                    hint=f"the nodes are {', '.join(sorted(systems))}",
+                )
+            if name in placed:
+                raise ClusterError(
+                    f"the cluster profile pins node {name!r} to {placed[name].role} and to {role}",
+                    hint="a node has one role",
+                )
+            if systems[name] is None or not role.startswith(f"{systems[name]}-"):
+                raise ClusterError(
+                    f"the cluster profile pins node {name!r} ({systems[name]}) to role {role}",
+                    hint="a role begins with the OS of its nodes",
+                )
+            placed[name] = Place(role=role, member=member)
+    return placed
+
+
+def _group(node: Object) -> tuple[str, int]:
+    labels = _labels(node)
+    pool = next((labels[key] for key in POOL_LABELS if labels.get(key)), None)
+    if pool is not None:
+        return (pool, 0)
+    build = build_of(node).value
+    return ("", build.build if build else 0)
+
+
+def _info(node: Object) -> dict[str, str]:
+    return dict(node.get("status", {}).get("nodeInfo", {}))
+
+
+def _labels(node: Object) -> dict[str, str]:
+    return dict(node["metadata"].get("labels") or {})

@@ -1,0 +1,176 @@
+"""Read the cluster profile: what a kubeconfig cannot say, stated by the user or by a lab.
+
+YAML, checked against ``manifests/schema/cluster-profile.schema.json``; an error names the file, the
+line, the key and the nearest valid key. Contacts nothing.
+"""
+
+import difflib
+import ipaddress
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jsonschema import Draft202012Validator, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from nettests.errors import ManifestError
+from nettests.model.facts import Address, ExternalTarget
+from nettests.model.profile import (
+    AGNHOST,
+    ClusterProfile,
+    StatedFacts,
+    StatedKubeProxy,
+    Timing,
+)
+from nettests.resources import manifests_path
+
+
+def read_profile(path: Path | None) -> ClusterProfile:
+    """Return the profile in ``path``; without one, a profile that states nothing."""
+    if path is None:
+        return ClusterProfile()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise ManifestError(
+            f"the cluster profile {path} cannot be read: {reason}",
+            hint="pass a file with --cluster-profile, or leave the option out",
+        ) from error
+    return parse_profile(text, str(path))
+
+
+def parse_profile(text: str, file: str) -> ClusterProfile:
+    """Return the profile written in ``text``; ``ManifestError`` names line, key and near miss."""
+    try:
+        data = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise ManifestError(f"{file}:{line}: not valid YAML: {error.problem}") from error
+    except YAMLError as error:
+        raise ManifestError(f"{file}: not valid YAML: {error}") from error
+    schema = json.loads(
+        (manifests_path() / "schema" / "cluster-profile.schema.json").read_text(encoding="utf-8")
+    )
+    problems = sorted(
+        Draft202012Validator(schema).iter_errors(data), key=lambda problem: list(problem.path)
+    )
+    if problems:
+        raise _explained(problems[0], data, file)
+    try:
+        return _profile(data)
+    except ValueError as error:  # an address or network that looks right and is not
+        raise ManifestError(f"{file}: {error}") from error
+
+
+def _explained(problem: ValidationError, data: Any, file: str) -> ManifestError:
+    """Return the error for people: where, which key, and what was probably meant."""
+    keys = list(problem.absolute_path)
+    if problem.validator == "additionalProperties" and isinstance(problem.instance, dict):
+        schema = problem.schema if isinstance(problem.schema, Mapping) else {}
+        allowed = list(schema.get("properties", {}))
+        wrong = next(key for key in problem.instance if key not in allowed)
+        near = difflib.get_close_matches(str(wrong), allowed, 1)
+        return ManifestError(
+            f"{file}:{_line(data, [*keys, wrong])}: unknown key {_dotted([*keys, wrong])}",
+            hint=f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(allowed)}",
+        )
+    where = f" at {_dotted(keys)}" if keys else ""
+    return ManifestError(f"{file}:{_line(data, keys)}:{where} {problem.message}")
+
+
+def _dotted(keys: list[Any]) -> str:
+    return ".".join(str(key) for key in keys)
+
+
+def _line(data: Any, keys: list[Any]) -> int:
+    """Return the line, from 1, of the deepest of ``keys`` whose place the YAML reader kept."""
+    line = 1
+    for key in keys:
+        if isinstance(data, CommentedMap) and key in data:
+            line = data.lc.key(key)[0] + 1
+        elif isinstance(data, CommentedSeq):
+            line = data.lc.item(key)[0] + 1
+        else:
+            break
+        data = data[key]
+    return line
+
+
+def _profile(data: dict[str, Any]) -> ClusterProfile:
+    facts = data.get("facts", {})
+    cni, proxies = facts.get("cni", {}), facts.get("kubeProxy", {})
+    vantage = data.get("externalVantage", "none")
+    if vantage == "proxy" and not data.get("externalProxy"):
+        raise ValueError("externalVantage: proxy needs externalProxy, the address of the proxy")
+    return ClusterProfile(
+        external_target=_external_target(data.get("externalTarget")),
+        external_vantage=vantage,
+        external_proxy=_proxy_address(data.get("externalProxy")),
+        roles={role: tuple(nodes) for role, nodes in data.get("roles", {}).items()},
+        image=data.get("image", AGNHOST),
+        facts=StatedFacts(
+            cni_plugin=cni.get("plugin"),
+            cni_backend=cni.get("backend"),
+            cni_driver=cni.get("driver"),
+            kube_proxy_windows=_kube_proxy(proxies.get("windows", {})),
+            kube_proxy_linux=_kube_proxy(proxies.get("linux", {})),
+            pod_cidrs=tuple(ipaddress.ip_network(text) for text in facts.get("podCIDRs", ())),
+            service_cidrs=tuple(
+                ipaddress.ip_network(text) for text in facts.get("serviceCIDRs", ())
+            ),
+            cluster_domain=facts.get("clusterDomain"),
+            dns_address=_address(facts.get("dnsAddress")),
+        ),
+        timing=_timing(data.get("timing", {})),
+    )
+
+
+def _external_target(data: dict[str, Any] | None) -> ExternalTarget | None:
+    if data is None:
+        return None
+    return ExternalTarget(
+        address=_address(data.get("address")),
+        name=data.get("name"),
+        tcp_port=data.get("tcpPort"),
+        udp_port=data.get("udpPort"),
+        reports_client_address=data.get("reportsClientAddress", False),
+    )
+
+
+def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
+    return StatedKubeProxy(
+        mode=data.get("mode"),
+        dsr=data.get("dsr"),
+        source_vip={
+            node: ipaddress.ip_address(text) for node, text in data.get("sourceVIP", {}).items()
+        },
+    )
+
+
+def _timing(data: dict[str, Any]) -> Timing:
+    spelled = {_camel(item.name): item.name for item in fields(Timing)}
+    return Timing(**{spelled[key]: value for key, value in data.items()})
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _address(text: str | None) -> Address | None:
+    return None if text is None else ipaddress.ip_address(text)
+
+
+def _proxy_address(text: str | None) -> str | None:
+    if text is None:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("externalProxy is not an address such as http://user:token@host:3128")
+    return text

@@ -1,0 +1,202 @@
+"""Wait until pods are Ready, by watching them, and say for each that is not why it is not.
+
+List and watch, resumed when the API server ends a watch. ``problem_of`` is pure: it reads the reason
+from the pod's own status and events. A failed pod is a result here, never an exception.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.errors import ClusterError
+
+Object = dict[str, Any]
+
+SLICE_SECONDS = 5.0
+"""Length of one watch: states that do not change are looked at again so often."""
+PAUSE_SECONDS = 0.5
+STUCK = frozenset(
+    {
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "CrashLoopBackOff",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "RunContainerError",
+        "Unschedulable",
+    }
+)
+"""States that seldom heal by themselves."""
+
+
+@dataclass(slots=True)
+class PodWait:
+    """The pods waited for: Ready ones, and what is known of the others."""
+
+    names: frozenset[str]
+    ready: dict[str, Object] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    _latest: dict[str, Object] = field(default_factory=dict)
+    _stuck_since: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def pending(self) -> frozenset[str]:
+        """Pods that are neither Ready nor given up."""
+        return self.names - self.ready.keys() - self.problems.keys()
+
+    def see(self, pod: Object, *, deleted: bool, now: float) -> None:
+        """Take in a pod's newest state."""
+        name = pod["metadata"]["name"]
+        if name not in self.pending:
+            return
+        self._latest[name] = pod
+        if deleted:
+            self.problems[name] = "was deleted while it was waited for"
+        elif is_ready(pod):
+            self.ready[name] = pod
+        elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
+            self.problems[name] = problem_of(pod)
+        elif reason_of(pod) in STUCK:
+            self._stuck_since.setdefault(name, now)
+        else:
+            self._stuck_since.pop(name, None)
+
+    def stuck(self, *, longer_than: float, now: float) -> list[str]:
+        """Return pending pods that have been in a stuck state for too long."""
+        return [
+            name for name in self.pending if now - self._stuck_since.get(name, now) >= longer_than
+        ]
+
+    def give_up(self, names: Iterable[str], events: Callable[[str], Sequence[Object]]) -> None:
+        """Turn pending pods into problems, with their events."""
+        for name in list(names):
+            pod = self._latest.get(name)
+            self.problems[name] = (
+                problem_of(pod, events(name)) if pod else "never appeared in the API"
+            )
+
+
+def wait_for_pods(
+    connection: Connection,
+    namespace: str,
+    names: Iterable[str],
+    *,
+    ready: float,
+    stuck: float,
+    on_change: Callable[[int, int], None],
+) -> tuple[dict[str, Object], dict[str, str]]:
+    """Return Ready pods, and the problems of those that are not Ready after ``ready`` seconds.
+
+    ``on_change`` hears how many of how many are settled. A pod that stays in a state such as
+    ImagePullBackOff for ``stuck`` seconds is given up before.
+    """
+    waited = PodWait(names=frozenset(names))
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    deadline = time.monotonic() + ready
+
+    def events(name: str) -> Sequence[Object]:
+        return _events(connection, namespace, name)
+
+    while waited.pending:
+        now = time.monotonic()
+        if now >= deadline:
+            waited.give_up(waited.pending, events)
+            break
+        waited.give_up(waited.stuck(longer_than=stuck, now=now), events)
+        _follow(connection, path, waited, min(SLICE_SECONDS, deadline - now), on_change)
+    on_change(len(waited.names), len(waited.names))
+    return waited.ready, waited.problems
+
+
+def _follow(
+    connection: Connection,
+    path: str,
+    waited: PodWait,
+    seconds: float,
+    on_change: Callable[[int, int], None],
+) -> None:
+    """List, then watch for at most ``seconds`` or until nothing is pending."""
+    try:
+        listed = connection.get(path)
+        for pod in listed["items"]:
+            waited.see(pod, deleted=False, now=time.monotonic())
+        on_change(len(waited.names) - len(waited.pending), len(waited.names))
+        if not waited.pending:
+            return
+        version = listed["metadata"]["resourceVersion"]
+        for event in connection.watch(path, seconds=seconds, resourceVersion=version):
+            if event["type"] == "ERROR":
+                return  # expired: list again
+            if event["type"] == "BOOKMARK":
+                continue
+            waited.see(event["object"], deleted=event["type"] == "DELETED", now=time.monotonic())
+            on_change(len(waited.names) - len(waited.pending), len(waited.names))
+            if not waited.pending:
+                return
+    except ApiError as error:
+        if error.status in {401, 403, 404}:
+            raise
+        time.sleep(PAUSE_SECONDS)
+    except ClusterError:  # the watch was cut; the next list says whether the server is there
+        time.sleep(PAUSE_SECONDS)
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether the pod's Ready condition is True."""
+    return _condition(pod, "Ready").get("status") == "True"
+
+
+def reason_of(pod: Object) -> str:
+    """Return the short reason for which a pod is not Ready; empty when it gives none."""
+    for waiting in _waiting(pod):
+        if waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
+            return str(waiting["reason"])
+    scheduled = _condition(pod, "PodScheduled")
+    return str(scheduled.get("reason", "")) if scheduled.get("status") == "False" else ""
+
+
+def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
+    """Return, in one line for people, why a pod is not Ready."""
+    status = pod.get("status", {})
+    for item in status.get("containerStatuses") or []:
+        waiting = item.get("state", {}).get("waiting") or {}
+        ended = item.get("state", {}).get("terminated") or item.get("lastState", {}).get(
+            "terminated"
+        )
+        if waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
+            code = f" (last exit code {ended['exitCode']})" if ended else ""
+            return (
+                f"container {item['name']}: {waiting['reason']}{code}: {waiting.get('message', '')}"
+            )
+        if ended and not item.get("ready"):
+            return f"container {item['name']} ended with exit code {ended['exitCode']}"
+    scheduled = _condition(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return f"not scheduled: {scheduled.get('message') or scheduled.get('reason', '')}"
+    warnings = [item["message"] for item in events if item.get("type") == "Warning"]
+    if warnings:
+        return f"phase {status.get('phase')}: {warnings[-1]}"
+    return f"phase {status.get('phase')}: {status.get('message') or 'no reason given'}"
+
+
+def _waiting(pod: Object) -> list[Object]:
+    statuses = pod.get("status", {}).get("containerStatuses") or []
+    return [item["state"]["waiting"] for item in statuses if item.get("state", {}).get("waiting")]
+
+
+def _condition(pod: Object, kind: str) -> Object:
+    conditions = pod.get("status", {}).get("conditions") or []
+    return next((item for item in conditions if item["type"] == kind), {})
+
+
+def _events(connection: Connection, namespace: str, pod: str) -> Sequence[Object]:
+    try:
+        return connection.items(
+            f"/api/v1/namespaces/{namespace}/events",
+            fieldSelector=f"involvedObject.name={pod}",
+        )
+    except ClusterError:
+        return ()

@@ -1,0 +1,43 @@
+"""Errors raised to a person: what happened, to what, and what to do next.
+
+The tree::
+
+    NettestsError
+    ├── ClusterError        the cluster cannot be reached, read or used
+    ├── ManifestError       a manifest or cluster profile is not valid (file, line, key, near miss)
+    ├── PlanError           a suite or flow is not valid, or was not found
+    ├── PathError           a file or folder that the user named cannot be used
+    └── DeployError         probes or Services did not come up
+"""
+
+
+class NettestsError(Exception):
+    """An error that a person can act on; ``hint`` says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  → {self.hint}" if self.hint else self.message
+
+
+class ClusterError(NettestsError):
+    """The cluster cannot be reached, read or used."""
+
+
+class ManifestError(NettestsError):
+    """A manifest or cluster profile is not valid."""
+
+
+class PlanError(NettestsError):
+    """A suite or flow is not valid, or was not found."""
+
+
+class PathError(NettestsError):
+    """A file or folder that the user named cannot be used."""
+
+
+class DeployError(NettestsError):
+    """Probes or Services did not come up."""

@@ -1,0 +1,183 @@
+"""Conditions evaluated on facts: holds, does not hold, or cannot be decided, each with its sentence.
+
+Second step of ``expect``. A condition on an unknown fact is undecided only when everything else holds:
+an entry that cannot apply anyway makes nothing undecided.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeVar
+
+from nettests.expect.manifest import Condition, Limitation, NodeCondition
+from nettests.model.check import Check, Target, Vantage
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.versions import VersionRange, WindowsBuild
+from nettests.model.words import OS, Placement
+
+T = TypeVar("T")
+
+
+class Truth(Enum):
+    """Whether something holds."""
+
+    YES = "holds"
+    NO = "does not hold"
+    UNKNOWN = "cannot be decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One part of a condition, evaluated: the sentence names the fact, its value and its origin."""
+
+    truth: Truth
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A whole condition, evaluated."""
+
+    truth: Truth
+    findings: tuple[Finding, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of all parts."""
+        return tuple(finding.sentence for finding in self.findings)
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The sentences of the parts that cannot be decided."""
+        return tuple(f.sentence for f in self.findings if f.truth is Truth.UNKNOWN)
+
+
+def covers(limitation: Limitation, check: Check) -> bool:
+    """Whether the entry speaks of this check's flow, protocol and family at all."""
+    return (
+        check.flow in limitation.flows
+        and (not limitation.protocols or check.ask.protocol in limitation.protocols)
+        and (not limitation.families or check.ask.family in limitation.families)
+    )
+
+
+def evaluate(condition: Condition, check: Check, facts: ClusterFacts) -> Evaluation:
+    """Return whether ``condition`` holds for ``check`` on ``facts``."""
+    findings = tuple(_findings(condition, check, facts))
+    truths = {finding.truth for finding in findings}
+    if Truth.NO in truths:
+        return Evaluation(Truth.NO, findings)
+    return Evaluation(Truth.UNKNOWN if Truth.UNKNOWN in truths else Truth.YES, findings)
+
+
+def _findings(condition: Condition, check: Check, facts: ClusterFacts) -> Iterator[Finding]:
+    if condition.kubernetes:
+        version = Fact(facts.server_version, "the API server")
+        yield _in_range(condition.kubernetes, version, "Kubernetes")
+    if condition.cni:
+        yield _one_of(condition.cni, facts.cni.plugin, "CNI plugin")
+    if condition.backend:
+        yield _one_of(condition.backend, facts.cni.backend, "CNI backend")
+    yield from _side_findings(condition.source, "source", check.source, facts)
+    yield from _side_findings(condition.target, "target", check.target, facts)
+    if condition.placement:
+        yield _stated(check.placement in condition.placement, f"placement {check.placement}")
+    if condition.backend_placement:
+        where = backend_placement(check, facts)
+        yield _stated(where in condition.backend_placement, f"backend placement {where}")
+    if condition.resolver:
+        resolver = check.ask.resolver
+        yield _stated(resolver in condition.resolver, f"resolver {resolver or 'none'}")
+
+
+def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
+    """Return where a NodePort's backends stand relative to the node that owns the address."""
+    owner = check.target.node
+    if owner is None or not check.target.backends:
+        return None
+    role = facts.node(owner)
+    own = f"server-{role.role}-{role.member}"
+    local = any(name in {own, f"{own}-b"} for name in check.target.backends)
+    return Placement.SAME_NODE if local else Placement.OTHER_NODE
+
+
+def _side_findings(
+    condition: NodeCondition, side: str, end: Vantage | Target, facts: ClusterFacts
+) -> Iterator[Finding]:
+    """Evaluate what must hold of one end. A Service over a whole role has an OS, but no one node."""
+    if condition == NodeCondition():
+        return
+    if condition.os:
+        yield _stated(
+            end.os is condition.os, f"{side} runs {end.os or 'no system of this cluster'}"
+        )
+    if replace(condition, os=None) == NodeCondition():
+        return
+    if end.node is None:
+        yield _stated(False, f"the {side} is no single node of this cluster")  # noqa: FBT003
+        return
+    node = facts.node(end.node)
+    if node.os is not OS.WINDOWS and _windows_only(condition):
+        yield _stated(False, f"{side} runs {node.os}, which has no such setting")  # noqa: FBT003
+        return
+    yield from _settings(condition, side, node)
+
+
+def _windows_only(condition: NodeCondition) -> bool:
+    stated = (condition.dsr, condition.host_process)
+    return bool(condition.build or condition.driver or stated != (None, None))
+
+
+def _settings(condition: NodeCondition, side: str, node: NodeFacts) -> Iterator[Finding]:
+    if condition.build:
+        yield _build(condition.build, node.build, f"{side} build")
+    if condition.kubelet:
+        yield _in_range(condition.kubelet, node.kubelet, f"{side} kubelet")
+    if condition.kube_proxy:
+        yield _in_range(condition.kube_proxy, node.kube_proxy.version, f"{side} kube-proxy")
+    if condition.mode:
+        yield _one_of(condition.mode, node.kube_proxy.mode, f"{side} kube-proxy mode")
+    if condition.dsr is not None:
+        wanted = condition.dsr
+        yield _decided(node.kube_proxy.dsr, f"{side} DSR", lambda dsr: dsr is wanted)
+    if condition.driver:
+        yield _one_of(condition.driver, node.cni_driver, f"{side} network driver")
+    if condition.runtime:
+        yield _one_of(condition.runtime, _name_of(node.runtime), f"{side} runtime")
+    if condition.host_process is not None:
+        possible = condition.host_process
+        yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
+
+
+def _name_of(runtime: Fact[str]) -> Fact[str]:
+    # sample: "containerd://1.7.20"
+    return Fact(runtime.value and runtime.value.partition("://")[0], runtime.origin)
+
+
+def _build(wanted: VersionRange, fact: Fact[WindowsBuild], name: str) -> Finding:
+    build = fact.value
+    if build is not None and not build.patch_known and wanted.decides_by_patch(build):
+        return Finding(
+            Truth.UNKNOWN, f"{name} {build} has no known patch level, and {wanted} needs it"
+        )
+    return _in_range(wanted, fact, name)
+
+
+def _in_range(wanted: VersionRange, fact: Fact[T], name: str) -> Finding:
+    return _decided(fact, f"{name} in {wanted}", wanted.holds)  # type: ignore[arg-type]  # the kind of version is the range's own
+
+
+def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
+    return _decided(fact, f"{name} in {', '.join(wanted)}", lambda value: value in wanted)
+
+
+def _decided(fact: Fact[T], name: str, holds: Callable[[T], bool]) -> Finding:
+    if fact.value is None:
+        return Finding(Truth.UNKNOWN, f"{name}: unknown ({fact.origin})")
+    truth = Truth.YES if holds(fact.value) else Truth.NO
+    value = {True: "on", False: "off"}.get(fact.value, fact.value)  # type: ignore[call-overload]  # any fact may be looked up
+    return Finding(truth, f"{name}: {value} ({fact.origin})")
+
+
+def _stated(holds: bool, sentence: str) -> Finding:  # noqa: FBT001
+    return Finding(Truth.YES if holds else Truth.NO, sentence)

@@ -1,0 +1,95 @@
+"""Overlaps that can be proven without a cluster, and flows that no suite declares.
+
+For people who write manifests. ``resolve`` finds every contradiction on a cluster's facts; this finds
+those for which one cluster and one check could meet the conditions of both entries.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import combinations
+
+from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
+from nettests.model.document import nearest
+from nettests.model.versions import Bound, VersionRange, WindowsBuild
+
+
+def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return one sentence for each provable overlap with different outcomes, and each unknown flow.
+
+    ``flows`` are those that the suites declare; without any, flows are not looked at.
+    """
+    entries = [entry for manifest in manifests for entry in manifest.limitations]
+    return (*_unknown_flows(entries, tuple(flows)), *_overlaps(entries))
+
+
+def _unknown_flows(entries: Iterable[Limitation], flows: Sequence[str]) -> Iterator[str]:
+    for entry in entries:
+        for name in entry.flows:
+            if flows and name not in flows:
+                yield (
+                    f"{entry.place}: {entry.id} covers the flow {name}, which no suite declares; "
+                    f"{nearest(name, flows)}"
+                )
+
+
+def _overlaps(entries: Sequence[Limitation]) -> Iterator[str]:
+    for one, other in combinations(entries, 2):
+        if _decided(one, other) or one.deviation == other.deviation:
+            continue
+        flows = sorted(set(one.flows) & set(other.flows))
+        if flows and _share(one, other) and compatible(one.condition, other.condition):
+            yield (
+                f"{one.id} ({one.place}) and {other.id} ({other.place}) can apply to the same check "
+                f"of {', '.join(flows)} and expect different outcomes"
+            )
+
+
+def _decided(one: Limitation, other: Limitation) -> bool:
+    """Whether one of two entries takes the other away, or expects nothing itself."""
+    removed = {*one.overrides, *one.cancels, *other.overrides, *other.cancels}
+    return one.only_cancels or other.only_cancels or bool(removed & {one.id, other.id})
+
+
+def _share(one: Limitation, other: Limitation) -> bool:
+    return _meet(one.protocols, other.protocols) and _meet(one.families, other.families)
+
+
+def compatible(one: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
+    """Whether one cluster and one check can meet both conditions, looked at part by part."""
+    names = [field.name for field in fields(one)]
+    return all(_meet(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _meet(one: object, other: object) -> bool:
+    """Whether one value can meet two demands; ``None`` and an empty tuple demand nothing."""
+    if one in (None, ()) or other in (None, ()):
+        return True
+    if isinstance(one, NodeCondition) and isinstance(other, NodeCondition):
+        return compatible(one, other)
+    if isinstance(one, VersionRange) and isinstance(other, VersionRange):
+        return _ranges_meet(one, other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return bool(set(one) & set(other))
+    return one == other
+
+
+def _ranges_meet(one: VersionRange, other: VersionRange) -> bool:
+    """Ranges that meet anywhere meet at a bound or right beside one."""
+    near = [version for _, bound in (*one.bounds, *other.bounds) for version in _around(bound)]
+    return any(one.holds(version) and other.holds(version) for version in near)
+
+
+def _around(bound: Bound) -> tuple[Bound, Bound, Bound]:
+    many = 10**6
+    if isinstance(bound, WindowsBuild):
+        patch = bound.patch or 0
+        below = (
+            WindowsBuild(bound.build, patch - 1) if patch else WindowsBuild(bound.build - 1, many)
+        )
+        return (below, WindowsBuild(bound.build, patch), WindowsBuild(bound.build, patch + 1))
+    older = (
+        replace(bound, patch=bound.patch - 1)
+        if bound.patch
+        else replace(bound, minor=bound.minor - 1, patch=many)
+    )
+    return (older, bound, replace(bound, patch=bound.patch + 1))

@@ -1,0 +1,252 @@
+"""Limitation manifests as values: data only, validated, every entry with its file and line.
+
+First step of ``expect``. An entry says when it holds and exactly what is then observed; nothing here
+knows a cluster.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+from nettests.model.document import Document, read_document
+from nettests.model.expectation import Expected, Source
+from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
+from nettests.model.words import (
+    OS,
+    Category,
+    Distribution,
+    Family,
+    Outcome,
+    Placement,
+    Protocol,
+    Resolver,
+    SourceSeen,
+)
+from nettests.resources import manifests_path
+
+
+class Layer(IntEnum):
+    """Layers in rising order: a higher one may override or cancel a lower one."""
+
+    BASE = 0
+    CNI = 1
+    PLATFORM = 2
+    SITE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeCondition:
+    """What must hold of a node; ``None`` or empty means anything."""
+
+    os: OS | None = None
+    build: VersionRange | None = None
+    kubelet: VersionRange | None = None
+    kube_proxy: VersionRange | None = None
+    mode: tuple[str, ...] = ()
+    dsr: bool | None = None
+    driver: tuple[str, ...] = ()
+    runtime: tuple[str, ...] = ()
+    host_process: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """When an entry holds: facts of the cluster, of the source's and target's nodes, and the check."""
+
+    kubernetes: VersionRange | None = None
+    cni: tuple[str, ...] = ()
+    backend: tuple[str, ...] = ()
+    source: NodeCondition = NodeCondition()
+    target: NodeCondition = NodeCondition()
+    placement: tuple[Placement, ...] = ()
+    backend_placement: tuple[Placement, ...] = ()
+    resolver: tuple[Resolver, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """What is observed instead of the claim; a part that is ``None`` stays as claimed."""
+
+    outcome: Outcome | None = None
+    source_seen: SourceSeen | None = None
+    distribution: Distribution | None = None
+
+    def applied(self, claim: Expected) -> Expected:
+        """Return the claim with this deviation's parts.
+
+        A deviation that is not positive leaves nothing to assert of source or distribution.
+        """
+        outcome = self.outcome or claim.outcome
+        if not outcome.positive:
+            return Expected(outcome=outcome)
+        return Expected(
+            outcome=outcome,
+            source_seen=self.source_seen or claim.source_seen,
+            distribution=self.distribution or claim.distribution,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limitation:
+    """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel."""
+
+    id: str
+    summary: str
+    layer: Layer
+    condition: Condition
+    flows: tuple[str, ...]
+    protocols: tuple[Protocol, ...]
+    families: tuple[Family, ...]
+    deviation: Deviation | None
+    mechanism: str
+    category: Category
+    sources: tuple[Source, ...]
+    overrides: tuple[str, ...] = ()
+    cancels: tuple[str, ...] = ()
+    only_cancels: bool = False
+    reason: str = ""
+    review_by: date | None = None
+    file: str = ""
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One file of entries of one layer."""
+
+    file: str
+    layer: Layer
+    limitations: tuple[Limitation, ...]
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return the published JSON Schema of limitation manifests."""
+    path = manifests_path() / "schema" / "limitations.schema.json"
+    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def read_manifest(text: str, file: str) -> Manifest:
+    """Return the manifest in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    document = read_document(text, file, schema())
+    layer = Layer[str(document.data["layer"]).upper()]
+    limitations = tuple(
+        _limitation(document, layer, index, entry)
+        for index, entry in enumerate(document.data["limitations"])
+    )
+    seen: dict[str, Limitation] = {}
+    for index, entry in enumerate(limitations):
+        if entry.id in seen:
+            raise document.error(
+                ("limitations", index, "id"),
+                f"{entry.id} is defined twice, first in line {seen[entry.id].line}",
+            )
+        seen[entry.id] = entry
+    return Manifest(file=file, layer=layer, limitations=limitations)
+
+
+def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Limitation:
+    path = ("limitations", index)
+    if layer is Layer.SITE:
+        for key in ("reason", "review_by"):
+            if key not in entry:
+                raise document.error(path, f"{entry['id']}: a site entry needs {key!r}")
+    expected = entry.get("expected")
+    return Limitation(
+        id=entry["id"],
+        summary=" ".join(entry["summary"].split()),
+        layer=layer,
+        condition=_condition(document, path, entry.get("when", {})),
+        flows=tuple(entry["flows"]),
+        protocols=tuple(Protocol(word) for word in entry.get("protocols", ())),
+        families=tuple(Family(word) for word in entry.get("families", ())),
+        deviation=_deviation(expected),
+        mechanism=" ".join(entry["mechanism"].split()),
+        category=Category(entry["category"]),
+        sources=tuple(
+            Source(
+                document=source["document"],
+                section=source.get("section", ""),
+                address=source.get("address", ""),
+            )
+            for source in entry["sources"]
+        ),
+        overrides=tuple(entry.get("overrides", ())),
+        cancels=tuple(entry.get("cancels", ())),
+        only_cancels=expected is None,
+        reason=entry.get("reason", ""),
+        review_by=_date(document, path, entry.get("review_by")),
+        file=document.file,
+        line=document.line(path),
+    )
+
+
+def _date(document: Document, path: tuple[str | int, ...], text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise document.error((*path, "review_by"), f"no such date: {text}") from error
+
+
+def _deviation(expected: Any) -> Deviation | None:
+    if expected is None or expected == "unspecified":
+        return None
+    return Deviation(
+        outcome=_word(Outcome, expected.get("outcome")),
+        source_seen=_word(SourceSeen, expected.get("source")),
+        distribution=_word(Distribution, expected.get("distribution")),
+    )
+
+
+def _word(kind: Any, text: str | None) -> Any:
+    return None if text is None else kind(text)
+
+
+def _condition(document: Document, path: tuple[str | int, ...], when: Any) -> Condition:
+    cluster = when.get("cluster", {})
+    here = (*path, "when")
+    return Condition(
+        kubernetes=_range(document, (*here, "cluster"), "kubernetes", cluster),
+        cni=tuple(cluster.get("cni", ())),
+        backend=tuple(cluster.get("backend", ())),
+        source=_node(document, (*here, "source"), when.get("source", {})),
+        target=_node(document, (*here, "target"), when.get("target", {})),
+        placement=tuple(Placement(word) for word in when.get("placement", ())),
+        backend_placement=tuple(Placement(word) for word in when.get("backend_placement", ())),
+        resolver=tuple(Resolver(word) for word in when.get("resolver", ())),
+    )
+
+
+def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCondition:
+    return NodeCondition(
+        os=_word(OS, node.get("os")),
+        build=_range(document, path, "build", node),
+        kubelet=_range(document, path, "kubelet", node),
+        kube_proxy=_range(document, path, "kube_proxy", node),
+        mode=tuple(node.get("mode", ())),
+        dsr=node.get("dsr"),
+        driver=tuple(node.get("driver", ())),
+        runtime=tuple(node.get("runtime", ())),
+        host_process=node.get("host_process"),
+    )
+
+
+def _range(
+    document: Document, path: tuple[str | int, ...], key: str, data: Any
+) -> VersionRange | None:
+    if key not in data:
+        return None
+    try:
+        return VersionRange.parse(data[key], WindowsBuild if key == "build" else KubernetesVersion)
+    except ValueError as error:
+        raise document.error((*path, key), str(error)) from error

@@ -1,0 +1,203 @@
+"""Which limitation decides each check on this cluster: layers, overrides, conflicts.
+
+Third step of ``expect``, before anything is deployed. Two entries of one layer that apply to one check
+with different outcomes are an error that names both: a manifest must not be read in two ways.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from nettests.errors import ManifestError
+from nettests.expect.condition import Evaluation, Truth, covers, evaluate
+from nettests.expect.manifest import Limitation, Manifest
+from nettests.model.check import Check
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.facts import ClusterFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that covers a check, with its condition evaluated on the facts."""
+
+    limitation: Limitation
+    evaluation: Evaluation
+
+    @property
+    def truth(self) -> Truth:
+        """Whether the entry's condition holds."""
+        return self.evaluation.truth
+
+
+def resolve(
+    checks: Iterable[Check],
+    facts: ClusterFacts,
+    manifests: Sequence[Manifest],
+    *,
+    today: date | None = None,
+) -> dict[str, Expectation]:
+    """Return the expectation of every check, by id.
+
+    Raises ``ManifestError`` for entries that contradict each other on a check, for one id in two
+    files, for overrides of unknown ids and for entries that are past their review date. ``today`` may
+    be left out only where no entry has such a date: expiry is never overlooked.
+    """
+    entries = _entries(manifests)
+    _refuse_expired(entries.values(), today)
+    return {check.id: expectation(check, facts, list(entries.values())) for check in checks}
+
+
+def expectation(
+    check: Check, facts: ClusterFacts, limitations: Sequence[Limitation]
+) -> Expectation:
+    """Return the expectation of one check."""
+    found = candidates(check, facts, limitations)
+    standing = _standing(found)
+    undecided = [c for c in standing if c.truth is Truth.UNKNOWN]
+    applying = [c for c in standing if c.truth is Truth.YES and not c.limitation.only_cancels]
+    deciding = _deciding(check, applying)
+    expected = outcome(deciding.limitation, check.claim) if deciding else check.claim
+    first = next((c for c in undecided if _may_change(c, deciding, expected, check)), None)
+    return Expectation(
+        claim=check.claim,
+        expected=None if first else expected,
+        limitation=_applied(applying)
+        if deciding and not first and expected != check.claim
+        else None,
+        undecided=_why_undecided(first) if first else None,
+        entries=tuple(c.limitation.id for c in found if c.truth is Truth.YES),
+    )
+
+
+def candidates(
+    check: Check, facts: ClusterFacts, limitations: Sequence[Limitation]
+) -> list[Candidate]:
+    """Return every entry that covers the check, evaluated, in order of layer and id."""
+    covering = [limitation for limitation in limitations if covers(limitation, check)]
+    covering.sort(key=lambda limitation: (limitation.layer, limitation.id))
+    return [Candidate(entry, evaluate(entry.condition, check, facts)) for entry in covering]
+
+
+def outcome(limitation: Limitation, claim: Expected) -> Expected | None:
+    """Return what the entry expects of a check with that claim; ``None`` for ``unspecified``."""
+    return limitation.deviation.applied(claim) if limitation.deviation else None
+
+
+def unused(
+    manifests: Sequence[Manifest], expectations: Mapping[str, Expectation]
+) -> tuple[Limitation, ...]:
+    """Return the entries that apply to no check here, in order of file and line."""
+    used = {name for expectation in expectations.values() for name in expectation.entries}
+    return tuple(
+        limitation
+        for manifest in manifests
+        for limitation in manifest.limitations
+        if limitation.id not in used
+    )
+
+
+def _entries(manifests: Sequence[Manifest]) -> dict[str, Limitation]:
+    entries: dict[str, Limitation] = {}
+    for manifest in manifests:
+        for limitation in manifest.limitations:
+            if limitation.id in entries:
+                raise ManifestError(
+                    f"limitation {limitation.id} is defined twice: "
+                    f"{entries[limitation.id].place} and {limitation.place}",
+                    hint="a higher layer overrides with another id and overrides: [id]",
+                )
+            entries[limitation.id] = limitation
+    for limitation in entries.values():
+        _refuse_bad_references(limitation, entries)
+    return entries
+
+
+def _refuse_bad_references(limitation: Limitation, entries: Mapping[str, Limitation]) -> None:
+    for name in (*limitation.overrides, *limitation.cancels):
+        other = entries.get(name)
+        if other is None:
+            raise ManifestError(f"{limitation.place}: {limitation.id} names {name}, unknown here")
+        if other.layer >= limitation.layer:
+            raise ManifestError(
+                f"{limitation.place}: {limitation.id} cannot override {name} ({other.place}): "
+                "only a higher layer overrides a lower one"
+            )
+
+
+def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> None:
+    for limitation in limitations:
+        if limitation.review_by is None:
+            continue
+        if today is None:
+            raise ManifestError(
+                f"{limitation.place}: {limitation.id} has a review date, but today's is not known"
+            )
+        if limitation.review_by < today:
+            raise ManifestError(
+                f"{limitation.place}: {limitation.id} was to be reviewed by {limitation.review_by}",
+                hint="check whether it still holds, then move the date or remove the entry",
+            )
+
+
+def _standing(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return what holds or may hold, without what a holding entry of a higher layer takes away."""
+    gone = {
+        name
+        for candidate in found
+        if candidate.truth is Truth.YES
+        for name in (*candidate.limitation.overrides, *candidate.limitation.cancels)
+    }
+    return [c for c in found if c.truth is not Truth.NO and c.limitation.id not in gone]
+
+
+def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:
+    """Return the entry that decides; ``ManifestError`` if two contradict each other."""
+    if not applying:
+        return None
+    first, *others = applying
+    wanted = outcome(first.limitation, check.claim)
+    for other in others:
+        if outcome(other.limitation, check.claim) == wanted:
+            continue
+        raise ManifestError(
+            f"{first.limitation.id} ({first.limitation.place}) and {other.limitation.id} "
+            f"({other.limitation.place}) both apply to {check.id} and expect different outcomes: "
+            f"{wanted or 'unspecified'} and {outcome(other.limitation, check.claim) or 'unspecified'}",
+            hint="narrow one condition, or let the higher layer say overrides: [id]",
+        )
+    return first
+
+
+def _may_change(
+    undecided: Candidate, deciding: Candidate | None, expected: Expected | None, check: Check
+) -> bool:
+    """Whether an undecided entry could change the expectation that stands without it."""
+    entry = undecided.limitation
+    if entry.only_cancels:
+        return deciding is not None and deciding.limitation.id in entry.cancels
+    return outcome(entry, check.claim) != expected
+
+
+def _why_undecided(candidate: Candidate) -> str:
+    unknowns = "; ".join(candidate.evaluation.unknowns)
+    return f"{candidate.limitation.id} depends on what is not known: {unknowns}"
+
+
+def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
+    """Return the first of the entries that apply; the others, which expect the same, are named."""
+    candidate, *others = agreeing
+    entry = candidate.limitation
+    same = tuple(
+        f"{other.limitation.id} ({other.limitation.place}) expects the same" for other in others
+    )
+    return AppliedLimitation(
+        id=entry.id,
+        summary=entry.summary,
+        layer=entry.layer.name.lower(),
+        category=entry.category,
+        mechanism=entry.mechanism,
+        sources=entry.sources,
+        because=candidate.evaluation.sentences + same,
+        file=entry.file,
+        line=entry.line,
+    )

@@ -1,0 +1,10 @@
+"""Observation × expectation → verdict, with the sentence that a person needs. Pure.
+
+The last stage that decides. ``verdicts`` holds the rules, ``proof`` says when positive controls make a
+negative result believable, ``message`` words it and ``advice`` says what to look at next. Nothing here
+reads a clock, opens a socket or parses output.
+"""
+
+from nettests.judge.verdicts import judge, judge_run
+
+__all__ = ["judge", "judge_run"]

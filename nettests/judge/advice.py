@@ -1,0 +1,74 @@
+"""What to look at next, by what was seen, from where and of which target.
+
+Used by ``verdicts`` for results that keep a run from being green. Hints only: they never change a verdict.
+Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
+"""
+
+from nettests.judge.proof import failed_target
+from nettests.model.check import Check
+from nettests.model.expectation import AppliedLimitation
+from nettests.model.observation import Observation
+from nettests.model.words import OS, Category, Outcome, TargetKind
+
+_SERVICES = {
+    TargetKind.SERVICE_CLUSTERIP,
+    TargetKind.SERVICE_PQDN,
+    TargetKind.SERVICE_FQDN,
+    TargetKind.SERVICE_PARTIAL_NAME,
+    TargetKind.NODEPORT,
+}
+
+_BY_OUTCOME = {
+    Outcome.REFUSED: "something answers for the target without serving it: compare the Service's "
+    "EndpointSlices with the pods, and the port that the server listens on",
+    Outcome.UNREACHABLE: "there is no route: compare the source's routes with the pod CIDRs of the nodes",
+    Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
+    "/etc/resolv.conf) and ask the cluster DNS for the fully qualified name",
+    Outcome.REJECTED: "read the API server's message in the evidence",
+}
+
+_BY_CATEGORY = {
+    Category.PLATFORM: "a newer Windows update may have changed it: narrow the entry's build range",
+    Category.BY_DESIGN: "check that the probe took the documented path, then narrow the entry",
+    Category.BUG: "the bug may be fixed here: narrow the entry's version or build range",
+    Category.ENVIRONMENT: "the environment has changed: remove the entry or its condition",
+}
+
+
+def after_failure(check: Check, observation: Observation) -> str:
+    """Say what to look at after an unexpected result."""
+    if failed_target(observation) is not None:
+        return "look at the target first: its pod, its EndpointSlice and its node"
+    if observation.outcome is Outcome.TIMED_OUT:
+        return _after_timeout(check)
+    if observation.outcome.positive:
+        return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+    return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
+
+
+def _after_timeout(check: Check) -> str:
+    windows = check.source.os is OS.WINDOWS
+    if check.target.kind in _SERVICES:
+        where = "HNS load balancers (Get-HnsPolicyList)" if windows else "kube-proxy's rules"
+        return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
+    if check.target.kind is TargetKind.EXTERNAL_IP and windows:
+        return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
+    return "look for the packet on the way: routes, encapsulation (UDP 4789) and firewalls of both nodes"
+
+
+def after_lifting(limitation: AppliedLimitation) -> str:
+    """Say what to do about a limitation that did not show."""
+    where = f"{limitation.file}:{limitation.line}"
+    return f"update {where}; {_BY_CATEGORY[limitation.category]}"
+
+
+AFTER_DISAGREEMENT = (
+    "look for one backend of several that fails, and for rules that were still being programmed "
+    "(the convergence records of the journal)"
+)
+AFTER_MISLEADING = (
+    "look for a wildcard record or a stale one in the DNS suffixes that the source walks"
+)
+AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
+AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"
+AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"

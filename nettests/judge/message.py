@@ -1,0 +1,54 @@
+"""The words of a judgement: ``<subject> - <what> - expected X, observed Y``, then why.
+
+Used by ``verdicts``. One line each, enough to act on without the evidence.
+"""
+
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.observation import Observation
+
+UNSPECIFIED = "unspecified"
+
+
+def expected_text(expectation: Expectation) -> str:
+    """Say what was expected."""
+    if expectation.undecided:
+        return f"undecided: {expectation.undecided}"
+    return str(expectation.expected) if expectation.expected else UNSPECIFIED
+
+
+def observed_text(observation: Observation) -> str:
+    """Say what was observed, with the address that was seen and the backends that answered."""
+    outcomes = [attempt.outcome.value for attempt in observation.attempts]
+    if len(set(outcomes)) > 1:
+        parts = [" then ".join(_runs(outcomes))]
+    else:
+        parts = [observation.outcome.value]
+    if observation.source_seen is not None:
+        parts.append(f"source = {observation.source_seen.value} ({observation.server_saw})")
+    if observation.distribution is not None:
+        parts.append(f"{observation.distribution.value} ({', '.join(observation.backends)})")
+    return ", ".join(parts)
+
+
+def sentence(check: Check, expected: str, observed: str, why: str) -> str:
+    """Return the message of a judgement."""
+    head = f"{check.title} - {check.flow} - expected {expected}, observed {observed}"
+    return " ".join(f"{head}: {why}".split()) if why else head
+
+
+def last_detail(observation: Observation) -> str:
+    """Return the text of the last attempt that did not go well, for a negative result."""
+    negative = [attempt for attempt in observation.attempts if not attempt.outcome.positive]
+    return negative[-1].detail if negative else ""
+
+
+def _runs(words: list[str]) -> list[str]:
+    """Shorten repetitions: ``connected ×3``."""
+    runs: list[tuple[str, int]] = []
+    for word in words:
+        if runs and runs[-1][0] == word:
+            runs[-1] = (word, runs[-1][1] + 1)
+        else:
+            runs.append((word, 1))
+    return [word if count == 1 else f"{word} ×{count}" for word, count in runs]

@@ -1,0 +1,59 @@
+"""When positive controls make a result believable (ARCHITECTURE, trust rule 4).
+
+Used by ``verdicts``. "Timed out" proves nothing unless, in the same window, this vantage reached
+something by this protocol and this target answered another vantage; one path may show both. "One backend
+answered" proves nothing unless several could.
+"""
+
+from nettests.model.observation import ControlResult, Observation
+from nettests.model.words import Distribution, Outcome
+
+VANTAGE = "vantage"
+TARGET = "target"
+PATH = "path"
+
+
+def needs_controls(observation: Observation) -> bool:
+    """Whether what was seen means something only beside positive controls."""
+    one = observation.distribution is Distribution.ONE_BACKEND
+    return one or not observation.outcome.positive
+
+
+def why_not_proven(observation: Observation) -> str:
+    """Return why a result that needs controls is not proven by them, or nothing."""
+    for control in observation.controls:
+        if not control.ok:
+            return f"its {control.proves} control failed ({control.detail})"
+    shown = {control.proves for control in observation.controls}
+    needed = {TARGET} if observation.outcome.positive else {VANTAGE, TARGET}
+    missing = set() if PATH in shown else needed - shown
+    if missing:
+        return f"no {sorted(missing)[0]} control could be asked on this cluster"
+    return ""
+
+
+def why_vantage_fails(observation: Observation) -> str:
+    """Return why nothing shows that this vantage reaches anything by this protocol, or nothing."""
+    controls = [control for control in observation.controls if control.proves in {VANTAGE, PATH}]
+    if any(control.ok for control in controls):
+        return ""
+    if not controls:
+        return "no vantage control could be asked on this cluster"
+    return f"its {controls[0].proves} control failed ({controls[0].detail})"
+
+
+def failed_target(observation: Observation) -> ControlResult | None:
+    """Return the control that shows that no other vantage reaches the target either."""
+    found = (one for one in observation.controls if one.proves == TARGET and not one.ok)
+    return next(found, None)
+
+
+def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
+    """Return which part of an asserted result no answer told, or nothing."""
+    if observation.outcome is Outcome.PROBE_FAILED or not observation.outcome.positive:
+        return ""
+    if source and observation.source_seen is None:
+        return "no answer told which source address the server saw"
+    if distribution and observation.distribution is None:
+        return "no answers told which backends share the connections"
+    return ""

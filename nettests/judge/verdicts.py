@@ -1,0 +1,184 @@
+"""The rules: what was expected and what was observed make a verdict.
+
+Trust comes first, then the question whether the documents decide, then agreement of the attempts, then
+the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected failure.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nettests.judge import advice
+from nettests.judge.message import (
+    expected_text,
+    last_detail,
+    observed_text,
+    sentence,
+)
+from nettests.judge.proof import (
+    failed_target,
+    needs_controls,
+    unseen_part,
+    why_not_proven,
+    why_vantage_fails,
+)
+from nettests.model.check import Check
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.observation import Observation
+from nettests.model.verdict import Judgement
+from nettests.model.words import Outcome, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    """A verdict, why, and what to do next."""
+
+    verdict: Verdict
+    why: str = ""
+    next_step: str = ""
+
+
+def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
+    """Return the verdict of one check, with its message; ``None`` was never observed."""
+    observation = observation or _never_observed(check)
+    ruling = _rule(check, expectation, observation)
+    expected, observed = expected_text(expectation), observed_text(observation)
+    limitation = expectation.limitation
+    return Judgement(
+        check=check.id,
+        verdict=ruling.verdict,
+        message=sentence(check, expected, observed, ruling.why),
+        expected=expected,
+        observed=observed,
+        limitation=limitation.id if limitation else None,
+        next_step=ruling.next_step,
+    )
+
+
+def judge_run(
+    checks: Iterable[Check],
+    expectations: Mapping[str, Expectation],
+    observations: Mapping[str, Observation],
+) -> list[Judgement]:
+    """Judge many checks, also long after they were observed; one without observation is ``unknown``."""
+    return [judge(check, expectations[check.id], observations.get(check.id)) for check in checks]
+
+
+def _never_observed(check: Check) -> Observation:
+    return Observation(
+        check=check.id,
+        outcome=Outcome.PROBE_FAILED,
+        agreed=True,
+        attempts=(),
+        trusted=False,
+        distrust="it was never observed",
+    )
+
+
+def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
+    return (
+        _not_judged(expectation, observation)
+        or _open(expectation)
+        or _disagreement(observation)
+        or _stranger(check, observation)
+        or _unseen(expectation, observation)
+        or _compared(check, expectation, observation)
+    )
+
+
+def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling | None:
+    if not observation.trusted or observation.outcome is Outcome.PROBE_FAILED:
+        why = observation.distrust or last_detail(observation) or "the probe failed"
+        return _Ruling(Verdict.UNKNOWN, f"not trusted: {why}", advice.AFTER_DISTRUST)
+    if expectation.undecided:
+        return _Ruling(Verdict.UNKNOWN, expectation.undecided, advice.AFTER_UNDECIDED)
+    return None
+
+
+def _open(expectation: Expectation) -> _Ruling | None:
+    if expectation.expected is not None:
+        return None
+    return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
+
+
+def _disagreement(observation: Observation) -> _Ruling | None:
+    if observation.agreed:
+        return None
+    detail = last_detail(observation)
+    return _Ruling(
+        Verdict.FLAKY, f"the attempts disagree {detail}".strip(), advice.AFTER_DISAGREEMENT
+    )
+
+
+def _stranger(check: Check, observation: Observation) -> _Ruling | None:
+    if observation.misled:
+        why = f"it resolved to {', '.join(observation.misled)}, which is not the target's address"
+        return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
+    known = check.target.backends
+    strangers = [name for name in observation.backends if name not in known] if known else []
+    if not strangers:
+        return None
+    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(known)}"
+    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
+
+
+def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | None:
+    wanted = expectation.expected
+    if wanted is None:
+        return None
+    missing = unseen_part(
+        observation,
+        source=wanted.source_seen is not None,
+        distribution=wanted.distribution is not None,
+    )
+    return _Ruling(Verdict.UNKNOWN, missing, advice.AFTER_DISTRUST) if missing else None
+
+
+def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
+    limitation = expectation.limitation
+    if _matches(expectation.expected, observation):
+        return _proven(observation) or (
+            _Ruling(Verdict.LIMITED, _documented(limitation))
+            if limitation
+            else _Ruling(Verdict.PASS)
+        )
+    if limitation and _matches(expectation.claim, observation):
+        why = f"limitation {limitation.id} no longer shows; update the manifest"
+        return _proven(observation) or _Ruling(
+            Verdict.LIFTED, why, advice.after_lifting(limitation)
+        )
+    return _failed(check, observation)
+
+
+def _proven(observation: Observation) -> _Ruling | None:
+    """Return ``unknown`` for a result that its controls do not make believable."""
+    why = why_not_proven(observation) if needs_controls(observation) else ""
+    return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF) if why else None
+
+
+def _failed(check: Check, observation: Observation) -> _Ruling:
+    if not observation.outcome.positive:
+        why = why_vantage_fails(observation)
+        if why:
+            return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
+    why = last_detail(observation)
+    target = failed_target(observation)
+    if target is not None and not observation.outcome.positive:
+        why = f"{why}; no other vantage reaches it either ({target.detail})"
+    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
+
+
+def _matches(expected: Expected | None, observation: Observation) -> bool:
+    """Whether what was observed is exactly what was expected, in every part that is asserted."""
+    return (
+        expected is not None
+        and expected.outcome is observation.outcome
+        and expected.source_seen in {None, observation.source_seen}
+        and expected.distribution in {None, observation.distribution}
+    )
+
+
+def _documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
+    if limitation is None:
+        return "the documents leave it open"
+    sources = "; ".join(str(source) for source in limitation.sources)
+    return f"{how} {limitation.id} ({sources})"

@@ -1,0 +1,7 @@
+"""The vocabulary: frozen values that every stage shares.
+
+Nothing here reads a clock, opens a file or knows pytest. ``words`` holds the closed word lists,
+``versions`` the comparable versions, ``facts`` what is known of a cluster, ``check`` what is asked of
+it, ``observation`` what was seen, ``expectation`` what should be seen, ``verdict`` the judgement, and
+``codec`` their JSON form.
+"""

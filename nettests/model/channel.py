@@ -1,0 +1,62 @@
+"""How a resident probe is asked: a control channel's answers, as protocols and values.
+
+``cluster`` implements the channels, ``probes`` asks over them; neither knows the other. A channel
+answers or fails as a channel (``ChannelError``): what the probe saw of the network is in the answer.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from nettests.errors import NettestsError
+
+
+class ChannelError(NettestsError):
+    """The control channel itself failed: nothing is known of the network behind the probe."""
+
+
+class ProgramMissingError(ChannelError):
+    """The container has no program of that name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAnswer:
+    """What a probe's own HTTP server answered."""
+
+    status: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecAnswer:
+    """How a process in a container ended, its streams kept apart."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class HttpChannel(Protocol):
+    """Carries HTTP requests to a resident probe's own server; safe for threads."""
+
+    @property
+    def name(self) -> str:
+        """``pod-proxy``, ``port-forward`` or ``exec``, as the journal records it."""
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask ``path`` of the probe; ``ChannelError`` when no answer of the probe came."""
+
+    def close(self) -> None:
+        """Release what the channel holds open."""
+
+
+class ExecChannel(Protocol):
+    """Runs a process in a pod's container; safe for threads."""
+
+    @property
+    def slots(self) -> AbstractContextManager[object]:
+        """Bounds the processes on one node: entered around ``run``, so that waiting is not measured."""
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Run ``argv``; ``ChannelError`` without an exit code, ``ProgramMissingError`` if absent."""

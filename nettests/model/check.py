@@ -1,0 +1,163 @@
+"""What is asked of a cluster: flows, and checks that make them concrete.
+
+Declared by the suites (flow), made by ``plan`` (check), carried out by ``probes``, judged by
+``judge``. Objects are named by role, never by node, address or build, so that an id means the same
+check before and after an upgrade; addresses are looked up when the probes stand.
+"""
+
+from dataclasses import dataclass
+
+from nettests.model.expectation import Expected, Source
+from nettests.model.versions import WindowsBuild
+from nettests.model.words import (
+    OS,
+    Family,
+    Placement,
+    Protocol,
+    Question,
+    Resolver,
+    TargetKind,
+    VantageKind,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vantage:
+    """Where a check's probe runs.
+
+    ``probe`` names the resident probe (``probe-windows-1-1`` for a pod, ``node-windows-1-1`` for a
+    node vantage, ``external`` outside): the Pod of that name in the run's namespace.
+    """
+
+    kind: VantageKind
+    probe: str
+    role: str | None = None
+    os: OS | None = None
+    node: str | None = None
+    build: WindowsBuild | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a check reaches.
+
+    ``pod`` or ``service`` name objects of the run's namespace; ``node`` is the node that holds the
+    pod, backs the Service or owns the address. ``backends`` are the pod names that may answer.
+    ``name_form`` is a template for names that resolvers are asked, over ``{service} {namespace}
+    {domain} {pod} {pod_address} {subdomain} {external}``.
+    """
+
+    kind: TargetKind
+    role: str | None = None
+    os: OS | None = None
+    node: str | None = None
+    build: WindowsBuild | None = None
+    pod: str | None = None
+    service: str | None = None
+    backends: tuple[str, ...] = ()
+    name_form: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One concrete question: from where, to what, how.
+
+    A check has one; each of its positive controls is one more.
+    """
+
+    source: Vantage
+    target: Target
+    protocol: Protocol
+    family: Family = Family.IPV4
+    question: Question = Question.REACH
+    resolver: Resolver | None = None
+    connections: int = 1
+    """For ``DISTRIBUTE``: how many new connections from distinct source ports."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A positive control, asked in the same window as a negative result.
+
+    ``proves`` is ``vantage`` (this vantage reaches something by this protocol), ``target`` (this
+    target answers another vantage) or ``path`` (one path that shows both).
+    """
+
+    proves: str
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One flow made concrete.
+
+    ``id`` is stable and role-based: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``.
+    ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is asked.
+    """
+
+    id: str
+    flow: str
+    title: str
+    ask: Ask
+    placement: Placement
+    claim: Expected
+    controls: tuple[Control, ...]
+    sources: tuple[Source, ...]
+    needs: tuple[str, ...] = ()
+    required: bool = False
+
+    @property
+    def source(self) -> Vantage:
+        """The vantage of the check itself."""
+        return self.ask.source
+
+    @property
+    def target(self) -> Target:
+        """The target of the check itself."""
+        return self.ask.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """A check, or a whole flow, that is due but does not apply or cannot be asked, and why."""
+
+    id: str
+    flow: str
+    reason: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbePod:
+    """A resident Pod that the checks need: ``purpose`` is ``probe``, ``server`` or ``node``.
+
+    A ``probe`` runs a full ``netexec`` inside the pod network; a ``server`` and a ``node`` pod serve
+    overridden handlers only, because NodePorts and host addresses expose them.
+    """
+
+    name: str
+    purpose: str
+    node: str
+    os: OS
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceObject:
+    """A Service that the checks need, in front of ``backends`` (server pod names)."""
+
+    name: str
+    backends: tuple[str, ...]
+    type: str = "ClusterIP"
+    headless: bool = False
+    session_affinity: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that a run will do: same facts, same plan, same ids, in the same order."""
+
+    checks: tuple[Check, ...]
+    skips: tuple[Skip, ...]
+    pods: tuple[ProbePod, ...]
+    services: tuple[ServiceObject, ...]

@@ -1,0 +1,50 @@
+"""The JSON form of the vocabulary, both ways.
+
+Used by the journal, the reports and the hand-over of facts to xdist workers. It knows how values are
+written, not what they mean.
+"""
+
+import ipaddress
+import json
+from typing import Any, TypeVar
+
+import cattrs
+
+from nettests.model.facts import Address, Network
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+
+T = TypeVar("T")
+
+_converter = cattrs.Converter(forbid_extra_keys=False)
+
+for _text_type, _read in (
+    (ipaddress.IPv4Address, ipaddress.IPv4Address),
+    (ipaddress.IPv6Address, ipaddress.IPv6Address),
+    (ipaddress.IPv4Network, ipaddress.IPv4Network),
+    (ipaddress.IPv6Network, ipaddress.IPv6Network),
+    (KubernetesVersion, KubernetesVersion.parse),
+    (WindowsBuild, WindowsBuild.parse),
+):
+    _converter.register_unstructure_hook(_text_type, str)
+    _converter.register_structure_hook(_text_type, lambda text, _, read=_read: read(text))
+
+_converter.register_structure_hook(Address, lambda text, _: ipaddress.ip_address(text))
+_converter.register_structure_hook(Network, lambda text, _: ipaddress.ip_network(text))
+_converter.register_structure_hook(
+    Address | None, lambda text, _: None if text is None else ipaddress.ip_address(text)
+)
+
+
+def to_data(value: object) -> Any:
+    """Return the plain JSON data (dicts, lists, texts, numbers) of a vocabulary value."""
+    return _converter.unstructure(value)
+
+
+def from_data(data: Any, kind: type[T]) -> T:
+    """Return the ``kind`` that ``to_data`` wrote; extra keys are ignored, missing ones raise."""
+    return _converter.structure(data, kind)
+
+
+def to_line(value: object) -> str:
+    """Return one line of JSON with sorted keys."""
+    return json.dumps(to_data(value), sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,141 @@
+"""YAML documents that people write: read, validated, every error with file, line, key and near miss.
+
+Used for limitation manifests and cluster profiles. It takes text and a JSON Schema (draft 2020-12);
+which file the text came from is only a name here.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from nettests.errors import ManifestError
+
+Path = Sequence[str | int]
+
+SHOWN = 5
+"""So many mistakes are reported at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One valid document; ``data`` is plain nested data that still knows its lines."""
+
+    file: str
+    data: Any
+
+    def line(self, path: Path = ()) -> int:
+        """Return the line, from 1, of the deepest part of ``path`` whose place is known."""
+        return _line(self.data, path)
+
+    def error(self, path: Path, problem: str, *, hint: str = "") -> ManifestError:
+        """Return an error about the value at ``path``."""
+        where = f"{_dotted(path)}: " if path else ""
+        return ManifestError(f"{self.file}:{self.line(path)}: {where}{problem}", hint=hint)
+
+
+def read_document(text: str, file: str, schema: Mapping[str, Any]) -> Document:
+    """Return the document in ``text``; ``ManifestError`` for what is no YAML or breaks the schema."""
+    document = Document(file=file, data=_load(text, file))
+    found = Draft202012Validator(schema).iter_errors(document.data)
+    mistakes = sorted({mistake for one in found for mistake in _mistakes(document, _deepest(one))})
+    if mistakes:
+        raise _error(document, mistakes)
+    return document
+
+
+def _error(document: Document, mistakes: Sequence[tuple[int, str, str]]) -> ManifestError:
+    lines = [f"{document.file}:{line}: {text}" for line, text, _ in mistakes[:SHOWN]]
+    if len(mistakes) > SHOWN:
+        lines.append(f"{document.file}: {len(mistakes) - SHOWN} more mistakes")
+    hints = [hint for _, _, hint in mistakes[:SHOWN] if hint]
+    return ManifestError("\n".join(lines), hint="; ".join(dict.fromkeys(hints)))
+
+
+def _load(text: str, file: str) -> Any:
+    try:
+        return _with_dates_as_text(YAML(typ="rt").load(text))
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ManifestError(f"{file}:{line}: not valid YAML: {error.problem}") from error
+    except YAMLError as error:
+        raise ManifestError(f"{file}: not valid YAML: {error}") from error
+
+
+def _with_dates_as_text(data: Any) -> Any:
+    """Spell YAML's dates as JSON has to, in place, so that lines stay known."""
+    places = data.items() if isinstance(data, CommentedMap) else ()
+    for key, value in list(enumerate(data) if isinstance(data, CommentedSeq) else places):
+        if isinstance(value, date):
+            data[key] = value.isoformat()[:10]
+        else:
+            _with_dates_as_text(value)
+    return data
+
+
+def _deepest(problem: ValidationError) -> ValidationError:
+    """Return the branch of an ``anyOf`` that came furthest: the one that was meant."""
+    while problem.context:
+        problem = max(problem.context, key=lambda branch: len(branch.absolute_path))
+    return problem
+
+
+def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[int, str, str]]:
+    """Word one problem: its line, what is wrong with which key, and the nearest valid word."""
+    path = list(problem.absolute_path)
+    schema = problem.schema if isinstance(problem.schema, Mapping) else {}
+    wanted: Any = problem.validator_value
+    found: Any = problem.instance
+    match problem.validator:
+        case "additionalProperties":
+            allowed = [str(key) for key in schema.get("properties", {})]
+            for key in map(str, found):
+                if key not in allowed:
+                    here = [*path, key]
+                    yield _worded(document, here, f"unknown key {key!r}", nearest(key, allowed))
+        case "required":
+            missing = [key for key in wanted if key not in found]
+            yield _worded(document, path, f"{', '.join(missing)} is missing")
+        case "enum":
+            allowed = [str(value) for value in wanted]
+            text = f"{found!r} is not one of the valid values"
+            yield _worded(document, path, text, nearest(str(found), allowed))
+        case "type" if isinstance(found, float):
+            text = f"{found!r} is a number; write a version as a quoted text"
+            yield _worded(document, path, text)
+        case _:
+            yield _worded(document, path, problem.message)
+
+
+def _worded(document: Document, path: Path, text: str, hint: str = "") -> tuple[int, str, str]:
+    where = f"{_dotted(path)}: " if path else ""
+    return (document.line(path), f"{where}{text}", hint)
+
+
+def nearest(word: str, allowed: Sequence[str]) -> str:
+    """Return a hint that names the nearest valid word, or all of them when none is near."""
+    near = difflib.get_close_matches(word, allowed, 1)
+    return f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(allowed)}"
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(str(part) for part in path)
+
+
+def _line(data: Any, path: Path) -> int:
+    line = 1
+    for key in path:
+        if isinstance(data, CommentedMap) and key in data:
+            line = data.lc.key(key)[0] + 1
+        elif isinstance(data, CommentedSeq) and isinstance(key, int):
+            line = data.lc.item(key)[0] + 1
+        else:
+            break
+        data = data[key]
+    return line

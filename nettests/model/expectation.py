@@ -1,0 +1,72 @@
+"""What a check should observe, and which documented limitation says so.
+
+Written by ``expect`` from the suites' claims and the limitation manifests, read by ``judge`` and
+``report``. It does not say what was seen.
+"""
+
+from dataclasses import dataclass
+
+from nettests.model.words import Category, Distribution, Outcome, SourceSeen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """An exact expected outcome; ``None`` means that this part is not asserted."""
+
+    outcome: Outcome
+    source_seen: SourceSeen | None = None
+    distribution: Distribution | None = None
+
+    def __str__(self) -> str:
+        parts = [self.outcome.value]
+        if self.source_seen:
+            parts.append(f"source = {self.source_seen.value}")
+        if self.distribution:
+            parts.append(self.distribution.value)
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a rule is written down: a document and its section, with an address where it has one."""
+
+    document: str
+    section: str = ""
+    address: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.document} §{self.section}" if self.section else self.document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedLimitation:
+    """A limitation that decides a check, with the facts that made its condition hold."""
+
+    id: str
+    summary: str
+    layer: str
+    category: Category
+    mechanism: str
+    sources: tuple[Source, ...]
+    because: tuple[str, ...]
+    """One sentence a condition, with the fact's value and origin, in the condition's order."""
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What one check should observe.
+
+    ``limitation`` is set when a documented deviation decides. ``expected`` is ``None`` when the
+    documents leave the outcome open (``unspecified``): what happens is recorded. ``undecided`` is set
+    when a condition needs an unknown fact: the check can then not be judged, and says which fact.
+    ``claim`` is what would be expected without the limitation.
+    """
+
+    claim: Expected
+    expected: Expected | None
+    limitation: AppliedLimitation | None = None
+    undecided: str | None = None
+    entries: tuple[str, ...] = ()
+    """Ids of all manifest entries that applied, deciding, agreeing, overridden or cancelled."""

@@ -1,0 +1,152 @@
+"""What is known of a cluster: frozen facts, each with where it was read or why it is unknown.
+
+Written by ``cluster.discover`` (and completed by the cluster profile), read by ``plan`` and
+``expect``. A fact that could not be read is never guessed: it is an unknown ``Fact`` with its reason.
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Generic, TypeVar
+
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.words import OS, Family
+
+T = TypeVar("T")
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """One fact: its value and where it was read, or no value and the reason why not.
+
+    ``origin`` is prose for people: ``"ConfigMap kube-system/kube-flannel-cfg"``, ``"cluster profile"``.
+    """
+
+    value: T | None
+    origin: str
+
+    @property
+    def known(self) -> bool:
+        """Whether the fact has a value."""
+        return self.value is not None
+
+
+def known(value: T, origin: str) -> Fact[T]:
+    """Return a fact with its value and where it was read."""
+    return Fact(value, origin)
+
+
+def unknown(reason: str) -> Fact[T]:
+    """Return a fact that could not be read, with the reason."""
+    return Fact(None, reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A node taint."""
+
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeProxyFacts:
+    """kube-proxy's settings on one node.
+
+    ``mode`` is spelled as ``--proxy-mode`` spells it; ``none`` means that no kube-proxy runs.
+    ``dsr`` and ``source_vip`` exist on Windows only; they are unknown with a reason on Linux.
+    """
+
+    version: Fact[KubernetesVersion]
+    mode: Fact[str]
+    dsr: Fact[bool]
+    source_vip: Fact[Address]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFacts:
+    """One node.
+
+    ``role`` is the node's group, stable across upgrades: the OS plus an ordinal among that OS's node
+    groups (``windows-1``); ``member`` is the node's ordinal in it, from 1.
+    """
+
+    name: str
+    os: OS
+    role: str
+    member: int
+    build: Fact[WindowsBuild]
+    os_image: str
+    kernel: str
+    architecture: str
+    kubelet: Fact[KubernetesVersion]
+    runtime: Fact[str]
+    addresses: tuple[Address, ...]
+    pod_cidrs: tuple[Network, ...]
+    kubelet_port: int
+    ready: bool
+    schedulable: bool
+    taints: tuple[Taint, ...]
+    kube_proxy: KubeProxyFacts
+    cni_driver: Fact[str]
+    host_process: Fact[bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CniFacts:
+    """The network plugin: ``plugin`` as ``flannel``, ``calico`` …; overlay settings where they apply.
+
+    A node's own driver (``l2bridge``, ``overlay`` …) is on ``NodeFacts.cni_driver``.
+    """
+
+    plugin: Fact[str]
+    backend: Fact[str]
+    vni: Fact[int]
+    vxlan_port: Fact[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalTarget:
+    """A server outside the cluster that the user declared; nothing is contacted without one.
+
+    ``tcp_port`` answers HTTP; with ``reports_client_address`` its ``/clientip`` answers as agnhost's
+    ``netexec`` does, and so does ``udp_port`` to the datagram ``clientip``.
+    """
+
+    address: Address | None = None
+    name: str | None = None
+    tcp_port: int | None = None
+    udp_port: int | None = None
+    reports_client_address: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """Everything that plans and conditions may depend on."""
+
+    server_version: KubernetesVersion
+    server_git_version: str
+    context: str
+    nodes: tuple[NodeFacts, ...]
+    cni: CniFacts
+    pod_cidrs: Fact[tuple[Network, ...]]
+    service_cidrs: Fact[tuple[Network, ...]]
+    families: tuple[Family, ...]
+    dns_address: Fact[Address]
+    cluster_domain: Fact[str]
+    external_target: ExternalTarget | None
+    external_vantage: str
+    """``none`` (default), ``proxy`` or ``direct``."""
+    denied: tuple[str, ...] = ()
+    """What this identity may not do, as ``verb resource``; empty when all that is needed is allowed."""
+    pod_records: Fact[bool] = Fact(None, "it was not read")
+    """Whether the cluster's DNS answers ``10-244-1-5.<namespace>.pod.<domain>``."""
+
+    def node(self, name: str) -> NodeFacts:
+        """Return the node of that name; ``KeyError`` when there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)

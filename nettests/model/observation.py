@@ -1,0 +1,92 @@
+"""What happened when a check was asked: attempts, addresses seen, backends, timing, raw output.
+
+Made by ``parse`` from the raw records that ``probes`` wrote to the journal; read by ``judge`` and
+``report``. An observation is never a verdict.
+"""
+
+from dataclasses import dataclass, field
+
+from nettests.model.words import Distribution, Outcome, SourceSeen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """One question as it was put and the answer as it came, before any parsing.
+
+    ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path`` or ``origin``.
+    ``tool`` names the parser that reads it (``dial``, ``curl``, ``connect``, ``ping``, ``nslookup``,
+    ``http``); ``client_os`` selects the error taxonomy. ``error`` is set when the control channel
+    itself failed: the answer, if any, is then not trusted. ``started`` is seconds since the run began.
+    """
+
+    check: str
+    purpose: str
+    attempt: int
+    tool: str
+    client_os: str
+    probe: str
+    channel: str
+    command: tuple[str, ...]
+    started: float
+    elapsed: float
+    exit_code: int | None = None
+    status: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str | None = None
+    context: dict[str, str] = field(default_factory=dict)
+    """Addresses needed to read the answer: ``client-pod``, ``client-node``, ``source-vip`` …;
+    ``resolved`` holds those that a name may resolve to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One raw answer, read."""
+
+    number: int
+    outcome: Outcome
+    detail: str
+    started: float
+    elapsed: float
+    channel: str
+    server_saw: str | None = None
+    """The client's address as the server saw it, without its port."""
+    source_port: int | None = None
+    backend: str | None = None
+    """The hostname that answered."""
+    addresses: tuple[str, ...] = ()
+    """What a name resolved to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlResult:
+    """How a positive control ended, in the same window as the check."""
+
+    proves: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """All that is known about one asked check.
+
+    ``outcome`` is the outcome that all attempts agree on; where they disagree it is the last one's and
+    ``agreed`` is false. ``trusted`` is false with a ``distrust`` sentence when the probe, its origin or
+    its channel failed.
+    """
+
+    check: str
+    outcome: Outcome
+    agreed: bool
+    attempts: tuple[Attempt, ...]
+    controls: tuple[ControlResult, ...] = ()
+    source_seen: SourceSeen | None = None
+    server_saw: str | None = None
+    backends: tuple[str, ...] = ()
+    distribution: Distribution | None = None
+    misled: tuple[str, ...] = ()
+    """What the name resolved to that is no address of the target, as with a wildcard record."""
+    trusted: bool = True
+    distrust: str | None = None
+    channel: str = ""

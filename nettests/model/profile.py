@@ -1,0 +1,92 @@
+"""The cluster profile: what a kubeconfig cannot say, stated by the user (or by a lab).
+
+Read by ``cluster.profile`` from YAML, used by discovery (stated facts, roles), by deployment (image)
+and by observation (external vantage, timing). A stated fact overrides what discovery read.
+"""
+
+from dataclasses import dataclass, field
+
+from nettests.model.facts import Address, ExternalTarget, Network
+
+AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
+"""The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Every delay and deadline of a run, in seconds, and how often things are tried.
+
+    ``dial`` is netexec's own fixed client timeout (agnhost ``netexec`` source): the others leave room
+    around it. Windows programs a Service's load balancers within about a minute (``convergence``).
+    """
+
+    ready: float = 600
+    """Pods have to be Ready; pulling a Windows image takes minutes."""
+    stuck: float = 60
+    """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long."""
+    listening: float = 15
+    """The servers of Ready pods have to answer by pod address."""
+    convergence: float = 60
+    """Services and names have to answer their users."""
+    dial: float = 5
+    names: float = 45
+    """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
+    names of a search list twice, for 5 s."""
+    channel: float = 15
+    """One answer over a control channel, beyond the dial itself."""
+    execute: float = 30
+    """One process in a container, from start to exit code."""
+    clean_up: float = 30
+    """Waiting for the run's namespace to go."""
+    successes: int = 3
+    """A positive result needs so many in a row."""
+    failures: int = 2
+    """A negative result needs so many, with the controls between them."""
+    client_addresses: int = 8
+    """Of many new connections, so many ask for the client's port, to prove that ports differ."""
+    per_probe: int = 16
+    """Concurrent questions over one probe's HTTP channel."""
+    exec_linux: int = 12
+    exec_windows: int = 6
+    """Concurrent processes on one node; on Windows they leak and deadlock (k/k #98102, #124700)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedKubeProxy:
+    """kube-proxy's settings on the nodes of one OS; ``source_vip`` maps a node's name to its VIP."""
+
+    mode: str | None = None
+    dsr: bool | None = None
+    source_vip: dict[str, Address] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedFacts:
+    """Facts that the user states; ``None`` and empty leave them to discovery."""
+
+    cni_plugin: str | None = None
+    cni_backend: str | None = None
+    cni_driver: str | None = None
+    kube_proxy_windows: StatedKubeProxy = field(default_factory=StatedKubeProxy)
+    kube_proxy_linux: StatedKubeProxy = field(default_factory=StatedKubeProxy)
+    pod_cidrs: tuple[Network, ...] = ()
+    service_cidrs: tuple[Network, ...] = ()
+    cluster_domain: str | None = None
+    dns_address: Address | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterProfile:
+    """What the user states of a cluster. The default states nothing, and nothing outside is asked.
+
+    ``roles`` pins groups of nodes to role names, so that ids survive whatever happens to labels.
+    ``external_proxy`` may carry credentials: it never reaches a journal or a report.
+    """
+
+    external_target: ExternalTarget | None = None
+    external_vantage: str = "none"
+    external_proxy: str | None = None
+    roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    image: str = AGNHOST
+    facts: StatedFacts = field(default_factory=StatedFacts)
+    timing: Timing = field(default_factory=Timing)

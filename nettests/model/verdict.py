@@ -1,0 +1,61 @@
+"""The judgement of a check, and how judgements merge and rank.
+
+Made by ``judge``; read by ``plugin`` (pytest outcome) and ``report``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.model.words import Verdict
+
+MERGE_ORDER = (
+    Verdict.FAIL,
+    Verdict.LIFTED,
+    Verdict.FLAKY,
+    Verdict.LIMITED,
+    Verdict.RECORDED,
+    Verdict.PASS,
+)
+"""Worst first, trusted observations only (ARCHITECTURE, trust rule 1)."""
+
+SUMMARY_ORDER = (
+    Verdict.FAIL,
+    Verdict.LIFTED,
+    Verdict.UNKNOWN,
+    Verdict.FLAKY,
+    Verdict.LIMITED,
+    Verdict.RECORDED,
+    Verdict.PASS,
+    Verdict.SKIPPED,
+)
+"""The order of a run's summary: ``unknown`` ranks directly after ``lifted``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A verdict with the sentence that a person needs.
+
+    ``message`` is one line: subject, expected, observed; ``next_step`` says what to look at.
+    """
+
+    check: str
+    verdict: Verdict
+    message: str
+    expected: str
+    observed: str
+    limitation: str | None = None
+    next_step: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it keeps a run green: as claimed, as documented, or left open by the documents."""
+        return self.verdict in {Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED}
+
+
+def merge(verdicts: Iterable[Verdict]) -> Verdict:
+    """Merge verdicts: ``unknown`` only when nothing was trusted, ``skipped`` only when nothing ran."""
+    seen = set(verdicts)
+    for verdict in (*MERGE_ORDER, Verdict.UNKNOWN):
+        if verdict in seen:
+            return verdict
+    return Verdict.SKIPPED

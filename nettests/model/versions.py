@@ -1,0 +1,122 @@
+"""Comparable versions: Kubernetes releases and Windows builds with their patch level.
+
+Limitation manifests state ranges of both; discovery reads both from node objects. Parsing is strict:
+what cannot be read raises ``ValueError`` with the text, and discovery turns that into an unknown fact.
+"""
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import Any
+
+import semver
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class KubernetesVersion:
+    """A Kubernetes release, compared without vendor suffixes (``v1.29.4-eks-036c24b`` = 1.29.4)."""
+
+    major: int
+    minor: int
+    patch: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "KubernetesVersion":
+        """Read ``v1.36.2``, ``1.36``, ``v1.29.4-eks-036c24b`` or ``1.27+``; else ``ValueError``."""
+        # sample: "v1.29.4-eks-036c24b", "v1.30.0+rke2r1", "1.27+"
+        found = re.match(r"v?(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
+        if found is None:
+            raise ValueError(f"not a Kubernetes version: {text!r}")
+        numbers = semver.Version(*(int(part or 0) for part in found.groups()))
+        return cls(numbers.major, numbers.minor, numbers.patch)
+
+    def __lt__(self, other: "KubernetesVersion") -> bool:
+        return self._key < other._key
+
+    @property
+    def _key(self) -> tuple[int, int, int]:
+        return (self.major, self.minor, self.patch)
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class WindowsBuild:
+    """A Windows build with its patch level (UBR): ``17763.1339``.
+
+    A build whose patch level is not known compares as the lowest patch of that build; ``patch_known``
+    says so, and conditions on patch levels then do not resolve.
+    """
+
+    build: int
+    patch: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "WindowsBuild":
+        """Read ``17763``, ``17763.1339``, ``10.0.17763`` or ``10.0.17763.1339``; else ``ValueError``."""
+        # sample: nodeInfo.kernelVersion "10.0.17763.1339"; label windows-build "10.0.17763"
+        found = re.fullmatch(r"(?:10\.0\.)?(\d{5})(?:\.(\d+))?", text.strip().split(" ")[0])
+        if found is None:
+            raise ValueError(f"not a Windows build: {text!r}")
+        return cls(int(found[1]), int(found[2]) if found[2] else None)
+
+    @property
+    def patch_known(self) -> bool:
+        """Whether the patch level was read."""
+        return self.patch is not None
+
+    def __lt__(self, other: "WindowsBuild") -> bool:
+        return (self.build, self.patch or 0) < (other.build, other.patch or 0)
+
+    def __str__(self) -> str:
+        return f"{self.build}" if self.patch is None else f"{self.build}.{self.patch}"
+
+
+Bound = KubernetesVersion | WindowsBuild
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRange:
+    """A conjunction of bounds such as ``>=17763.1432 <20348``; the empty range holds for all."""
+
+    text: str
+    bounds: tuple[tuple[str, Bound], ...]
+
+    @classmethod
+    def parse(cls, text: str, kind: type[KubernetesVersion] | type[WindowsBuild]) -> "VersionRange":
+        """Read bounds separated by blanks or commas; ``ValueError`` names the bound it cannot read."""
+        bounds = []
+        for part in re.split(r"[\s,]+", text.strip()):
+            # sample: ">=17763.1432", "<1.27"
+            found = re.fullmatch(r"(>=|<=|==|>|<)(\S+)", part)
+            if found is None:
+                raise ValueError(f"not a version bound: {part!r} (write for example >=1.20 <1.27)")
+            bounds.append((found[1], kind.parse(found[2])))
+        return cls(text, tuple(bounds))
+
+    def holds(self, version: Bound) -> bool:
+        """Whether every bound holds for ``version``."""
+        return all(_OPERATORS[sign](version, bound) for sign, bound in self.bounds)
+
+    def decides_by_patch(self, version: WindowsBuild) -> bool:
+        """Whether a bound lies inside ``version``'s own build, so that its patch level decides."""
+        return any(
+            isinstance(bound, WindowsBuild) and bound.build == version.build and bound.patch
+            for _, bound in self.bounds
+        )
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,139 @@
+"""Closed word lists of the vocabulary: operating systems, flows' kinds, outcomes.
+
+First in the flow: every other value is spelled with these. They carry no behaviour; the values are
+the words that appear in check ids, reports and limitation manifests.
+"""
+
+from enum import StrEnum
+
+
+class OS(StrEnum):
+    """Operating system of a node, spelled as the ``kubernetes.io/os`` label spells it."""
+
+    LINUX = "linux"
+    WINDOWS = "windows"
+
+
+class Protocol(StrEnum):
+    """What carries the flow."""
+
+    TCP = "tcp"
+    UDP = "udp"
+    ICMP = "icmp"
+
+
+class Family(StrEnum):
+    """IP family, spelled as ``spec.ipFamilies`` spells it."""
+
+    IPV4 = "IPv4"
+    IPV6 = "IPv6"
+
+
+class VantageKind(StrEnum):
+    """Where a probe runs."""
+
+    POD = "pod"
+    NODE = "node"
+    EXTERNAL = "external"
+
+
+class TargetKind(StrEnum):
+    """What a probe reaches."""
+
+    POD_IP = "pod-ip"
+    POD_NAME = "pod-name"
+    SERVICE_CLUSTERIP = "service-clusterip"
+    SERVICE_PQDN = "service-pqdn"
+    SERVICE_PARTIAL_NAME = "service-partial-name"
+    SERVICE_FQDN = "service-fqdn"
+    NODEPORT = "nodeport"
+    NODE_IP = "node-ip"
+    EXTERNAL_IP = "external-ip"
+    EXTERNAL_NAME = "external-name"
+
+
+class Placement(StrEnum):
+    """Where the target's node stands relative to the source's node."""
+
+    SAME_NODE = "same-node"
+    OTHER_NODE = "other-node"
+    OUTSIDE = "outside"
+
+
+class Question(StrEnum):
+    """What one check asks of its target."""
+
+    REACH = "reach"
+    """Connect, learn which backend answers and which source address it saw."""
+    PING = "ping"
+    """ICMP echo."""
+    RESOLVE = "resolve"
+    """Name resolution alone, by one resolver."""
+    DISTRIBUTE = "distribute"
+    """Many new connections from distinct source ports; which backends answer?"""
+
+
+class Resolver(StrEnum):
+    """Which client resolves a name: the resolvers of Windows differ from each other."""
+
+    SYSTEM = "system"
+    NSLOOKUP = "nslookup"
+
+
+class Outcome(StrEnum):
+    """What happened, in the observation's own words (never a verdict)."""
+
+    CONNECTED = "connected"
+    REPLIED = "replied"
+    REFUSED = "refused"
+    TIMED_OUT = "timed_out"
+    UNREACHABLE = "unreachable"
+    NXDOMAIN = "nxdomain"
+    RESOLVED = "resolved"
+    REJECTED = "rejected"
+    PROBE_FAILED = "probe_failed"
+
+    @property
+    def positive(self) -> bool:
+        """Whether the target answered: only a negative outcome needs positive controls."""
+        return self in {Outcome.CONNECTED, Outcome.REPLIED, Outcome.RESOLVED}
+
+
+class SourceSeen(StrEnum):
+    """Whose address the server saw as the source of the flow."""
+
+    CLIENT_POD = "client-pod"
+    CLIENT_NODE = "client-node"
+    TARGET_NODE = "target-node"
+    SOURCE_VIP = "source-vip"
+    EXTERNAL_CLIENT = "external-client"
+    OTHER = "other"
+
+
+class Distribution(StrEnum):
+    """Which backends answered many new connections of one client."""
+
+    ONE_BACKEND = "one-backend"
+    SEVERAL_BACKENDS = "several-backends"
+
+
+class Category(StrEnum):
+    """Why a limitation exists."""
+
+    PLATFORM = "platform"
+    BY_DESIGN = "by-design"
+    BUG = "bug"
+    ENVIRONMENT = "environment"
+
+
+class Verdict(StrEnum):
+    """The judgement of one check."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    LIMITED = "limited"
+    FAIL = "fail"
+    LIFTED = "lifted"
+    FLAKY = "flaky"
+    RECORDED = "recorded"
+    UNKNOWN = "unknown"
+    SKIPPED = "skipped"

@@ -1,0 +1,56 @@
+"""What a reached server says: its own name, or the address of the client as it saw it.
+
+agnhost's ``netexec`` answers ``hostname`` with the pod's name and ``clientip`` with the remote address.
+Used by every tool that brings a body back.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+HOSTNAME = "hostname"
+CLIENTIP = "clientip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was said: the client's address and port, or the backend's name, or neither."""
+
+    server_saw: str | None = None
+    source_port: int | None = None
+    backend: str | None = None
+
+
+def read_answer(body: str, request: str = "") -> Answer:
+    """Read a body; ``request`` is what was asked, and the text's own shape decides where it is empty.
+
+    Whatever answers a question for the hostname is taken at its word, so that a stranger's error page
+    counts as a backend of that name and not as the expected one.
+    """
+    text = body.strip()
+    client = None if request == HOSTNAME else client_address(text)
+    if client is not None:
+        return Answer(server_saw=client[0], source_port=client[1])
+    if request == HOSTNAME or (not request and _hostname_like(text)):
+        return Answer(backend=" ".join(text.split())[:80])
+    return Answer()
+
+
+def client_address(text: str) -> tuple[str, int] | None:
+    """Read an address with its port, IPv6 in brackets; ``None`` for any other text."""
+    # sample: "10.244.1.2:56880", "[fd00::2]:56880", over UDP in lower case "[fd00::a]:58634"
+    found = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
+    if found is None:
+        return None
+    try:
+        address = ipaddress.ip_address(found[1] or found[3])
+    except ValueError:
+        return None
+    # A dual-stack listener reports IPv4 clients as ::ffff:10.244.1.2.
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address), int(found[2] or found[4])
+
+
+def _hostname_like(text: str) -> bool:
+    # sample: "server-windows-1-1"
+    return re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?", text) is not None

@@ -1,0 +1,39 @@
+"""Read the answers of ``agnhost connect``: silent success, or one prefixed error text.
+
+Prefixes (agnhost, cmd/connect): ``REFUSED``, ``TIMEOUT``, ``DNS``, ``OTHER``, ``UNKNOWN``. On Windows
+refusals come as ``OTHER`` and ``UNKNOWN``, so there the text decides. The error text counts before the
+exit code: an exec sometimes reports success although the command failed.
+"""
+
+import re
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.taxonomy import Stage, classify
+
+_FIXED = {"REFUSED": Outcome.REFUSED, "TIMEOUT": Outcome.TIMED_OUT}
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of one attempt to connect; over UDP success means that the target replied."""
+    said = raw.stderr.strip()
+    # sample: "REFUSED", "TIMEOUT: read udp …: i/o timeout", "DNS: lookup nosuch.demo …: no such host"
+    found = re.match(r"(REFUSED|TIMEOUT|DNS|OTHER|UNKNOWN)(?::\s*(.*))?$", said, re.DOTALL)
+    if found is not None:
+        return _of_error(found[1], found[2] or "", raw.client_os)
+    if raw.exit_code != 0:
+        code = "lost" if raw.exit_code is None else str(raw.exit_code)
+        return probe_failed(f"agnhost connect: exit code {code}: {said or raw.stdout}")
+    udp = "--protocol=udp" in raw.command
+    return Reading(outcome=Outcome.REPLIED if udp else Outcome.CONNECTED, detail="answered")
+
+
+def _of_error(prefix: str, text: str, client_os: str) -> Reading:
+    outcome = _FIXED.get(prefix)
+    if outcome is None:
+        outcome = classify(text, client_os, Stage.NAME if prefix == "DNS" else Stage.ADDRESS)
+    detail = f"{prefix}: {text}" if text else prefix
+    if outcome is None:
+        return probe_failed(f"not understood: {detail}")
+    return Reading(outcome=outcome, detail=one_line(detail))

@@ -1,0 +1,95 @@
+"""Read the answers of agnhost ``netexec``'s ``/dial``, asked over a control channel with one try.
+
+Facts of agnhost 2.63 (recorded in tests/fixtures/transcripts/agnhost.jsonl): 200 with a JSON object
+whose keys ``responses`` and ``errors`` are absent when empty; 400 with a text for bad parameters and for
+a name that does not resolve, because the name is resolved once before the first try; the target's own
+HTTP status is ignored.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.answers import read_answer
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.taxonomy import Stage, classify
+
+_NOT_RESOLVED = "host and/or port param are invalid. "
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of dialling: who answered, or which error the probe's dial met."""
+    failure = _channel_failure(raw)
+    if failure is not None:
+        return failure
+    if raw.stdout.startswith(_NOT_RESOLVED):
+        return _of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
+    document = _document(raw.stdout)
+    if document is None:
+        return probe_failed(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
+    responses, errors = document
+    if errors:
+        return _of_error(errors[0], raw.client_os, Stage.ADDRESS)
+    if len(responses) != 1:
+        return probe_failed(f"/dial brought {len(responses)} answers to one question")
+    return _of_response(responses[0], raw)
+
+
+def read_resolution(raw: Raw) -> Reading:
+    """Read whether the probe's system resolver found the name, whatever came of dialling it."""
+    reading = read(raw)
+    if reading.outcome in {Outcome.PROBE_FAILED, Outcome.NXDOMAIN} or raw.stdout.startswith(
+        _NOT_RESOLVED
+    ):
+        return reading
+    # sample: Get "http://10.96.63.117:80/hostname": dial tcp 10.96.63.117:80: connect: …
+    # sample: read udp 10.244.1.59:41294->10.96.0.10:81: read: connection refused
+    found = re.search(r'(?:Get "http://|->)(\[[^\]]+\]|[\d.]+):\d+', reading.detail)
+    return Reading(
+        outcome=Outcome.RESOLVED,
+        detail=f"resolved; dialling it: {reading.detail}",
+        backend=reading.backend,
+        addresses=(found[1].strip("[]"),) if found else (),
+    )
+
+
+def _channel_failure(raw: Raw) -> Reading | None:
+    """Return why the answer is not netexec's; over exec it is curl's output, with an exit code."""
+    if raw.status is None and raw.exit_code != 0:
+        code = "no exit code" if raw.exit_code is None else f"exit code {raw.exit_code}"
+        return probe_failed(f"/dial was not answered ({code}): {raw.stderr or raw.stdout}")
+    if raw.status not in {None, 200, 400}:
+        return probe_failed(f"the control channel answered {raw.status}: {raw.stdout}")
+    return None
+
+
+def _document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
+    try:
+        loaded = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(loaded, dict) or set(loaded) - {"responses", "errors"}:
+        return None
+    return loaded.get("responses") or (), loaded.get("errors") or ()
+
+
+def _of_error(text: str, client_os: str, stage: Stage) -> Reading:
+    outcome = classify(text, client_os, stage)
+    if outcome is None:
+        return probe_failed(f"not understood: {text}")
+    return Reading(outcome=outcome, detail=one_line(text))
+
+
+def _of_response(text: str, raw: Raw) -> Reading:
+    answer = read_answer(text, raw.context.get("request", ""))
+    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=1
+    over_udp = re.search(r"[?&]protocol=udp\b", raw.command[-1] if raw.command else "")
+    return Reading(
+        outcome=Outcome.REPLIED if over_udp else Outcome.CONNECTED,
+        detail=f"answered: {one_line(text)}",
+        server_saw=answer.server_saw,
+        source_port=answer.source_port,
+        backend=answer.backend,
+    )

@@ -1,0 +1,72 @@
+"""Read the answers of the external vantage: an HTTP request, directly or through a forward proxy.
+
+A proxy in squid's manner answers 503 with ``X-Squid-Error`` when it cannot connect: the error's number is
+the errno of its own Linux socket. The vantage records that header on ``stderr``, and for direct requests
+the error's text.
+"""
+
+import re
+
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Outcome
+from nettests.parse.answers import read_answer
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.taxonomy import Stage, classify
+
+# sample: "X-Squid-Error: ERR_CONNECT_FAIL 111"
+_SQUID = re.compile(r"X-Squid-Error: (\w+)(?: (\d+))?")
+_ERRNO = {
+    111: Outcome.REFUSED,
+    104: Outcome.REFUSED,
+    110: Outcome.TIMED_OUT,
+    113: Outcome.UNREACHABLE,
+    101: Outcome.UNREACHABLE,
+}
+_ERRORS = {
+    "ERR_DNS_FAIL": Outcome.NXDOMAIN,
+    "ERR_READ_TIMEOUT": Outcome.TIMED_OUT,
+    "ERR_ZERO_SIZE_OBJECT": Outcome.REFUSED,
+}
+_PROXY_REFUSES = {407}
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of a request from outside."""
+    squid = _SQUID.search(raw.stderr)
+    if squid is not None:
+        return _of_squid(squid[1], int(squid[2] or 0))
+    if raw.status is None:
+        return _of_error(raw.stderr)
+    if raw.status in _PROXY_REFUSES:
+        return probe_failed(f"the external proxy answered {raw.status}")
+    if not raw.stdout.strip():
+        return probe_failed(f"an empty answer with status {raw.status}")
+    answer = read_answer(raw.stdout, raw.context.get("request", ""))
+    return Reading(
+        outcome=Outcome.CONNECTED,
+        detail=f"answered: {one_line(raw.stdout)}",
+        server_saw=answer.server_saw,
+        source_port=answer.source_port,
+        backend=answer.backend,
+    )
+
+
+def _of_squid(error: str, number: int) -> Reading:
+    outcome = _ERRNO.get(number) if error == "ERR_CONNECT_FAIL" else _ERRORS.get(error)
+    if outcome is None:
+        return probe_failed(f"the external proxy reports {error} {number}")
+    return Reading(outcome=outcome, detail=f"the proxy outside reports {error} {number}")
+
+
+def _of_error(text: str) -> Reading:
+    """Read a direct request's error: requests prints the text of Linux, or says that it timed out."""
+    # sample: "timed out: ConnectTimeoutError: …", "NewConnectionError: [Errno 111] Connection refused"
+    if text.startswith("timed out"):
+        return Reading(outcome=Outcome.TIMED_OUT, detail=one_line(text))
+    # sample: "NameResolutionError: [Errno -2] Name or service not known"
+    if "Name or service not known" in text:
+        return Reading(outcome=Outcome.NXDOMAIN, detail=one_line(text))
+    outcome = classify(text, OS.LINUX, Stage.ADDRESS)
+    if outcome is None:
+        return probe_failed(f"not understood: {text or 'no answer'}")
+    return Reading(outcome=outcome, detail=one_line(text))

@@ -1,0 +1,90 @@
+"""Read the output of ``nslookup``: BIND's, as agnhost's images hold it, Microsoft's and BusyBox's.
+
+Never by exit code: Microsoft's always ends with 0. Both programs walk a suffix list of their own, so
+their answer is about nslookup, not about the system's resolver.
+"""
+
+import ipaddress
+import re
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+_FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
+    (
+        # sample: "** server can't find nosuch.demo: NXDOMAIN" (BIND, BusyBox)
+        # sample: "*** UnKnown can't find nosuch.demo: Non-existent domain" (Microsoft)
+        re.compile(r"can't find .*: (?:NXDOMAIN|Non-existent domain)|can't resolve '"),
+        Outcome.NXDOMAIN,
+    ),
+    (
+        # sample: "*** Can't find a.b: No answer" (BIND), "*** … No address (A) records available"
+        re.compile(r"can't find .*: No answer|No .* records available", re.IGNORECASE),
+        Outcome.NXDOMAIN,
+    ),
+    (
+        # sample: "** server can't find a.b: SERVFAIL", "*** UnKnown can't find a.b: Server failed"
+        re.compile(r"can't find .*: (?:SERVFAIL|REFUSED|Server failed|Query refused)"),
+        Outcome.REFUSED,
+    ),
+    (
+        # sample: ";; communications error to 10.96.0.10#53: connection refused"
+        re.compile(r"communications error to .*: connection refused"),
+        Outcome.REFUSED,
+    ),
+    (
+        # sample: ";; connection timed out; no servers could be reached" (BIND)
+        # sample: "*** Request to UnKnown timed-out", "DNS request timed out." (Microsoft)
+        re.compile(
+            r"connection timed out|no servers could be reached|Request to .* timed-out"
+            r"|DNS request timed out|No response from server"
+        ),
+        Outcome.TIMED_OUT,
+    ),
+)
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of a lookup: addresses, or why there are none."""
+    addresses = _addresses(raw.stdout)
+    if addresses:
+        shown = ", ".join(addresses)
+        return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
+    text = f"{raw.stdout}\n{raw.stderr}"
+    for pattern, outcome in _FAILURES:
+        found = pattern.search(text)
+        if found is not None:
+            return Reading(outcome=outcome, detail=one_line(_line_of(text, found.start())))
+    return probe_failed(f"nslookup's output is not understood: {text}")
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    """Return the addresses below the first ``Name:``; those above it are the server's.
+
+    sample: ``Name:\\tweb.demo.svc.cluster.local\\nAddress: 10.96.247.61`` (BIND)
+    sample: ``Name:    web.demo…\\nAddresses:  10.0.0.1\\n          10.0.0.2`` (Microsoft)
+    """
+    _, name, answer = text.partition("Name:")
+    if not name:
+        return ()
+    found: list[str] = []
+    for line in answer.splitlines()[1:]:
+        # sample: "Address: 10.96.247.61", "Address 1: 10.96.0.1 kubernetes…", "          10.0.0.2"
+        word = re.sub(r"^\s*(?:Address(?:es)?(?: \d+)?:)?\s*", "", line).partition(" ")[0]
+        if _is_address(word) and word not in found:
+            found.append(word)
+    return tuple(found)
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ipaddress.ip_address(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _line_of(text: str, position: int) -> str:
+    begin = text.rfind("\n", 0, position) + 1
+    return text[begin:].partition("\n")[0]

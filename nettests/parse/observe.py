@@ -1,0 +1,124 @@
+"""Merge a check's raw answers into one observation, and say whether it can be trusted.
+
+The last step of parsing. Trust comes first: a failed channel, an answer that nothing can be read from, a
+probe that did not prove where it runs, or connections that were not new make the whole observation
+untrusted, whatever else was seen. What was expected is not known here.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from nettests.model.check import Check
+from nettests.model.observation import Attempt, Observation, Raw
+from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
+from nettests.parse.controls import read_controls
+from nettests.parse.read import read_raw, read_resolution
+from nettests.parse.sources import classify_source, same_address
+
+REPEATED_PORTS_DIVISOR = 8
+"""Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
+kept-alive connection shows one port again and again."""
+
+
+def observe(check: Check, raws: Sequence[Raw]) -> Observation:
+    """Return what is known about one check from all raw answers that were recorded for it."""
+    own = [raw for raw in raws if raw.purpose == "check"]
+    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
+    attempts = tuple(read(raw) for raw in own)
+    seen = _sources(check, own, attempts)
+    distrust = (
+        _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
+    )
+    outcome = attempts[-1].outcome if attempts else Outcome.PROBE_FAILED
+    return Observation(
+        check=check.id,
+        outcome=outcome,
+        agreed=len({attempt.outcome for attempt in attempts}) <= 1 and len(set(seen)) <= 1,
+        attempts=attempts,
+        controls=read_controls(check, raws, outcome),
+        source_seen=seen[-1] if seen else None,
+        server_saw=_last(attempt.server_saw for attempt in attempts),
+        backends=_distinct(attempt.backend for attempt in attempts),
+        distribution=_distribution(check, attempts),
+        misled=_misled(own, attempts),
+        trusted=distrust is None,
+        distrust=distrust,
+        channel=own[-1].channel if own else "",
+    )
+
+
+def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> list[SourceSeen]:
+    return [
+        classify_source(attempt.server_saw, raw.context, check.source.kind)
+        for raw, attempt in zip(raws, attempts, strict=True)
+        if attempt.server_saw is not None
+    ]
+
+
+def _misled(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """Return what the name resolved to that is not the target's, where its addresses were recorded.
+
+    A wildcard record in a search domain answers every name, so that a name which resolves proves nothing.
+    """
+    return _distinct(
+        address
+        for raw, attempt in zip(raws, attempts, strict=True)
+        for address in attempt.addresses
+        if raw.context.get("resolved") and not same_address(address, raw.context["resolved"])
+    )
+
+
+def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
+    """Say why a node vantage's origin is not proven; other vantages need no proof (ARCHITECTURE, trust rule 5)."""
+    if check.source.kind is not VantageKind.NODE:
+        return None
+    for raw in reversed([raw for raw in raws if raw.purpose == "origin"]):
+        saw = read_raw(raw).server_saw
+        if saw is None:
+            continue
+        node = raw.context.get("client-node", "")
+        if same_address(saw, node):
+            return None
+        return f"{raw.probe} is not on its node: a target saw {saw}, the node has {node or 'none'}"
+    return f"nothing proves that {check.source.probe} runs on its node"
+
+
+def _unusable(attempts: Sequence[Attempt]) -> str | None:
+    if not attempts:
+        return "nothing was asked"
+    for attempt in attempts:
+        if attempt.outcome is Outcome.PROBE_FAILED:
+            return f"attempt {attempt.number}: {attempt.detail}"
+    return None
+
+
+def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | None:
+    """Say why a distribution cannot be read from these answers; negative ones need none."""
+    if check.ask.question is not Question.DISTRIBUTE or not _all_positive(attempts):
+        return None
+    named = [attempt for attempt in attempts if attempt.backend is not None]
+    if len(named) < check.ask.connections:
+        return f"{len(named)} of {check.ask.connections} connections said which backend answered"
+    ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
+    repeated = len(ports) - len(set(ports))
+    if repeated * REPEATED_PORTS_DIVISOR > len(ports):
+        return f"{repeated} of {len(ports)} connections repeated a source port: they were not new"
+    return None
+
+
+def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
+    backends = _distinct(attempt.backend for attempt in attempts)
+    if check.ask.question is not Question.DISTRIBUTE or not _all_positive(attempts) or not backends:
+        return None
+    return Distribution.ONE_BACKEND if len(backends) == 1 else Distribution.SEVERAL_BACKENDS
+
+
+def _all_positive(attempts: Sequence[Attempt]) -> bool:
+    return bool(attempts) and all(attempt.outcome.positive for attempt in attempts)
+
+
+def _distinct(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if value is not None))
+
+
+def _last(values: Iterable[str | None]) -> str | None:
+    return next((value for value in reversed(list(values)) if value is not None), None)

@@ -1,0 +1,66 @@
+"""Choose the parser of a raw answer, and make an attempt of what it read.
+
+Called while probes decide whether to go on, and again when a check is judged: the same answer is always
+read the same way.
+"""
+
+from collections.abc import Callable, Mapping
+
+from nettests.model.observation import Attempt, Raw
+from nettests.parse import connect, curl, dial, http, nslookup, ping, resolve_dnsname
+from nettests.parse.reading import Reading, probe_failed
+
+Parser = Callable[[Raw], Reading]
+
+PARSERS: Mapping[str, Parser] = {
+    "dial": dial.read,
+    "curl": curl.read,
+    "connect": connect.read,
+    "ping": ping.read,
+    "nslookup": nslookup.read,
+    "resolve_dnsname": resolve_dnsname.read,
+    "http": http.read,
+}
+"""The parser of each tool that ``Raw.tool`` may name."""
+
+RESOLVERS: Mapping[str, Parser] = {
+    "dial": dial.read_resolution,
+    "nslookup": nslookup.read,
+    "resolve_dnsname": resolve_dnsname.read,
+}
+"""The tools that can be asked for a name alone."""
+
+
+def read_raw(raw: Raw) -> Attempt:
+    """Read one answer. A control channel's error, and what no parser reads, is ``probe_failed``."""
+    return _attempt(raw, PARSERS)
+
+
+def read_resolution(raw: Raw) -> Attempt:
+    """Read one answer to the question what a name resolves to."""
+    return _attempt(raw, RESOLVERS)
+
+
+def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
+    reading = _reading(raw, parsers)
+    return Attempt(
+        number=raw.attempt,
+        outcome=reading.outcome,
+        detail=reading.detail,
+        started=raw.started,
+        elapsed=raw.elapsed,
+        channel=raw.channel,
+        server_saw=reading.server_saw,
+        source_port=reading.source_port,
+        backend=reading.backend,
+        addresses=reading.addresses,
+    )
+
+
+def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
+    if raw.error is not None:
+        return probe_failed(f"control channel {raw.channel}: {raw.error}")
+    parser = parsers.get(raw.tool)
+    if parser is None:
+        return probe_failed(f"{raw.tool} cannot answer this question")
+    return parser(raw)

@@ -1,0 +1,35 @@
+"""What a tool's answer says, before it becomes an attempt of a check.
+
+The common result of the tool modules. ``probe_failed`` means that the answer says nothing of the
+network: the tool, not the target, is what failed.
+"""
+
+from dataclasses import dataclass
+
+from nettests.model.words import Outcome
+
+DETAIL_LENGTH = 300
+"""Details are for one line of a report; the journal keeps the whole text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One answer, read; the fields are those of ``Attempt``."""
+
+    outcome: Outcome
+    detail: str
+    server_saw: str | None = None
+    source_port: int | None = None
+    backend: str | None = None
+    addresses: tuple[str, ...] = ()
+
+
+def probe_failed(reason: str) -> Reading:
+    """Return the reading of an answer that says nothing of the network, with the reason."""
+    return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason))
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` on one line, cut at a length that fits a report."""
+    line = " ".join(text.split())
+    return line if len(line) <= DETAIL_LENGTH else f"{line[: DETAIL_LENGTH - 1]}…"

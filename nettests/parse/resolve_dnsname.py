@@ -1,0 +1,43 @@
+"""Read the output of PowerShell's ``Resolve-DnsName``, which asks the Windows DNS client.
+
+The resolver that applications use, unlike nslookup's. Failures are known by their error id
+(``FullyQualifiedErrorId``), which no translation changes.
+"""
+
+import re
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+_FAILURES = {
+    "DNS_ERROR_RCODE_NAME_ERROR": Outcome.NXDOMAIN,
+    "DNS_ERROR_RECORD_DOES_NOT_EXIST": Outcome.NXDOMAIN,
+    "DNS_INFO_NO_RECORDS": Outcome.NXDOMAIN,
+    "DNS_ERROR_RCODE_SERVER_FAILURE": Outcome.REFUSED,
+    "DNS_ERROR_RCODE_REFUSED": Outcome.REFUSED,
+    "ERROR_TIMEOUT": Outcome.TIMED_OUT,
+    "DNS_ERROR_NO_DNS_SERVERS": Outcome.UNREACHABLE,
+}
+
+# sample: "kubernetes.default.svc.cluster.local           A      5     Answer     10.96.0.1"
+_RECORD = re.compile(r"^\S+\s+(?:A|AAAA)\s+\d+\s+Answer\s+([0-9a-fA-F.:]+)\s*$", re.MULTILINE)
+# sample: "    + FullyQualifiedErrorId : DNS_ERROR_RCODE_NAME_ERROR,Microsoft.DnsClient.Commands.…"
+_ERROR = re.compile(r"FullyQualifiedErrorId\s*:\s*([A-Z_]+)\b")
+# sample: "cluster.local                  SOA    5     Authority  ns.dns.cluster.local …"
+_AUTHORITY = re.compile(r"^\S+\s+SOA\s+\d+\s+Authority\b", re.MULTILINE)
+
+
+def read(raw: Raw) -> Reading:
+    """Read what came of a lookup by the Windows DNS client."""
+    addresses = tuple(_RECORD.findall(raw.stdout))
+    if addresses:
+        shown = ", ".join(addresses)
+        return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)
+    text = f"{raw.stdout}\n{raw.stderr}"
+    found = _ERROR.search(text)
+    if found is not None and found[1] in _FAILURES:
+        return Reading(outcome=_FAILURES[found[1]], detail=found[1])
+    if _AUTHORITY.search(raw.stdout):
+        return Reading(outcome=Outcome.NXDOMAIN, detail="the name has no address")
+    return probe_failed(f"Resolve-DnsName's output is not understood: {one_line(text)}")

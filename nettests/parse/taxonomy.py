@@ -1,0 +1,226 @@
+"""What the error texts of clients mean: one table, per operating system of the client.
+
+Used by every tool module whose tool prints the system's or Go's own texts. Windows texts differ from
+Linux texts for the same event, and agnhost's ``connect`` recognises refusals on Linux only (it compares
+with an errno that Windows never returns). A text that is not in the table is ``None``: what is not
+understood is never guessed.
+
+Outcomes have few words, so three choices are stated here: a connection that the other side resets or
+closes without an answer is ``refused`` (it was turned away, not lost); a name server that answers
+SERVFAIL or REFUSED has ``refused`` the name; a name without addresses (NODATA) is ``nxdomain``, as Go's
+resolver treats it.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nettests.model.words import OS, Outcome
+
+
+class Stage(StrEnum):
+    """What failed: resolving the target's name, or reaching its address."""
+
+    NAME = "name"
+    ADDRESS = "address"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One error text: ``fragment`` is looked for, ``sample`` is a line in which it occurs."""
+
+    stage: Stage
+    fragment: str
+    outcome: Outcome
+    sample: str
+    os: OS | None = None
+    """The client's system; ``None`` for Go's own texts, which are the same everywhere."""
+
+
+def _name(fragment: str, outcome: Outcome, sample: str, os: OS | None = None) -> Row:
+    return Row(stage=Stage.NAME, fragment=fragment, outcome=outcome, sample=sample, os=os)
+
+
+def _address(fragment: str, outcome: Outcome, sample: str, os: OS | None = None) -> Row:
+    return Row(stage=Stage.ADDRESS, fragment=fragment, outcome=outcome, sample=sample, os=os)
+
+
+TABLE: tuple[Row, ...] = (
+    # Names, Go's own texts (net.DNSError).
+    _name(
+        # Windows' own text, "No such host is known", is found by it too.
+        "no such host",
+        Outcome.NXDOMAIN,
+        "lookup nosuch.demo on 10.96.0.10:53: no such host",
+    ),
+    _name(
+        "i/o timeout",
+        Outcome.TIMED_OUT,
+        "lookup a.b on 10.96.0.10:53: read udp 10.244.1.2:35393->10.96.0.10:53: i/o timeout",
+    ),
+    _name("server misbehaving", Outcome.REFUSED, "lookup a.b on 10.96.0.10:53: server misbehaving"),
+    _name(
+        "operation was canceled", Outcome.TIMED_OUT, "dial tcp: lookup a.b: operation was canceled"
+    ),
+    _name("context deadline exceeded", Outcome.TIMED_OUT, "lookup a.b: context deadline exceeded"),
+    # Names, Linux.
+    _name(
+        "connection refused",
+        Outcome.REFUSED,
+        "lookup a.b on 172.30.0.1:53: read udp 172.30.0.11:5->172.30.0.1:53: read: "
+        "connection refused",
+        OS.LINUX,
+    ),
+    _name(
+        "no route to host",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: no route to host",
+        OS.LINUX,
+    ),
+    _name(
+        "network is unreachable",
+        Outcome.UNREACHABLE,
+        "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: network is unreachable",
+        OS.LINUX,
+    ),
+    # Names, Windows (getaddrinfow and DnsQuery, texts of FormatMessage).
+    _name(
+        "no data of the requested type",
+        Outcome.NXDOMAIN,
+        "lookup a.b: getaddrinfow: The requested name is valid, but no data of the requested type "
+        "was found.",
+        OS.WINDOWS,
+    ),
+    _name(
+        "did not receive a response from an authoritative server",
+        Outcome.TIMED_OUT,
+        "lookup a.b: getaddrinfow: This is usually a temporary error during hostname resolution "
+        "and means that the local server did not receive a response from an authoritative server.",
+        OS.WINDOWS,
+    ),
+    _name(
+        "the timeout period expired",
+        Outcome.TIMED_OUT,
+        "lookup a.b: dnsquery: This operation returned because the timeout period expired.",
+        OS.WINDOWS,
+    ),
+    _name(
+        "DNS server failure",
+        Outcome.REFUSED,
+        "lookup a.b: dnsquery: DNS server failure.",
+        OS.WINDOWS,
+    ),
+    # Addresses, Go's own texts.
+    _address(
+        "i/o timeout",
+        Outcome.TIMED_OUT,
+        "reading from udp connection failed. err:'read udp 10.244.1.2:5->192.0.2.1:8081: i/o timeout'",
+    ),
+    _address(
+        "context deadline exceeded",
+        Outcome.TIMED_OUT,
+        'Get "http://192.0.2.1:80/hostname": context deadline exceeded '
+        "(Client.Timeout exceeded while awaiting headers)",
+    ),
+    _address(
+        "Client.Timeout exceeded",
+        Outcome.TIMED_OUT,
+        'Get "http://192.0.2.1:80/hostname": net/http: request canceled while waiting for '
+        "connection (Client.Timeout exceeded while awaiting headers)",
+    ),
+    _address(
+        "malformed HTTP response",
+        Outcome.CONNECTED,
+        'Get "http://172.30.0.11:10250/": net/http: HTTP/1.x transport connection broken: '
+        'malformed HTTP response "\\x15\\x03\\x01\\x00\\x02\\x02"',
+    ),
+    _address(": EOF", Outcome.REFUSED, 'Get "http://10.96.0.7:80/hostname": EOF'),
+    # Addresses, Linux (strerror).
+    _address(
+        "connection refused",
+        Outcome.REFUSED,
+        "dial tcp 10.244.2.5:9999: connect: connection refused",
+        OS.LINUX,
+    ),
+    _address(
+        "connection reset by peer",
+        Outcome.REFUSED,
+        "read tcp 10.244.1.2:5->10.244.2.5:80: read: connection reset by peer",
+        OS.LINUX,
+    ),
+    _address(
+        "connection timed out",
+        Outcome.TIMED_OUT,
+        "dial tcp 192.0.2.1:80: connect: connection timed out",
+        OS.LINUX,
+    ),
+    _address(
+        "no route to host",
+        Outcome.UNREACHABLE,
+        "dial tcp 172.30.0.99:80: connect: no route to host",
+        OS.LINUX,
+    ),
+    _address(
+        "network is unreachable",
+        Outcome.UNREACHABLE,
+        "dial tcp 198.51.100.9:80: connect: network is unreachable",
+        OS.LINUX,
+    ),
+    # Addresses, Windows (texts of FormatMessage for Winsock errors).
+    _address(
+        "actively refused it",
+        Outcome.REFUSED,
+        "dial tcp 10.244.2.5:9999: connectex: No connection could be made because the target "
+        "machine actively refused it.",
+        OS.WINDOWS,
+    ),
+    _address(
+        # Over UDP this is the ICMP message "port unreachable" (WSAECONNRESET).
+        "forcibly closed by the remote host",
+        Outcome.REFUSED,
+        "read udp 10.244.3.2:5->10.244.2.5:9999: wsarecv: An existing connection was forcibly "
+        "closed by the remote host.",
+        OS.WINDOWS,
+    ),
+    _address(
+        "did not properly respond after a period of time",
+        Outcome.TIMED_OUT,
+        "dial tcp 192.0.2.1:80: connectex: A connection attempt failed because the connected party "
+        "did not properly respond after a period of time, or established connection failed because "
+        "connected host has failed to respond.",
+        OS.WINDOWS,
+    ),
+    _address(
+        "attempted to an unreachable host",
+        Outcome.UNREACHABLE,
+        "dial tcp 172.30.0.99:80: connectex: A socket operation was attempted to an unreachable host.",
+        OS.WINDOWS,
+    ),
+    _address(
+        "attempted to an unreachable network",
+        Outcome.UNREACHABLE,
+        "dial tcp 198.51.100.9:80: connectex: A socket operation was attempted to an unreachable "
+        "network.",
+        OS.WINDOWS,
+    ),
+)
+
+
+def stage_of(text: str) -> Stage:
+    """Return whether an error text is about a name or about an address."""
+    # sample: "lookup nosuch.demo on 10.96.0.10:53: no such host"
+    return Stage.NAME if re.search(r"\blookup \S+", text) else Stage.ADDRESS
+
+
+def classify(text: str, client_os: str, stage: Stage | None = None) -> Outcome | None:
+    """Return what an error text means on the client's system; ``None`` when it is not known.
+
+    Case does not matter: curl and ``strerror`` begin with a capital, Go does not. ``stage`` is read
+    from the text unless the tool said it otherwise.
+    """
+    stage = stage or stage_of(text)
+    lowered = text.lower()
+    for row in TABLE:
+        if row.stage is stage and row.os in {None, client_os} and row.fragment.lower() in lowered:
+            return row.outcome
+    return None

@@ -1,0 +1,12 @@
+"""Which checks apply to a cluster: same facts, same flows, same plan, in the same order.
+
+Suites declare flows (``flow``), the ``registry`` collects them, ``cast`` chooses the nodes that play,
+``matrix`` crosses them, ``controls`` adds positive controls and ``build`` puts the plan together.
+Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
+"""
+
+from nettests.plan.build import build
+from nettests.plan.flow import Flow, Matrix, NameForm, flow, flow_of
+from nettests.plan.registry import Registry, load
+
+__all__ = ["Flow", "Matrix", "NameForm", "Registry", "build", "flow", "flow_of", "load"]

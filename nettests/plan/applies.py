@@ -1,0 +1,86 @@
+"""Whether a due question can be asked on this cluster at all, and if not, why not.
+
+Used by ``build`` for each check that is due. What a documented limitation forbids is asked all the
+same: only what has no vantage, no target or no permission is skipped.
+"""
+
+from nettests.model.check import Ask
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+
+
+def why_not(ask: Ask, facts: ClusterFacts) -> str:
+    """Return why ``ask`` cannot be asked here, or nothing."""
+    return (
+        _no_permission(ask, facts)
+        or _no_host_process(ask, facts)
+        or _no_pod_records(ask, facts)
+        or _no_external_target(ask, facts)
+        or _no_external_vantage(ask, facts)
+    )
+
+
+def _no_permission(ask: Ask, facts: ClusterFacts) -> str:
+    process = (
+        ask.source.kind is VantageKind.NODE
+        or ask.question is Question.PING
+        or ask.resolver is Resolver.NSLOOKUP
+    )
+    denied = [entry for entry in facts.denied if entry.endswith(" pods/exec")]
+    return f"this identity may not {denied[0]}" if process and denied else ""
+
+
+def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:
+    """Windows nodes ask, and answer over UDP, through HostProcess containers (KEP-1981)."""
+    nodes = []
+    if ask.source.kind is VantageKind.NODE:
+        nodes.append(facts.node(ask.source.node or ""))
+    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+        nodes.append(facts.node(ask.target.node or ""))
+    lacking = [node for node in nodes if _lacks_host_process(node)]
+    if not lacking:
+        return ""
+    fact = lacking[0].host_process
+    known = "no" if fact.known else "not known to have"
+    return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
+
+
+def _lacks_host_process(node: NodeFacts) -> bool:
+    return node.os is OS.WINDOWS and node.host_process.value is not True
+
+
+def _no_pod_records(ask: Ask, facts: ClusterFacts) -> str:
+    """Names made of pod addresses are an option of the cluster's DNS."""
+    if "{pod_address}" not in (ask.target.name_form or "") or facts.pod_records.value:
+        return ""
+    served = "serves no" if facts.pod_records.known else "is not known to serve"
+    return f"the cluster's DNS {served} records of pod addresses: {facts.pod_records.origin}"
+
+
+def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
+    external = facts.external_target
+    missing = ""
+    if ask.target.kind not in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}:
+        return ""
+    if external is None:
+        return "the cluster profile declares no external target"
+    if ask.target.kind is TargetKind.EXTERNAL_IP and external.address is None:
+        missing = "address"
+    if ask.target.kind is TargetKind.EXTERNAL_NAME and external.name is None:
+        missing = "name"
+    if ask.question is Question.REACH:
+        if ask.protocol is Protocol.TCP and external.tcp_port is None:
+            missing = missing or "tcpPort"
+        if ask.protocol is Protocol.UDP and external.udp_port is None:
+            missing = missing or "udpPort"
+    return f"the external target of the cluster profile has no {missing}" if missing else ""
+
+
+def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:
+    if ask.source.kind is not VantageKind.EXTERNAL:
+        return ""
+    if facts.external_vantage == "none":
+        return "the cluster profile declares no external vantage"
+    if ask.protocol is not Protocol.TCP:
+        return f"the external vantage carries TCP only, not {ask.protocol.value.upper()}"
+    return ""

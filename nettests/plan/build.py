@@ -1,0 +1,187 @@
+"""Facts × flows → Plan: every check that applies, every one that does not with the reason.
+
+Last step of planning. Same facts, same flows: same ids in the same order. Nothing is dropped: a due
+check that cannot be asked on this cluster becomes a skip.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nettests.model.check import Ask, Check, Plan, Skip, Target, Vantage
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import (
+    Placement,
+    Protocol,
+    Question,
+    Resolver,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import targets
+from nettests.plan.applies import why_not
+from nettests.plan.cast import Cast, cast, external_vantage, node_vantage, pod_vantage
+from nettests.plan.controls import Stage, controls
+from nettests.plan.flow import Flow, NameForm
+from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
+from nettests.plan.objects import pods_for, services_for
+from nettests.plan.samples import connections
+
+_EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
+_NEEDS = {Resolver.NSLOOKUP: ("nslookup",)}
+_PLACES = {
+    Placement.SAME_NODE: "on its own node",
+    Placement.OTHER_NODE: "on another node",
+    Placement.OUTSIDE: "",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """One check that is due, before it is known whether it can be asked."""
+
+    flow: Flow
+    cell: Cell
+    protocol: Protocol
+    question: Question
+    name: NameForm | None = None
+    resolver: Resolver | None = None
+
+    @property
+    def id(self) -> str:
+        path = self.cell.path
+        if self.flow.target in _EXTERNAL:
+            path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
+        parts = (self.flow.name, path, self.protocol.value, *self.details)
+        return "/".join(parts)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What distinguishes checks of one cell and protocol."""
+        label = self.name.label if self.name else ""
+        resolver = self.resolver.value if self.resolver else ""
+        return tuple(part for part in (self.cell.suffix, label, resolver) if part)
+
+
+def build(facts: ClusterFacts, flows: Iterable[Flow]) -> Plan:
+    """Return all that a run of ``flows`` will do on a cluster with these facts."""
+    players = cast(facts)
+    stage = Stage(cast=players, facts=facts)
+    checks: list[Check] = []
+    skips: list[Skip] = []
+    for flow in sorted(flows, key=lambda flow: flow.name):
+        skips.extend(_absences(flow, players))
+        for place in cells(flow.matrix, players):
+            if isinstance(place, Gap):
+                skips.append(_skip(flow, f"{flow.name}/{place.path}", place.reason))
+                continue
+            for due in _due(flow, place):
+                ask = _ask(due, facts)
+                reason = why_not(ask, facts)
+                if reason:
+                    skips.append(_skip(flow, due.id, reason))
+                else:
+                    checks.append(_check(due, ask, stage))
+    asks = [ask for check in checks for ask in (check.ask, *(c.ask for c in check.controls))]
+    return Plan(
+        checks=tuple(sorted(checks, key=lambda check: check.id)),
+        skips=tuple(sorted(skips, key=lambda skip: skip.id)),
+        pods=pods_for(asks, players),
+        services=services_for(asks),
+    )
+
+
+def _absences(flow: Flow, players: Cast) -> Iterator[Skip]:
+    for who, reason in players.absent:
+        yield _skip(flow, f"{flow.name}/{who}", reason)
+
+
+def _skip(flow: Flow, check_id: str, reason: str) -> Skip:
+    return Skip(id=check_id, flow=flow.name, reason=reason, required=flow.required)
+
+
+def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
+    for name in flow.names or (None,):
+        if flow.question is not Question.RESOLVE:
+            for protocol in flow.protocols:
+                yield _Due(
+                    flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
+                )
+        # Placement makes no difference to a name: it is asked for once a source.
+        if name and cell.placement is not Placement.OTHER_NODE:
+            for resolver in name.resolvers:
+                yield _Due(
+                    flow=flow,
+                    cell=cell,
+                    protocol=Protocol.UDP,
+                    question=Question.RESOLVE,
+                    name=name,
+                    resolver=resolver,
+                )
+
+
+def _ask(due: _Due, facts: ClusterFacts) -> Ask:
+    backends = due.cell.backends
+    return Ask(
+        source=_source(due),
+        target=_target(due),
+        protocol=due.protocol,
+        family=facts.families[0],
+        question=due.question,
+        resolver=due.resolver,
+        connections=connections(len(backends.servers)) if backends else 1,
+    )
+
+
+def _source(due: _Due) -> Vantage:
+    if due.cell.source is None:
+        return external_vantage()
+    if due.flow.source is VantageKind.NODE:
+        return node_vantage(due.cell.source)
+    return pod_vantage(due.cell.source)
+
+
+def _target(due: _Due) -> Target:
+    cell, kind = due.cell, due.flow.target
+    template = due.name.template if due.name else None
+    if cell.backends is not None:
+        several = due.flow.several_backends
+        return targets.spread(cell.backends) if several else targets.affinity(cell.backends)
+    node = cell.target
+    if node is None:
+        by_name = kind is TargetKind.EXTERNAL_NAME
+        return targets.external_name(template) if by_name else targets.external_ip()
+    owned = {
+        TargetKind.NODEPORT: lambda: targets.node_port(node, cell.backend or node),
+        TargetKind.NODE_IP: lambda: targets.node_ip(node),
+        TargetKind.POD_IP: lambda: targets.pod_ip(node),
+        TargetKind.POD_NAME: lambda: targets.pod_name(node, template or targets.POD_FQDN),
+    }
+    return owned[kind]() if kind in owned else targets.of_service(kind, node, template)
+
+
+def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
+    several = due.flow.several_backends
+    return Check(
+        id=due.id,
+        flow=due.flow.name,
+        title=_title(due),
+        ask=ask,
+        placement=due.cell.placement,
+        claim=due.flow.expected(due.protocol, due.question),
+        controls=controls(stage, ask, None if several else due.cell.backends),
+        sources=due.flow.sources,
+        needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
+        required=due.flow.required,
+    )
+
+
+def _title(due: _Due) -> str:
+    """Say the check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
+    source = f"{due.cell.source.role} {due.flow.source.value}" if due.cell.source else "outside"
+    owner = due.cell.backends or due.cell.target
+    target = ""
+    if owner is not None:
+        target = due.cell.path.split("/")[1] + " "
+    where = _PLACES[due.cell.placement]
+    words = f"{source} → {target}{due.flow.target.value} {where}".rstrip()
+    return ", ".join((words, due.protocol.value.upper(), *due.details))

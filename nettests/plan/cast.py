@@ -1,0 +1,132 @@
+"""Who plays: which nodes of each role, and the names of the Pods and Services that stand for them.
+
+Second step of planning. The sampling rule is here: of every role the first two usable members, the
+first as the source, so that a cluster of a thousand nodes is asked as much as one of four. Names are
+made of role and member only; nothing is created here.
+"""
+
+from dataclasses import dataclass
+
+from nettests.model.check import Vantage
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, VantageKind
+
+HEADLESS = "servers"
+"""The headless Service whose subdomain names the server pods."""
+
+EXTERNAL_PROBE = "external"
+
+_MEMBERS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """A role with the members that play: one or two usable nodes."""
+
+    name: str
+    os: OS
+    members: tuple[NodeFacts, ...]
+
+    @property
+    def first(self) -> NodeFacts:
+        """The member that is the source of this role's flows."""
+        return self.members[0]
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The server pods of the role, at least two: a single node holds both."""
+        if len(self.members) > 1:
+            return tuple(server(node) for node in self.members)
+        return (server(self.first), second_server(self.first))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """The roles that play, by name, and the absent ones with the reason."""
+
+    roles: tuple[Role, ...]
+    absent: tuple[tuple[str, str], ...]
+
+    @property
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """All nodes that play: Linux first, because controls prefer it, then by role and member."""
+        return tuple(
+            node
+            for role in sorted(self.roles, key=lambda role: (role.os is OS.WINDOWS, role.name))
+            for node in role.members
+        )
+
+
+def cast(facts: ClusterFacts) -> Cast:
+    """Choose who plays; a role or operating system without a usable node is absent, with why."""
+    roles = []
+    absent = []
+    for name in sorted({node.role for node in facts.nodes}):
+        group = sorted((n for n in facts.nodes if n.role == name), key=lambda node: node.member)
+        usable = tuple(node for node in group if not unusable(node))
+        if usable:
+            roles.append(Role(name=name, os=group[0].os, members=usable[:_MEMBERS]))
+        else:
+            absent.append((name, "no usable node: " + ", ".join(map(_why_unusable, group))))
+    absent += [
+        (os.value, f"the cluster has no {os.value.capitalize()} node")
+        for os in OS
+        if not any(node.os is os for node in facts.nodes)
+    ]
+    return Cast(roles=tuple(roles), absent=tuple(absent))
+
+
+def unusable(node: NodeFacts) -> str:
+    """Return why no probe can stand on ``node``, or nothing."""
+    if not node.ready:
+        return "not Ready"
+    return "" if node.schedulable else "cordoned"
+
+
+def _why_unusable(node: NodeFacts) -> str:
+    return f"{node.name} is {unusable(node)}"
+
+
+def server(node: NodeFacts) -> str:
+    """Return the name of the server pod on ``node``."""
+    return f"server-{_slot(node)}"
+
+
+def second_server(node: NodeFacts) -> str:
+    """Return the name of the second server pod on ``node``."""
+    return f"server-{_slot(node)}-b"
+
+
+def service(server_pod: str) -> str:
+    """Return the name of the Service in front of one server pod (ClusterIP and NodePort in one)."""
+    return f"svc-{server_pod}"
+
+
+def pod_vantage(node: NodeFacts) -> Vantage:
+    """Return the vantage of the probe pod on ``node``."""
+    return _vantage(node, VantageKind.POD, f"probe-{_slot(node)}")
+
+
+def node_vantage(node: NodeFacts) -> Vantage:
+    """Return the vantage of ``node`` itself: hostNetwork on Linux, HostProcess on Windows."""
+    return _vantage(node, VantageKind.NODE, f"node-{_slot(node)}")
+
+
+def external_vantage() -> Vantage:
+    """Return the vantage outside the cluster."""
+    return Vantage(kind=VantageKind.EXTERNAL, probe=EXTERNAL_PROBE)
+
+
+def _vantage(node: NodeFacts, kind: VantageKind, probe: str) -> Vantage:
+    return Vantage(
+        kind=kind,
+        probe=probe,
+        role=node.role,
+        os=node.os,
+        node=node.name,
+        build=node.build.value,
+    )
+
+
+def _slot(node: NodeFacts) -> str:
+    return f"{node.role}-{node.member}"

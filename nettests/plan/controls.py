@@ -1,0 +1,127 @@
+"""Positive controls: what must work in the same window before a negative result is believed.
+
+Fourth step of planning, after a check's own question is known. ``vantage`` controls show that this
+vantage reaches something by this protocol, on a path that is documented to work and shares as little
+as possible with the one in question; ``target`` controls show that the target answers another
+vantage. Where a cluster offers no such vantage the control is absent, and the judge then leaves a
+negative result ``unknown``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from nettests.model.check import Ask, Control, Target
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.plan import targets
+from nettests.plan.cast import (
+    Cast,
+    Role,
+    external_vantage,
+    node_vantage,
+    pod_vantage,
+    second_server,
+    server,
+)
+
+_IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What a cluster offers to controls: who plays, and what is known of the outside."""
+
+    cast: Cast
+    facts: ClusterFacts
+
+    def may_stand_on(self, node: NodeFacts) -> bool:
+        """Whether a node vantage on ``node`` may serve as a control."""
+        return node.os is OS.LINUX or node.host_process.value is True
+
+
+def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
+    """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
+    found = (
+        ("vantage", _vantage(stage, ask)),
+        ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
+    )
+    return tuple(Control(proves=proves, ask=proof) for proves, proof in found if proof)
+
+
+def _vantage(stage: Stage, ask: Ask) -> Ask | None:
+    if ask.source.kind is VantageKind.EXTERNAL:
+        target = _other_node_port(stage, ask)
+    else:
+        target = _other_pod(stage, ask)
+    if target is None:
+        return None
+    question = Question.PING if ask.question is Question.PING else Question.REACH
+    return replace(ask, target=target, question=question, resolver=None, connections=1)
+
+
+def _other_pod(stage: Stage, ask: Ask) -> Target | None:
+    """Return a server pod other than the one in question, for the source to reach by address.
+
+    For a pod the pod on its own node, or one elsewhere if that is in question; for a node only pods
+    of its own, because reaching others is not documented on every network.
+    """
+    here = stage.facts.node(ask.source.node or "")
+    asked = {ask.target.pod, *ask.target.backends}
+    places = [(server(here), here)]
+    if ask.source.kind is VantageKind.POD:
+        places += [(server(node), node) for node in stage.cast.nodes if node is not here]
+    places.append((second_server(here), here))
+    pod, node = next(place for place in places if place[0] not in asked)
+    return targets.pod_ip(node, pod)
+
+
+def _other_node_port(stage: Stage, ask: Ask) -> Target | None:
+    """Return another node's NodePort, or the external target, for the outside to reach."""
+    for node in stage.cast.nodes:
+        if node.name != ask.target.node and server(node) not in ask.target.backends:
+            return targets.node_port(node, node)
+    external = stage.facts.external_target
+    return targets.external_ip() if external and external.address and external.tcp_port else None
+
+
+def _distribution(ask: Ask, backends: Role) -> Ask:
+    """Return the same connections through a Service without affinity: several backends answer."""
+    return replace(ask, target=targets.spread(backends))
+
+
+def _target(stage: Stage, ask: Ask) -> Ask | None:
+    if ask.question is Question.RESOLVE and ask.target.kind in _IN_CLUSTER_NAMES:
+        return replace(ask, target=targets.fully_qualified(ask.target))
+    if ask.target.kind is TargetKind.NODEPORT:
+        return next(_through_node_port(stage, ask), None)
+    return next(_from_elsewhere(stage, ask), None)
+
+
+def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:
+    """Yield the same question from other pods, Linux first; pings outside from Linux alone."""
+    outside_ping = ask.question is Question.PING and ask.target.kind is TargetKind.EXTERNAL_IP
+    for node in stage.cast.nodes:
+        source = pod_vantage(node)
+        if source.probe != ask.source.probe and not (outside_ping and node.os is OS.WINDOWS):
+            yield replace(ask, source=source)
+    if outside_ping:
+        for node in stage.cast.nodes:
+            if node.os is OS.LINUX:
+                yield replace(ask, source=node_vantage(node))
+
+
+def _through_node_port(stage: Stage, ask: Ask) -> Iterator[Ask]:
+    """Yield the same question from nodes that do not own the address, then from outside.
+
+    A Linux node that owns the address comes last: its own NodePorts work too.
+    """
+    nodes = [node for node in stage.cast.nodes if stage.may_stand_on(node)]
+    for node in nodes:
+        if node.name not in {ask.source.node, ask.target.node}:
+            yield replace(ask, source=node_vantage(node))
+    inside = ask.source.kind is not VantageKind.EXTERNAL
+    if inside and ask.protocol is Protocol.TCP and stage.facts.external_vantage != "none":
+        yield replace(ask, source=external_vantage())
+    for node in nodes:
+        if node.os is OS.LINUX and node.name == ask.target.node != ask.source.node:
+            yield replace(ask, source=node_vantage(node))

@@ -1,0 +1,169 @@
+"""What a suite declares: one flow with its matrix and its claim, on the test that asserts it.
+
+First step of planning. A flow is a value; ``flow`` ties it to its test, so that there is no flow
+without a test and no claim apart from the test's own docstring. Positive controls are not declared:
+they follow from vantage, target and question (``controls``), so no suite can forget them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from nettests.errors import PlanError
+from nettests.model.expectation import Expected, Source
+from nettests.model.words import (
+    Distribution,
+    Outcome,
+    Protocol,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+_ATTRIBUTE = "nettests_flow"
+
+
+class Matrix(StrEnum):
+    """How a flow is crossed with the cluster's roles and placements."""
+
+    PAIRS = "pairs"
+    """Every role to every role: the source's own node and another node."""
+    OWN_NODE = "own-node"
+    """Every role to its own node's address, by backends on that node and elsewhere."""
+    OTHER_NODES = "other-nodes"
+    """Every role to other nodes' addresses, by backends on that node and elsewhere."""
+    ROLES = "roles"
+    """Every role to all servers of every role."""
+    SOURCES = "sources"
+    """Every role to one target outside the cluster."""
+    NEAREST = "nearest"
+    """Every role to a target on its own node: for questions that do not depend on the target's."""
+    NODES = "nodes"
+    """From outside to every role's node address, by backends on that node and elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameForm:
+    """A name that resolvers are asked: ``template`` as in ``Target.name_form``.
+
+    ``label`` distinguishes the forms of one flow in check ids (``svc.ns``); empty when there is one.
+    ``resolvers`` are asked for the name alone; the names of ``REACH`` flows go through the system's.
+    """
+
+    template: str
+    label: str = ""
+    resolvers: tuple[Resolver, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """One flow: from which kind of vantage to which kind of target, and what is claimed of it.
+
+    The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
+    unless ``outcome`` names another one. ``source_seen`` and ``distribution`` are asserted when given.
+    ``required`` makes a run worthless in which every check of the flow was skipped.
+    """
+
+    name: str
+    claim: str
+    source: VantageKind
+    target: TargetKind
+    matrix: Matrix
+    sources: tuple[Source, ...]
+    protocols: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP)
+    question: Question = Question.REACH
+    names: tuple[NameForm, ...] = ()
+    outcome: Outcome | None = None
+    source_seen: SourceSeen | None = None
+    distribution: Distribution | None = None
+    needs: tuple[str, ...] = ()
+    required: bool = False
+
+    def __post_init__(self) -> None:
+        # sample: flow "pod-to-service-partial-name" of the shipped suites
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise PlanError(
+                f"flow name {self.name!r} cannot be part of check ids",
+                hint="use lower-case letters, digits and single dashes",
+            )
+        if not self.claim:
+            raise PlanError(
+                f"flow {self.name} claims nothing",
+                hint="write the claim as the first paragraph of the test's docstring",
+            )
+
+    @property
+    def several_backends(self) -> bool:
+        """Whether the flow claims that connections are spread, so that it needs no affinity."""
+        return self.distribution is Distribution.SEVERAL_BACKENDS
+
+    def expected(self, protocol: Protocol, question: Question) -> Expected:
+        """Return what this flow claims for ``protocol`` when ``question`` is asked."""
+        if question is Question.RESOLVE:
+            return Expected(outcome=self.outcome or Outcome.RESOLVED)
+        works = Outcome.CONNECTED if protocol is Protocol.TCP else Outcome.REPLIED
+        return Expected(
+            outcome=self.outcome or works,
+            source_seen=self.source_seen,
+            distribution=self.distribution,
+        )
+
+
+def flow(
+    name: str,
+    *,
+    source: VantageKind,
+    target: TargetKind,
+    matrix: Matrix,
+    sources: tuple[Source, ...],
+    protocols: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP),
+    question: Question = Question.REACH,
+    names: tuple[NameForm, ...] = (),
+    outcome: Outcome | None = None,
+    source_seen: SourceSeen | None = None,
+    distribution: Distribution | None = None,
+    needs: tuple[str, ...] = (),
+    required: bool = False,
+) -> Callable[[Test], Test]:
+    """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
+
+    The test is asked once for every check that the plan makes of the flow.
+    """
+
+    def declare(test: Test) -> Test:
+        declared = Flow(
+            name=name,
+            claim=_first_paragraph(test.__doc__ or ""),
+            source=source,
+            target=target,
+            matrix=matrix,
+            sources=sources,
+            protocols=protocols,
+            question=question,
+            names=names,
+            outcome=outcome,
+            source_seen=source_seen,
+            distribution=distribution,
+            needs=needs,
+            required=required,
+        )
+        setattr(test, _ATTRIBUTE, declared)
+        return test
+
+    return declare
+
+
+def flow_of(test: object) -> Flow | None:
+    """Return the flow that a test declares, or ``None``."""
+    declared = getattr(test, _ATTRIBUTE, None)
+    return declared if isinstance(declared, Flow) else None
+
+
+def _first_paragraph(docstring: str) -> str:
+    return " ".join(docstring.strip().split("\n\n")[0].split())

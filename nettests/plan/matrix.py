@@ -1,0 +1,150 @@
+"""Which sources meet which targets, and where: the cells of a flow's matrix.
+
+Third step of planning. A cell names nodes, not addresses or protocols; an ordinary pair that this
+cluster cannot offer (another node of a role that has one) is a gap with its reason, never silence.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from nettests.model.facts import NodeFacts
+from nettests.model.words import Placement
+from nettests.plan.cast import Cast, Role
+from nettests.plan.flow import Matrix
+
+OUTSIDE = "external"
+"""How ids name what is not in the cluster, as a source and as a target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One place of a matrix.
+
+    ``source`` is ``None`` outside the cluster, ``target`` is ``None`` for what has no node. With
+    ``backend`` the target node only owns the address, and the backend's node answers.
+    """
+
+    source: NodeFacts | None
+    target: NodeFacts | None
+    placement: Placement
+    backend: NodeFacts | None = None
+    backends: Role | None = None
+
+    @property
+    def path(self) -> str:
+        """The part of a check's id that says where: ``windows-1/linux-1/other-node``."""
+        target = self.backends.name if self.backends else _name(self.target)
+        return f"{_name(self.source)}/{target}/{self.placement.value}"
+
+    @property
+    def suffix(self) -> str:
+        """The last part of a check's id where the backend's place matters: ``backend-local``."""
+        if self.backend is None:
+            return ""
+        return f"backend-{'local' if self.backend is self.target else self.backend.role}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A place of a matrix that this cluster does not offer."""
+
+    path: str
+    reason: str
+
+
+def cells(matrix: Matrix, cast: Cast) -> tuple[Cell | Gap, ...]:
+    """Return the matrix of a flow over the roles that play, in the order of the roles' names."""
+    return tuple(_RULES[matrix](cast))
+
+
+def _pairs(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        for target in cast.roles:
+            if source is target:
+                yield Cell(source=source.first, target=source.first, placement=Placement.SAME_NODE)
+            yield _other(source, target)
+
+
+def _other(source: Role, target: Role) -> Cell | Gap:
+    node = _elsewhere(target, source.first)
+    if node is None:
+        return _lone(source)
+    return Cell(source=source.first, target=node, placement=Placement.OTHER_NODE)
+
+
+def _lone(role: Role) -> Gap:
+    return Gap(
+        path=f"{role.name}/{role.name}/{Placement.OTHER_NODE.value}",
+        reason=f"only one usable node of role {role.name}: {role.first.name}",
+    )
+
+
+def _own_node(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield from _backends(cast, role.first, role.first, Placement.SAME_NODE)
+
+
+def _other_nodes(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        for target in cast.roles:
+            owner = _elsewhere(target, source.first)
+            if owner is None:
+                yield _lone(source)
+            else:
+                yield from _backends(cast, source.first, owner, Placement.OTHER_NODE)
+
+
+def _nodes(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield from _backends(cast, None, role.first, Placement.OUTSIDE)
+
+
+def _backends(
+    cast: Cast, source: NodeFacts | None, owner: NodeFacts, placement: Placement
+) -> Iterator[Cell]:
+    """Yield one cell for a backend on the owner of the address, and one for each role elsewhere."""
+    elsewhere = (_elsewhere(role, owner) for role in cast.roles)
+    for backend in (owner, *(node for node in elsewhere if node is not None)):
+        yield Cell(source=source, target=owner, placement=placement, backend=backend)
+
+
+def _roles(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        for target in cast.roles:
+            alone = source is target and len(target.members) == 1
+            yield Cell(
+                source=source.first,
+                target=None,
+                placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
+                backends=target,
+            )
+
+
+def _sources(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
+
+
+def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
+
+
+def _elsewhere(role: Role, node: NodeFacts) -> NodeFacts | None:
+    """Return the role's first member that is not ``node``."""
+    return next((member for member in role.members if member is not node), None)
+
+
+def _name(node: NodeFacts | None) -> str:
+    return node.role if node else OUTSIDE
+
+
+_RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
+    Matrix.PAIRS: _pairs,
+    Matrix.OWN_NODE: _own_node,
+    Matrix.OTHER_NODES: _other_nodes,
+    Matrix.ROLES: _roles,
+    Matrix.SOURCES: _sources,
+    Matrix.NEAREST: _own_role,
+    Matrix.NODES: _nodes,
+}

@@ -1,0 +1,102 @@
+"""The flows of the suites that were named: read from their modules, unique by name.
+
+Called once per process, before planning. Loading a module executes it, which is the only thing in
+``plan`` that touches the file system; a module that does not import ``nettests.plan`` is left alone.
+"""
+
+import difflib
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from nettests.errors import PlanError
+from nettests.plan.flow import Flow, flow_of
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Flows by name, in the order of their names."""
+
+    flows: tuple[Flow, ...]
+
+    @classmethod
+    def of(cls, declared: Iterable[tuple[Flow, str]]) -> "Registry":
+        """Collect flows with the places that declare them; ``PlanError`` names a flow's two places."""
+        places: dict[str, str] = {}
+        flows = []
+        for flow, place in declared:
+            if flow.name in places:
+                raise PlanError(
+                    f"flow {flow.name} is declared twice: in {places[flow.name]} and in {place}",
+                    hint="rename one of them, or name only one of the two suites",
+                )
+            places[flow.name] = place
+            flows.append(flow)
+        return cls(tuple(sorted(flows, key=lambda flow: flow.name)))
+
+    def select(self, names: Sequence[str]) -> "Registry":
+        """Return the named flows alone, or all when none is named; ``PlanError`` lists near misses."""
+        known = {flow.name for flow in self.flows}
+        for name in names:
+            if name not in known:
+                raise PlanError(f"no suite declares a flow {name!r}", hint=_near(name, known))
+        if not names:
+            return self
+        return Registry(tuple(flow for flow in self.flows if flow.name in names))
+
+
+def load(paths: Sequence[Path]) -> Registry:
+    """Return the flows that the suite modules at ``paths`` (files or folders) declare.
+
+    A module that cannot be imported is a ``PlanError`` with the file and the reason.
+    """
+    files: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists():
+            raise PlanError(f"no suite at {path}", hint="name a test file or a folder of them")
+        files.update(dict.fromkeys(_modules(path)))
+    return Registry.of(found for file in files for found in _declared(file))
+
+
+def _modules(path: Path) -> list[Path]:
+    found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+    return [file.resolve() for file in found if "nettests.plan" in file.read_text("utf-8")]
+
+
+def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
+    for value in vars(_execute(file)).values():
+        flow = flow_of(value)
+        if flow is not None:
+            yield flow, str(file)
+
+
+def _execute(file: Path) -> ModuleType:
+    # The name carries the whole path: two suites may hold modules of the same name.
+    name = f"nettests_suite_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise PlanError(f"{file} is not a Python module", hint="name a test file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except PlanError as error:
+        raise PlanError(f"{file}: {error.message}", hint=error.hint) from error
+    except Exception as error:
+        raise PlanError(
+            f"suite {file} cannot be imported: {type(error).__name__}: {error}",
+            hint=f"run: python {file}",
+        ) from error
+    finally:
+        sys.modules.pop(name, None)
+    return module
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    ordered = sorted(known)
+    near = difflib.get_close_matches(name, ordered, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else f"flows: {', '.join(ordered)}"

@@ -1,0 +1,101 @@
+"""The targets of checks and of their controls, spelled the same way everywhere.
+
+Used by ``build`` and ``controls``. Pure construction: which target is meant is decided there.
+"""
+
+from dataclasses import replace
+
+from nettests.model.check import Target
+from nettests.model.facts import NodeFacts
+from nettests.model.words import TargetKind
+from nettests.plan.cast import Role, server, service
+
+FQDN = "{service}.{namespace}.svc.{domain}"
+POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
+
+
+def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
+    """Return a server pod by its address: the node's first one unless another is named."""
+    pod = pod or server(node)
+    return _on(node, TargetKind.POD_IP, pod=pod, backends=(pod,))
+
+
+def pod_name(node: NodeFacts, template: str) -> Target:
+    """Return the server pod of a node by one of its names."""
+    pod = server(node)
+    return _on(node, TargetKind.POD_NAME, pod=pod, backends=(pod,), name_form=template)
+
+
+def of_service(kind: TargetKind, node: NodeFacts, template: str | None = None) -> Target:
+    """Return the Service in front of a node's server pod, by ClusterIP or by a name."""
+    pod = server(node)
+    return _on(node, kind, service=service(pod), backends=(pod,), name_form=template)
+
+
+def fully_qualified(target: Target) -> Target:
+    """Return the same Service by its fully qualified name."""
+    return replace(target, kind=TargetKind.SERVICE_FQDN, name_form=FQDN)
+
+
+def node_port(owner: NodeFacts, backend: NodeFacts) -> Target:
+    """Return ``owner``'s address at the NodePort of the Service backed on ``backend``."""
+    pod = server(backend)
+    return _on(owner, TargetKind.NODEPORT, service=service(pod), backends=(pod,))
+
+
+def node_ip(node: NodeFacts) -> Target:
+    """Return a node by its address."""
+    return _on(node, TargetKind.NODE_IP)
+
+
+def affinity(role: Role) -> Target:
+    """Return the Service with ClientIP affinity over all servers of a role."""
+    return _over(role, f"affinity-{role.name}")
+
+
+def spread(role: Role) -> Target:
+    """Return the Service without affinity over the same servers."""
+    return _over(role, f"spread-{role.name}")
+
+
+def external_ip() -> Target:
+    """Return the declared external target by address."""
+    return Target(kind=TargetKind.EXTERNAL_IP)
+
+
+def external_name(template: str | None) -> Target:
+    """Return the declared external target by name."""
+    return Target(kind=TargetKind.EXTERNAL_NAME, name_form=template)
+
+
+def _over(role: Role, name: str) -> Target:
+    return Target(
+        kind=TargetKind.SERVICE_CLUSTERIP,
+        role=role.name,
+        os=role.os,
+        build=role.first.build.value,
+        service=name,
+        backends=role.servers,
+    )
+
+
+def _on(
+    node: NodeFacts,
+    kind: TargetKind,
+    *,
+    pod: str | None = None,
+    service: str | None = None,
+    backends: tuple[str, ...] = (),
+    name_form: str | None = None,
+) -> Target:
+    return Target(
+        kind=kind,
+        role=node.role,
+        os=node.os,
+        node=node.name,
+        build=node.build.value,
+        pod=pod,
+        service=service,
+        backends=backends,
+        name_form=name_form,
+    )

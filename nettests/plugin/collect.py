@@ -1,0 +1,65 @@
+"""The plan as pytest parameters: one test per check, planned skips included.
+
+Registered in every process that collects. Ids are the checks' own, so every process collects the same
+tests in the same order.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from nettests.model.check import Check, Skip
+from nettests.plan import flow_of
+from nettests.session.blueprint import Blueprint
+from nettests.session.journal import Follower
+
+CHECK = "check"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collector:
+    """What a collecting process knows: what will be asked, and where the answers appear.
+
+    Compared by identity, because pytest keeps plugins in sets.
+    """
+
+    blueprint: Blueprint
+    follower: Follower
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Give a suite's test one parameter for each check and skip of its flow."""
+        flow = flow_of(metafunc.function)
+        if flow is None:
+            return
+        plan = self.blueprint.plan
+        due: list[Check | Skip] = [
+            *(check for check in plan.checks if check.flow == flow.name),
+            *(skip for skip in plan.skips if skip.flow == flow.name),
+        ]
+        metafunc.parametrize(CHECK, [_parameter(one) for one in due])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Drop the tests of flows that are not asked; pytest keeps a placeholder for each."""
+        placeholders = [item for item in items if _of_flow(item) and check_in(item.nodeid) is None]
+        if placeholders:
+            config.hook.pytest_deselected(items=placeholders)
+            items[:] = [item for item in items if item not in placeholders]
+
+
+def _parameter(due: Check | Skip) -> object:
+    marks = [pytest.mark.skip(reason=due.reason)] if isinstance(due, Skip) else []
+    return pytest.param(due, id=due.id, marks=marks)
+
+
+def _of_flow(item: pytest.Item) -> bool:
+    return flow_of(getattr(item, "function", None)) is not None
+
+
+def check_in(nodeid: str) -> str | None:
+    """Return the check id in a test's id, or ``None`` if it has none."""
+    # sample: suites/test_pod_to_pod.py::test_pod_to_pod_ip[pod-to-pod-ip/linux-1/linux-1/same-node/tcp]
+    _, _, inside = nodeid.rpartition("::")[2].partition("[")
+    return inside.removesuffix("]") if "/" in inside else None

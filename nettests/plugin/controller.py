@@ -1,0 +1,247 @@
+"""In the process that users started: prepare once, observe once, keep the journal, end the run.
+
+Under xdist it hands the facts to the workers and never runs a test itself. Whatever way the run ends,
+documents are written and the cluster is left as it was found.
+"""
+
+import sys
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from _pytest.outcomes import (
+    Exit,
+)  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
+
+from nettests.errors import NettestsError, PathError
+from nettests.expect import unused
+from nettests.model.check import Check, Plan, Skip
+from nettests.model.verdict import Judgement
+from nettests.model.words import Verdict
+from nettests.plan import Registry, load
+from nettests.plugin import exitcodes, options, outcome, worker
+from nettests.plugin.collect import check_in
+from nettests.plugin.documents import write_documents
+from nettests.plugin.lab import lab
+from nettests.plugin.reporter import Reporter
+from nettests.plugin.summary import show
+from nettests.session.blueprint import Blueprint
+from nettests.session.options import RunOptions
+from nettests.session.run import (
+    JOURNAL,
+    Prepared,
+    Run,
+    prepare,
+    record_failed_start,
+    require_writable,
+)
+from nettests.session.signals import ending_signals
+
+NAME = "nettests-controller"
+INTERNAL_ERROR = int(pytest.ExitCode.INTERNAL_ERROR)
+
+
+def register(config: pytest.Config) -> None:
+    """Take part in this pytest run."""
+    config.pluginmanager.register(Controller(config), NAME)
+
+
+class Error(Exit):
+    """Ends pytest with a sentence; pytest prints the name of this class before it."""
+
+
+class Controller:
+    """The life of one run, hook by hook in the order in which pytest calls them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.options: RunOptions = options.run_options(config)
+        self.reporter = Reporter(config.option.nettests_output)
+        self.run: Run | None = None
+        self._verdicts: dict[str, Verdict] = {}
+        self._selected: frozenset[str] = frozenset()
+        self._others_failed = False
+        self._closing = ExitStack()
+        wanted = config.option.nettests_output != "pytest"
+        self._alone = wanted and not config.option.collectonly
+        """Whether the reporter speaks instead of pytest's own."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Bring up the lab if one is wanted, prepare, and begin the journal."""
+        self._closing.enter_context(self.reporter)
+        if self._alone:
+            self._silence_pytest()
+        self._closing.enter_context(ending_signals())
+        try:
+            prepared = self._prepare()
+        except NettestsError as error:
+            self._fail_to_start(error, exitcodes.of_error(error))
+        except KeyboardInterrupt:
+            stopped = NettestsError("the run was interrupted before it began")
+            self._fail_to_start(stopped, int(pytest.ExitCode.INTERRUPTED))
+        except Exception as error:
+            self._record_failure(NettestsError(f"nettests failed: {error!r}"), INTERNAL_ERROR)
+            raise
+        self.run = None
+        if self.config.option.collectonly:
+            journal = prepared.directory / JOURNAL
+        else:
+            self.run = Run(prepared, self.reporter.progress)
+            journal = self.run.journal.path
+        self._prepared = prepared
+        worker.collecting(self.config, prepared.blueprint, journal)
+
+    def _silence_pytest(self) -> None:
+        manager = self.config.pluginmanager
+        for name in ("terminaldistreporter", "terminalreporter"):
+            manager.unregister(name=name)
+        if manager.has_plugin("dsession"):
+            # xdist holds on to the reporter it met first, and asks whether there is one.
+            manager.getplugin("dsession").terminal = None
+
+    def _prepare(self) -> Prepared:
+        if not self.config.option.collectonly:
+            require_writable(self.options.report_dir)
+        if self.config.option.lab is not None:
+            options.refuse_path_as_profile(self.config)
+            self.reporter.stage("lab up")
+            up = self._closing.enter_context(lab(self.config.option.lab))
+            self.options = replace(
+                self.options, kubeconfig=up.kubeconfig, cluster_profile=up.cluster_profile
+            )
+        self.reporter.stage("discover")
+        self._registry: Registry = load(options.suites(self.config)).select(self.config.option.flow)
+        return prepare(self.options, self._registry.flows)
+
+    def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
+        """Report a run that could not start, and end pytest."""
+        self.reporter.still()
+        directory = self._record_failure(error, code)
+        raise Error(f"{error}\n  report: {directory}" if directory else str(error), code)
+
+    def _record_failure(self, error: NettestsError, code: int) -> Path | None:
+        """Write the documents of a run that could not start, if they are wanted and can be written."""
+        if self.config.option.collectonly or isinstance(error, PathError):
+            return None
+        directory = record_failed_start(self.options, error, exit_code=code)
+        write_documents(directory)
+        return directory
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: object) -> None:
+        """Hand the facts to an xdist worker."""
+        assert hasattr(node, "workerinput")
+        node.workerinput[options.WORKER_KEY] = worker.handover(
+            self._prepared.blueprint,
+            self._prepared.directory / JOURNAL,
+            suites=self.options.suites,
+            flows=[flow.name for flow in self._registry.flows],
+            manifests=self.options.manifests,
+        )
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Start observing what was collected and not deselected, if all could be collected."""
+        # pytest calls this also while an error of collecting is on its way out.
+        if not session.testsfailed and sys.exc_info()[0] is None:
+            self._start([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Start observing when the first worker has collected; all collect the same."""
+        self._start(ids)
+
+    def _start(self, nodeids: list[str]) -> None:
+        if self.run is None or self._selected:
+            return
+        self._selected = frozenset(filter(None, map(check_in, nodeids)))
+        if not self._selected:
+            self.run.journal.event("no check was selected")
+            return
+        made = self.run.prepared.blueprint
+        self.run.journal.write("limitations", unused=_unused(made))
+        self.run.start(self._selected)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the verdict that a finished test brings."""
+        check = check_in(report.nodeid)
+        if check is None or check not in self._selected:
+            self._others_failed |= report.failed
+            self._tell_failure(report)
+            return
+        judgement = outcome.judged(report, check)
+        if judgement is not None:
+            self._judge(judgement)
+        elif report.when == "teardown" and report.failed:
+            self._others_failed = True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Tell why a suite could not be collected."""
+        self._tell_failure(report)
+
+    def _tell_failure(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if self._alone and report.failed:
+            self.reporter.say(f"{report.nodeid}:\n{report.longreprtext}")
+
+    def _judge(self, judgement: Judgement) -> None:
+        if judgement.check in self._verdicts:
+            return
+        self._verdicts[judgement.check] = judgement.verdict
+        self.reporter.verdict(judgement.verdict)
+        if self.run is not None and judgement.check in self.run.prepared.blueprint.expectations:
+            self.run.journal.judged(judgement)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> object:
+        """End the run, decide the exit code and write the documents."""
+        try:
+            return (yield)
+        finally:
+            if self.run is not None:
+                session.exitstatus = self._finish(self.run, exitstatus)
+
+    def _finish(self, run: Run, status: int) -> int:
+        required = self._required(run.prepared.blueprint.plan)
+        verdicts = dict.fromkeys(self._selected, Verdict.UNKNOWN) | self._verdicts
+        code = exitcodes.of_run(status, verdicts, required, others_failed=self._others_failed)
+        counts = {verdict.value: 0 for verdict in Verdict}
+        for verdict in verdicts.values():
+            counts[verdict.value] += 1
+        try:
+            run.finish(exit_code=code, counts=counts)
+        finally:
+            show(self.reporter, write_documents(run.directory), run.directory)
+            if run.left_behind:
+                self.reporter.say(f"left behind: {run.left_behind}", style="bold red")
+        return code
+
+    def _required(self, plan: Plan) -> dict[str, set[str]]:
+        """Return the selected checks and skips of each required flow."""
+        due: list[Check | Skip] = [*plan.checks, *plan.skips]
+        found: dict[str, set[str]] = {}
+        for one in due:
+            if one.required and one.id in self._selected:
+                found.setdefault(one.flow, set()).add(one.id)
+        return found
+
+    def pytest_unconfigure(self) -> None:
+        """Remove what is still there: a run that was broken off before its end, the lab."""
+        if self.run is not None:
+            self.run.stop()
+        self._closing.close()
+
+
+def _unused(made: Blueprint) -> list[dict[str, object]]:
+    """Return the manifests' entries that decide nothing on this cluster, as the journal names them."""
+    return [
+        {
+            "id": entry.id,
+            "summary": entry.summary,
+            "layer": entry.layer.name.lower(),
+            "file": entry.file,
+            "line": entry.line,
+        }
+        for entry in unused(made.manifests, made.expectations)
+    ]

@@ -1,0 +1,47 @@
+"""Exit codes of a run: pytest's own, refined by verdicts. Pure.
+
+0 all as documented · 1 fail, lifted or flaky · 2–5 pytest's own · 6 nothing worse than unknown ·
+7 nothing judged, or a required flow entirely skipped, or no run could start on the cluster.
+"""
+
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from nettests.errors import ManifestError, NettestsError, PathError, PlanError
+from nettests.model.words import Verdict
+
+UNKNOWN = 6
+NOTHING_JUDGED = 7
+
+
+def of_error(error: NettestsError) -> int:
+    """Return the exit code of a run that could not start: 4 for wrong input, else 7."""
+    if isinstance(error, PlanError | ManifestError | PathError):
+        return int(pytest.ExitCode.USAGE_ERROR)
+    return NOTHING_JUDGED
+
+
+def of_run(
+    status: int,
+    verdicts: Mapping[str, Verdict],
+    required: Mapping[str, Collection[str]],
+    *,
+    others_failed: bool,
+) -> int:
+    """Return the exit code of a run that pytest ended with ``status``.
+
+    ``verdicts`` are by check id, ``required`` the check ids of each required flow that was due;
+    ``others_failed`` says that a test failed which is no check.
+    """
+    if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        return int(status)
+    seen = set(verdicts.values())
+    if others_failed or seen & {Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY}:
+        return int(pytest.ExitCode.TESTS_FAILED)
+    if Verdict.UNKNOWN in seen:
+        return UNKNOWN
+    judged = {check for check, verdict in verdicts.items() if verdict is not Verdict.SKIPPED}
+    if not judged or not all(judged & set(due) for due in required.values()):
+        return NOTHING_JUDGED
+    return 0

@@ -1,0 +1,70 @@
+"""Bring an emulated cluster up for one run, and always take it down again.
+
+The lab is a separate product: it is met through its command line only, and what it gives back is a
+kubeconfig and a cluster profile, as any user would give. Nothing of it is imported.
+"""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from nettests.errors import NettestsError
+
+COMMAND = (sys.executable, "-m", "nettests.lab")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """A lab that is up."""
+
+    name: str
+    profile: str
+    kubeconfig: Path
+    cluster_profile: Path
+
+
+class LabError(NettestsError):
+    """The lab did not come up."""
+
+
+@contextmanager
+def lab(profile: str = "") -> Iterator[Lab]:
+    """Bring up a lab of its own, of ``profile`` or the lab's default one, for the time of the block.
+
+    Its name is chosen here, so that it can be taken down however far it came.
+    """
+    name = f"run-{os.getpid()}-{secrets.token_hex(2)}"
+    try:
+        yield _up(name, profile)
+    finally:
+        subprocess.run([*COMMAND, "down", "--name", name], capture_output=True, check=False)
+
+
+def _up(name: str, profile: str) -> Lab:
+    chosen = ["--profile", profile] if profile else []
+    done = subprocess.run(
+        [*COMMAND, "up", "--name", name, "--json", *chosen],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()
+        message, hint = lines[0].removeprefix("Error: "), "\n".join(lines[1:]).strip()
+        raise LabError(f"the lab did not come up: {message}", hint=hint.removeprefix("→ ") or _NEXT)
+    up = json.loads(done.stdout)
+    return Lab(
+        name=up["name"],
+        profile=up["profile"],
+        kubeconfig=Path(up["kubeconfig"]),
+        cluster_profile=Path(up["cluster_profile"]),
+    )
+
+
+_NEXT = "run: nettests lab up"

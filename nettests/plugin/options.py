@@ -1,0 +1,108 @@
+"""The options of a run, for plain pytest; the command line passes its own on as these.
+
+Read once, when pytest is configured. Nothing here contacts anything.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from nettests.errors import NettestsError, PlanError
+from nettests.resources import suites_path
+from nettests.session.options import RunOptions
+
+WORKER_KEY = "nettests"
+"""The key under which the controller hands a worker its facts."""
+
+COLLECTOR = "nettests-collector"
+"""The name under which the collecting part is registered, and by which others see that it is."""
+
+
+def add(parser: pytest.Parser) -> None:
+    """Add our group to pytest's options."""
+    group = parser.getgroup("nettests", "nettests: ask a Kubernetes cluster")
+    group.addoption(
+        "--kubeconfig", metavar="FILE", help="cluster to ask (default: $KUBECONFIG, ~/.kube/config)"
+    )
+    group.addoption("--context", metavar="NAME", help="context of the kubeconfig")
+    group.addoption("--cluster-profile", metavar="FILE", help="what a kubeconfig cannot say (YAML)")
+    group.addoption(
+        "--lab",
+        metavar="PROFILE",
+        nargs="?",
+        const="",
+        help="bring up an emulated cluster for this run; write --lab=PROFILE for a certain one",
+    )
+    group.addoption(
+        "--report-dir", metavar="DIR", default="reports", help="where reports go (default: reports)"
+    )
+    group.addoption(
+        "--limitations",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="a limitation manifest, or a folder of them, beside the shipped ones (repeatable)",
+    )
+    group.addoption(
+        "--flow",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="ask this flow only (repeatable)",
+    )
+    group.addoption(
+        "--nettests-output",
+        choices=("pytest", "own", "quiet"),
+        default="pytest",
+        help="pytest: beside pytest's own output; own: instead of it; quiet: only the result",
+    )
+
+
+def asked(config: pytest.Config) -> bool:
+    """Whether this pytest run is to ask a cluster: one was named, or the shipped suites were."""
+    option = config.option
+    if config.option.help or getattr(option, "version", 0):
+        return False
+    named = (option.kubeconfig, option.context, option.cluster_profile, option.lab)
+    return any(value is not None for value in named) or any(map(_shipped, suites(config)))
+
+
+def _shipped(path: Path) -> bool:
+    try:
+        return path.is_relative_to(suites_path())
+    except NettestsError:  # an incomplete installation must not break other people's pytest runs
+        return False
+
+
+def refuse_path_as_profile(config: pytest.Config) -> None:
+    """Refuse a suite that ``--lab`` has swallowed: argparse takes the next word for its value."""
+    profile = config.option.lab
+    if profile and (config.invocation_params.dir / profile).exists():
+        raise PlanError(
+            f"--lab took the path {profile} for the name of a profile",
+            hint=f"put --lab last, or name the profile: --lab=PROFILE {profile}",
+        )
+
+
+def suites(config: pytest.Config) -> tuple[Path, ...]:
+    """Return the files and folders that pytest was told to collect, without ``::`` parts."""
+    told = (argument.partition("::")[0] for argument in config.args)
+    return tuple((config.invocation_params.dir / path).resolve() for path in told)
+
+
+def run_options(config: pytest.Config) -> RunOptions:
+    """Return what the user asks of the run; a lab adds its kubeconfig and profile later."""
+    option = config.option
+    return RunOptions(
+        kubeconfig=_path(option.kubeconfig),
+        context=option.context,
+        cluster_profile=_path(option.cluster_profile),
+        report_dir=Path(option.report_dir),
+        manifests=tuple(Path(path) for path in option.limitations),
+        suites=tuple(str(path) for path in suites(config)),
+        argv=tuple(str(argument) for argument in config.invocation_params.args),
+    )
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None

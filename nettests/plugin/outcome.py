@@ -1,0 +1,131 @@
+"""Verdicts as pytest outcomes, and back again from the reports that workers send.
+
+pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown →
+error in set-up · recorded → passed, tagged · skipped → skipped. pytest's own ``--runxfail`` does not
+change this: the translation happens on the finished report.
+"""
+
+import json
+from collections.abc import Generator
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.codec import from_data, to_line
+from nettests.model.verdict import Judgement
+from nettests.model.words import Verdict
+
+JUDGEMENT = pytest.StashKey[Judgement]()
+PROPERTY = "nettests"
+"""The user property that carries a judgement, as JSON, from a worker to the controller."""
+
+
+class UntrustedError(Exception):
+    """What was observed cannot be trusted, so the test that waits for it cannot begin."""
+
+
+def remember(item: pytest.Item, judgement: Judgement) -> None:
+    """Attach a judgement to its test, with properties that other reporters may show."""
+    item.stash[JUDGEMENT] = judgement
+    item.user_properties.append((PROPERTY, to_line(judgement)))
+    item.user_properties.append(("verdict", judgement.verdict.value))
+    if judgement.limitation:
+        item.user_properties.append(("limitation", judgement.limitation))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Translate the finished report of a judged test."""
+    report = yield
+    judgement = item.stash.get(JUDGEMENT, None)
+    if judgement is not None:
+        translate(report, judgement)
+    return report
+
+
+def translate(report: pytest.TestReport, judgement: Judgement) -> None:
+    """Give ``report`` the outcome that its judgement calls for."""
+    if report.when == "setup" and report.failed:
+        report.longrepr = explained(judgement)
+    if report.when != "call":
+        return
+    if report.passed and judgement.verdict is Verdict.LIMITED:
+        report.outcome = "skipped"
+        report.wasxfail = f"{judgement.limitation}: {judgement.message}"
+    elif not judgement.accepted:
+        report.outcome = "failed"  # also where the suite's test asserts nothing
+        report.longrepr = explained(judgement)
+
+
+def explained(judgement: Judgement) -> str:
+    """Return a judgement as a person needs it: what, expected, observed, next step."""
+    lines = [f"{judgement.verdict.value}: {judgement.message}"]
+    lines.append(f"  expected  {judgement.expected}")
+    lines.append(f"  observed  {judgement.observed}")
+    if judgement.limitation:
+        lines.append(f"  limitation  {judgement.limitation}")
+    if judgement.next_step:
+        lines.append(f"  → {judgement.next_step}")
+    return "\n".join(lines)
+
+
+def judged(report: pytest.TestReport, check: str) -> Judgement | None:
+    """Return the final judgement that the report of a check's test carries, if this report ends it.
+
+    A test that ended without one is ``unknown`` when something broke, and ``skipped`` when it was.
+    """
+    carried = next((text for key, text in report.user_properties if key == PROPERTY), None)
+    judgement = from_data(json.loads(str(carried)), Judgement) if carried else None
+    ended = report.when not in {"setup", "teardown"} or (
+        report.when == "setup" and not report.passed
+    )
+    if not ended:
+        return None
+    if judgement is None:
+        return _without(report, check)
+    if report.failed and judgement.accepted:
+        return replace(
+            judgement,
+            verdict=Verdict.FAIL,
+            message=f"{check}: the suite's own assertion failed: {_last_line(report)}",
+        )
+    return judgement
+
+
+def _without(report: pytest.TestReport, check: str) -> Judgement:
+    if report.skipped:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        return _blank(check, Verdict.SKIPPED, reason.removeprefix("Skipped: "), "")
+    if report.passed:
+        return _blank(
+            check,
+            Verdict.UNKNOWN,
+            f"{check}: its test ended without asking for the verdict",
+            "let the suite's test use the fixture verdict and assert verdict.accepted",
+        )
+    crashed = report.when not in {"setup", "call"}
+    cause = "its worker ended" if crashed else "its test broke"
+    message = f"{check}: {cause} before it was judged: {_last_line(report)}"
+    return _blank(
+        check, Verdict.UNKNOWN, message, "run again; if it repeats, report it with this text"
+    )
+
+
+def _blank(check: str, verdict: Verdict, message: str, next_step: str) -> Judgement:
+    return Judgement(
+        check=check,
+        verdict=verdict,
+        message=message,
+        expected="",
+        observed="nothing that was judged",
+        next_step=next_step,
+    )
+
+
+def _last_line(report: pytest.TestReport) -> str:
+    lines = [line for line in report.longreprtext.splitlines() if line.strip()]
+    # pytest ends a traceback with the place of the error, and marks the error itself with "E".
+    marked = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
+    return (marked or lines or ["no reason was given"])[0 if marked else -1]

@@ -1,0 +1,154 @@
+"""What people see while a run is going on, and the dozen lines at its end.
+
+On a terminal one live line tells the stage, how far it is and the verdicts so far; into a pipe go
+plain lines, one for each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich).
+It writes to the terminal that pytest started with, because pytest captures standard output while
+tests run.
+"""
+
+import io
+import os
+import sys
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Verdict
+from nettests.session.options import Progress
+
+STYLE = {
+    Verdict.FAIL: "bold red",
+    Verdict.LIFTED: "bold red",
+    Verdict.UNKNOWN: "bold magenta",
+    Verdict.FLAKY: "bold red",
+    Verdict.LIMITED: "yellow",
+    Verdict.RECORDED: "cyan",
+    Verdict.PASS: "green",
+    Verdict.SKIPPED: "dim",
+}
+
+_SAID = {
+    "deploy": "pods Ready",
+    "converge": "Services converged",
+    "observe": "checks observed",
+}
+
+
+class Reporter:
+    """Tells how far a run is; ``output`` is the option of that name.
+
+    Called from the run's background threads and from pytest's hooks.
+    """
+
+    def __init__(self, output: str) -> None:
+        self._stream, self._own_stream = _terminal()
+        self.console = Console(file=self._stream, highlight=False, soft_wrap=True)
+        self.quiet = output == "quiet"
+        self._beside_pytest = output == "pytest"
+        self._progress = Progress(stage="start")
+        self._counts: Counter[Verdict] = Counter()
+        self._said: set[tuple[str, int]] = set()
+        self._lock = threading.Lock()
+        # Two live displays would fight over the terminal: pytest's own keeps it.
+        live = output == "own" and self.console.is_terminal
+        self._live = (
+            Live(get_renderable=self._line, console=self.console, transient=True) if live else None
+        )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.still()
+        if self._own_stream:
+            self._stream.close()
+
+    def still(self) -> None:
+        """End the live line; what is printed afterwards stays."""
+        if self._live:
+            self._live.stop()
+
+    def stage(self, text: str) -> None:
+        """Tell that a stage before the tests begins."""
+        self._tell(Progress(stage=text))
+
+    def progress(self, progress: Progress) -> None:
+        """Tell how far the run is; beside pytest's own progress, say nothing."""
+        if not self._beside_pytest:
+            self._tell(progress)
+
+    def _tell(self, progress: Progress) -> None:
+        with self._lock:
+            self._progress = progress
+            if self._live or self.quiet or progress.stage == "done":
+                return
+            key = (progress.stage, _quarter(progress))
+            if key not in self._said:
+                self._said.add(key)
+                self.console.print(_plain(progress), style="dim")
+
+    def verdict(self, verdict: Verdict) -> None:
+        """Count one more verdict."""
+        self._counts[verdict] += 1
+
+    def _line(self) -> Table:
+        progress = self._progress
+        line = Table.grid(padding=(0, 1))
+        cells: list[Spinner | ProgressBar | Text] = [
+            Spinner("dots"),
+            Text(progress.stage, style="bold"),
+        ]
+        if progress.total:
+            cells.append(ProgressBar(total=progress.total, completed=progress.done, width=24))
+            cells.append(Text(f"{progress.done}/{progress.total}"))
+        cells += [
+            Text(f"{self._counts[verdict]} {verdict.value}", style=STYLE[verdict])
+            for verdict in SUMMARY_ORDER
+            if self._counts[verdict]
+        ]
+        line.add_row(*cells)
+        return line
+
+    def say(self, text: str, *, style: str = "") -> None:
+        """Print one line as it is: text of a cluster is never read as markup."""
+        self.console.print(escape(text), style=style or None)
+
+
+def _quarter(progress: Progress) -> int:
+    return 4 * progress.done // progress.total if progress.total else 0
+
+
+def _plain(progress: Progress) -> str:
+    if not progress.total:
+        return progress.stage
+    return f"{progress.stage}: {progress.done}/{progress.total} {_SAID.get(progress.stage, '')}"
+
+
+def _terminal() -> tuple[TextIO, bool]:
+    """Return a stream to the present standard output that capturing does not redirect.
+
+    pytest captures by replacing file descriptor 1, so a duplicate of it is kept; where standard
+    output is no file, it is used as it is, and is not ours to close.
+    """
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except (io.UnsupportedOperation, AttributeError, ValueError):
+        return sys.stdout, False
+    return os.fdopen(descriptor, "w", encoding=sys.stdout.encoding or "utf-8"), True

@@ -1,0 +1,78 @@
+"""The last lines of a run: what needs attention, verdict counts, limitations, where the report is.
+
+About a dozen lines when all is well. It reads finished results and only prints.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Verdict
+from nettests.plugin.documents import HTML
+from nettests.plugin.reporter import STYLE, Reporter
+from nettests.report import Results
+from nettests.report.results import CheckResult
+from nettests.report.summary import (
+    MEANING,
+    cluster_line,
+    coverage_line,
+    duration,
+    headline,
+    needing_attention,
+)
+
+SHOWN = 10
+"""How many checks that need attention are told in full; the report has them all."""
+
+
+def show(reporter: Reporter, results: Results, directory: Path) -> None:
+    """Print the summary of a finished run."""
+    reporter.still()
+    # What a broken-off run never judged is one line below, not a page here.
+    red = [check for check in needing_attention(results) if check.ran]
+    for check in red[:SHOWN]:
+        for line, style in _told(check):
+            reporter.say(line, style=style)
+    if len(red) > SHOWN:
+        reporter.say(f"… and {len(red) - SHOWN} more that need attention, in the report")
+    reporter.say("")
+    for line, style in _lines(results, directory, quiet=reporter.quiet):
+        reporter.say(line, style=style)
+
+
+def _told(check: CheckResult) -> Iterator[tuple[str, str]]:
+    yield f"{check.verdict.value.upper()} {check.message}", STYLE[check.verdict]
+    if check.next_step:
+        yield f"  → {check.next_step}", ""
+
+
+def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[str, str]]:
+    run = results.run
+    if run.exit_code == pytest.ExitCode.INTERRUPTED:
+        yield "The run was interrupted", "bold"
+    yield headline(results), "bold"
+    if run.error:
+        yield f"  {run.error}", ""
+    elif not quiet:
+        if results.facts:
+            yield cluster_line(results.facts), ""
+        for verdict in SUMMARY_ORDER:
+            if results.counts.get(verdict):
+                yield _counted(results, verdict), STYLE[verdict]
+        spent = duration(run.seconds)
+        yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
+    yield f"report: {directory / HTML}", ""
+
+
+def _counted(results: Results, verdict: Verdict) -> str:
+    """Return one verdict's line; limitations are named, because people look them up."""
+    line = f"{results.counts[verdict]:6} {verdict.value:9}"
+    if verdict is not Verdict.LIMITED:
+        return f"{line} {MEANING[verdict]}"
+    ids = Counter(c.limitation_id for c in results.checks if c.verdict is verdict)
+    return f"{line} " + ", ".join(
+        f"{name} ({count})" for name, count in sorted(ids.items(), key=str)
+    )

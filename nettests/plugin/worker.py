@@ -1,0 +1,57 @@
+"""In an xdist worker: the controller's facts, and the same plan computed from them.
+
+A worker contacts no cluster. It collects, waits for the journal that the controller's process writes,
+and judges.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nettests.model.codec import from_data, to_data
+from nettests.model.facts import ClusterFacts
+from nettests.plan import load
+from nettests.plugin import fixtures, outcome
+from nettests.plugin.collect import Collector
+from nettests.plugin.options import COLLECTOR, WORKER_KEY
+from nettests.session.blueprint import Blueprint, blueprint
+from nettests.session.journal import Follower
+
+
+def handover(
+    made: Blueprint,
+    journal: Path,
+    *,
+    suites: tuple[str, ...],
+    flows: list[str],
+    manifests: tuple[Path, ...],
+) -> str:
+    """Return what a worker needs, as text: xdist carries plain values only."""
+    return json.dumps(
+        {
+            "facts": to_data(made.facts),
+            "journal": str(journal.resolve()),
+            "suites": list(suites),
+            "flows": flows,
+            "manifests": [str(path.resolve()) for path in manifests],
+        }
+    )
+
+
+def register(config: pytest.Config) -> None:
+    """Take over what the controller handed, and collect by it."""
+    given = json.loads(config.workerinput[WORKER_KEY])  # type: ignore[attr-defined] # xdist sets it
+    flows = load([Path(path) for path in given["suites"]]).select(given["flows"]).flows
+    made = blueprint(
+        from_data(given["facts"], ClusterFacts), flows, [Path(path) for path in given["manifests"]]
+    )
+    collecting(config, made, Path(given["journal"]))
+
+
+def collecting(config: pytest.Config, made: Blueprint, journal: Path) -> None:
+    """Register what every process that runs tests needs."""
+    manager = config.pluginmanager
+    manager.register(Collector(made, Follower(journal)), COLLECTOR)
+    manager.register(fixtures, "nettests-fixtures")
+    manager.register(outcome, "nettests-outcome")

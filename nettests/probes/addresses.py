@@ -1,0 +1,246 @@
+"""Where a question goes, and which addresses are needed to read its answer. Pure.
+
+Checks name objects by role; here they become addresses, ports and names of what stands. What does not
+stand raises ``NotStandingError`` with the reason that deployment recorded.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.errors import NettestsError
+from nettests.model.check import Ask, Target
+from nettests.model.facts import Address, ClusterFacts, NodeFacts
+from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
+from nettests.probes.deployment import Deployment, StandingPod, StandingService
+from nettests.probes.objects import (
+    NODE_HTTP,
+    NODE_UDP,
+    PROBE_HTTP,
+    PROBE_UDP,
+    SERVER_CLIENTIP,
+    SERVER_HOSTNAME,
+    SERVER_UDP,
+    SERVICE_CLIENTIP,
+    SERVICE_HOSTNAME,
+    SERVICE_UDP,
+)
+
+SUBDOMAIN = "servers"
+"""The headless Service by which server pods have names."""
+DEFAULT_DOMAIN = "cluster.local"
+WHOAMI = "whoami"
+"""Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
+
+
+class NotStandingError(NettestsError):
+    """An object that the question needs does not stand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a question goes. A port is ``None`` where nothing answers that request.
+
+    ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
+    ``no-snat-test``, which serves nothing that must not be exposed.
+    """
+
+    host: str
+    hostname_port: int | None = None
+    clientip_port: int | None = None
+    udp_port: int | None = None
+    client_path: str = "clientip"
+
+    def path(self, request: str, protocol: Protocol) -> str:
+        """Return how ``request`` is spelled for this server."""
+        told_by_http = protocol is Protocol.TCP and request == "clientip"
+        return self.client_path if told_by_http else request
+
+    def requests(self, protocol: Protocol) -> tuple[tuple[str, int], ...]:
+        """Return what may be asked (``hostname``, ``clientip``) and on which port, in that order."""
+        if protocol is Protocol.UDP:
+            ports = (self.udp_port, self.udp_port) if self.hostname_port else (None, self.udp_port)
+        else:
+            ports = (self.hostname_port, self.clientip_port)
+        pairs = zip(("hostname", "clientip"), ports, strict=True)
+        return tuple((request, port) for request, port in pairs if port is not None)
+
+
+_PODS = {
+    "probe": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
+    "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
+    "node": (NODE_HTTP, None, NODE_UDP),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directory:
+    """Facts and deployment, looked up by the words of a check."""
+
+    facts: ClusterFacts
+    deployment: Deployment
+
+    def endpoint(self, ask: Ask) -> Endpoint:
+        """Return where ``ask`` goes."""
+        target, family = ask.target, ask.family
+        match target.kind:
+            case TargetKind.POD_IP:
+                pod = self.pod(target.pod)
+                found = _of_pod(pod, str(of_family(pod.addresses, family)))
+            case TargetKind.POD_NAME:
+                found = _of_pod(self.pod(target.pod), self.name(target))
+            case TargetKind.NODEPORT:
+                found = self._node_port(target, family)
+            case TargetKind.NODE_IP:
+                found = self._node(target, family)
+            case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
+                found = self._external(target)
+            case TargetKind.SERVICE_CLUSTERIP:
+                service = self.service(target.service)
+                found = _of_service(str(of_family(service.addresses, family)))
+            case _:  # the forms of a Service's name
+                self.service(target.service)
+                found = _of_service(self.name(target))
+        return found
+
+    def name(self, target: Target) -> str:
+        """Return the name that a resolver is asked for."""
+        external = self.facts.external_target
+        if target.kind is TargetKind.EXTERNAL_NAME and not target.name_form:
+            return (external.name if external else None) or ""
+        return (target.name_form or "").format(
+            service=target.service,
+            namespace=self.deployment.namespace,
+            domain=self.facts.cluster_domain.value or DEFAULT_DOMAIN,
+            pod=target.pod,
+            pod_address=self._dashed(target.pod),
+            subdomain=SUBDOMAIN,
+            external=(external.name if external else None) or "",
+        )
+
+    def _dashed(self, pod: str | None) -> str:
+        """Return a pod's address as DNS labels spell it: ``10-244-1-5``."""
+        if pod is None:
+            return ""
+        return str(self.pod(pod).addresses[0]).replace(".", "-").replace(":", "-")
+
+    def context(self, ask: Ask) -> dict[str, str]:
+        """Return the addresses that are needed to read whom the server saw."""
+        source = self.facts.node(ask.source.node) if ask.source.node else None
+        target = self.facts.node(ask.target.node) if ask.target.node else None
+        found: dict[str, str] = {}
+        if ask.source.kind is VantageKind.POD:
+            found["client-pod"] = _joined(self.pod(ask.source.probe).addresses)
+        if source is not None:
+            found["client-node"] = _joined(seen_of(source))
+        if target is not None:
+            found["target-node"] = _joined(seen_of(target))
+        vips = [node.kube_proxy.source_vip.value for node in (source, target) if node is not None]
+        if any(vips):
+            found["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
+        own = self._own(ask.target) if ask.question is Question.RESOLVE else ()
+        if own:
+            found["resolved"] = _joined(own)
+        return found
+
+    def _own(self, target: Target) -> tuple[Address, ...]:
+        """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
+        if target.service is not None:
+            return self.service(target.service).addresses
+        return self.pod(target.pod).addresses if target.pod is not None else ()
+
+    def pod(self, name: str | None) -> StandingPod:
+        """Return the standing pod of that name."""
+        try:
+            return self.deployment.pods[name or ""]
+        except KeyError:
+            raise self._missing("pod", name) from None
+
+    def service(self, name: str | None) -> StandingService:
+        """Return the standing Service of that name."""
+        try:
+            return self.deployment.services[name or ""]
+        except KeyError:
+            raise self._missing("Service", name) from None
+
+    def _missing(self, kind: str, name: str | None) -> NotStandingError:
+        why = self.deployment.problems.get(name or "", "it was not deployed")
+        return NotStandingError(f"{kind} {name} does not stand: {why}")
+
+    def _node_port(self, target: Target, family: Family) -> Endpoint:
+        ports = self.service(target.service).node_ports
+        if not ports:
+            raise NotStandingError(f"Service {target.service} has no node ports")
+        node = self.facts.node(target.node or "")
+        return Endpoint(
+            host=str(of_family(node.addresses, family)),
+            hostname_port=ports["hostname"],
+            clientip_port=ports["clientip"],
+            udp_port=ports["udp"],
+            client_path=WHOAMI,
+        )
+
+    def _node(self, target: Target, family: Family) -> Endpoint:
+        """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
+        node = self.facts.node(target.node or "")
+        return Endpoint(
+            host=str(of_family(node.addresses, family)),
+            clientip_port=node.kubelet_port,
+            udp_port=NODE_UDP,
+        )
+
+    def _external(self, target: Target) -> Endpoint:
+        external = self.facts.external_target
+        host = None
+        if external is not None:
+            by_name = target.kind is TargetKind.EXTERNAL_NAME
+            host = self.name(target) if by_name else external.address
+        if external is None or not host:
+            raise NotStandingError("the cluster profile declares no such external target")
+        return Endpoint(host=str(host), clientip_port=external.tcp_port, udp_port=external.udp_port)
+
+
+def of_family(addresses: tuple[Address, ...], family: Family) -> Address:
+    """Return the first address of a family; ``NotStandingError`` if there is none."""
+    version = 4 if family is Family.IPV4 else 6
+    for address in addresses:
+        if address.version == version:
+            return address
+    raise NotStandingError(f"there is no {family} address among {_joined(addresses) or 'none'}")
+
+
+def seen_of(node: NodeFacts) -> tuple[Address, ...]:
+    """Return the addresses that a server may see when the node itself is the source.
+
+    Besides the node's own: on Linux the first two of its pod CIDR, which the pod bridge (``.1``) and
+    Flannel's VXLAN interface (``.0``) hold; a pod never gets them.
+    """
+    if node.os is not OS.LINUX:
+        return node.addresses
+    return node.addresses + tuple(
+        network.network_address + offset for network in node.pod_cidrs for offset in (1, 0)
+    )
+
+
+def _of_pod(pod: StandingPod, host: str) -> Endpoint:
+    hostname, clientip, udp = _PODS[pod.purpose]
+    return Endpoint(
+        host=host,
+        hostname_port=hostname,
+        clientip_port=clientip,
+        udp_port=udp,
+        client_path=WHOAMI if pod.purpose == "server" else "clientip",
+    )
+
+
+def _of_service(host: str) -> Endpoint:
+    return Endpoint(
+        host=host,
+        hostname_port=SERVICE_HOSTNAME,
+        clientip_port=SERVICE_CLIENTIP,
+        udp_port=SERVICE_UDP,
+        client_path=WHOAMI,
+    )
+
+
+def _joined(addresses: Iterable[Address]) -> str:
+    return ",".join(str(address) for address in addresses)

@@ -1,0 +1,173 @@
+"""Ask one question over the source's control channel, and write the answer down before anybody reads it.
+
+A channel error is asked again once over another channel: every question here may reach its target
+twice without harm. If no channel brings an answer, the record carries the error and is not trusted.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from nettests.errors import NettestsError
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.check import Ask
+from nettests.model.observation import Raw
+from nettests.model.profile import Timing
+from nettests.model.words import OS, VantageKind
+from nettests.probes.addresses import Directory
+from nettests.probes.commands import Command, command
+from nettests.probes.external import External
+from nettests.probes.seams import Recorder
+
+
+class StoppedError(NettestsError):
+    """The run was stopped: no further question is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A resident probe that can be asked: its channels, the working one first."""
+
+    name: str
+    http: tuple[HttpChannel, ...] = ()
+    execute: ExecChannel | None = None
+    http_slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(16))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What one command brought, whatever carried it."""
+
+    channel: str
+    exit_code: int | None = None
+    status: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Asks questions for a run; safe for threads. ``began`` is the run's start (monotonic)."""
+
+    directory: Directory
+    probes: Mapping[str, Probe]
+    external: External | None
+    recorder: Recorder
+    timing: Timing
+    began: float
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def ask(self, check: str, purpose: str, number: int, ask: Ask, *, turn: int = 0) -> Raw:
+        """Ask once, write the answer to the journal and return it.
+
+        ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
+        """
+        if self.stopped.is_set():
+            raise StoppedError("the run was stopped while this check was asked")
+        wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
+        context = self.directory.context(ask)
+        if wanted.request:
+            context["request"] = wanted.request
+        with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
+            started = time.monotonic()
+            answer = self._answer(wanted, ask)
+            elapsed = time.monotonic() - started
+        raw = Raw(
+            check=check,
+            purpose=purpose,
+            attempt=number,
+            tool=wanted.tool,
+            client_os=(ask.source.os or OS.LINUX).value,
+            probe=ask.source.probe,
+            channel=answer.channel,
+            command=wanted.words,
+            started=round(started - self.began, 3),
+            elapsed=round(elapsed, 3),
+            exit_code=answer.exit_code,
+            status=answer.status,
+            stdout=answer.stdout,
+            stderr=answer.stderr,
+            error=answer.error,
+            context=context,
+        )
+        self.recorder.raw(raw)
+        return raw
+
+    def carry_out(self, wanted: Command, ask: Ask) -> Answer:
+        """Do what ``wanted`` says from the source of ``ask``; channel errors are in the answer."""
+        with self._slot(wanted, ask):
+            return self._answer(wanted, ask)
+
+    def _slot(self, wanted: Command, ask: Ask) -> AbstractContextManager[object]:
+        """Return what bounds the questions over this channel."""
+        probe = self.probes.get(ask.source.probe)
+        if probe is None or wanted.means == "external":
+            return nullcontext()
+        if wanted.means == "dial":
+            return probe.http_slots
+        return probe.execute.slots if probe.execute else nullcontext()
+
+    def _answer(self, wanted: Command, ask: Ask) -> Answer:
+        if ask.source.kind is VantageKind.EXTERNAL:
+            return self._fetch(wanted)
+        probe = self.probes.get(ask.source.probe)
+        if probe is None:
+            return Answer(channel="none", error=f"probe {ask.source.probe} cannot be asked")
+        if wanted.means == "dial":
+            return self._dial(probe, wanted)
+        return self._execute(probe, wanted)
+
+    def _dial(self, probe: Probe, wanted: Command) -> Answer:
+        errors: list[str] = []
+        for channel in probe.http[:2]:
+            try:
+                got = channel.get(wanted.path, timeout=wanted.deadline + self.timing.channel)
+            except ChannelError as error:
+                errors.append(f"{channel.name}: {error.message}")
+                continue
+            if errors:
+                self.recorder.event(
+                    f"probe {probe.name}: {errors[0]}; asked again over {channel.name}: "
+                    f"{wanted.path}"
+                )
+            return Answer(channel=channel.name, status=got.status, stdout=got.body)
+        return Answer(
+            channel=probe.http[0].name if probe.http else "none",
+            error="; ".join(errors) or f"probe {probe.name} has no control channel",
+        )
+
+    def _execute(self, probe: Probe, wanted: Command) -> Answer:
+        if probe.execute is None:
+            return Answer(channel="none", error=f"probe {probe.name} has no exec channel")
+        timeout = wanted.deadline + self.timing.execute
+        first_error = ""
+        for _ in range(2):  # there is no other channel that starts processes: the same one again
+            try:
+                got = probe.execute.run(wanted.words, timeout=timeout)
+            except ChannelError as error:
+                first_error = first_error or error.message
+                continue
+            if first_error:
+                self.recorder.event(
+                    f"probe {probe.name}: {first_error}; asked again: {' '.join(wanted.words)}"
+                )
+            return Answer(
+                channel="exec", exit_code=got.exit_code, stdout=got.stdout, stderr=got.stderr
+            )
+        return Answer(channel="exec", error=first_error)
+
+    def _fetch(self, wanted: Command) -> Answer:
+        if self.external is None:
+            return Answer(channel="none", error="the cluster profile declares no external vantage")
+        try:
+            got = self.external.fetch(
+                wanted.path, timeout=wanted.deadline, margin=self.timing.channel
+            )
+        except ChannelError as error:
+            return Answer(channel=self.external.channel, error=error.message)
+        return Answer(
+            channel=self.external.channel, status=got.status, stdout=got.body, stderr=got.error
+        )

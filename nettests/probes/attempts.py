@@ -1,0 +1,100 @@
+"""Repeat a question until its answer means something, with positive controls around a negative one.
+
+A positive result needs several successes in a row; a negative one is a sandwich: negative, controls,
+negative again. It reads answers only to know whether to go on, never to judge.
+"""
+
+from nettests.model.check import Check, Control
+from nettests.model.observation import Raw
+from nettests.model.profile import Timing
+from nettests.model.words import Question
+from nettests.parse.read import read_raw, read_resolution
+from nettests.probes.asking import Asker
+
+ONE_IS_ENOUGH = frozenset({"ping", "nslookup"})
+"""``ping`` sends three echoes itself; a resolver's positive answer is complete at once."""
+CONTROL_TRIES = 2
+
+
+def attempt(asker: Asker, check: Check) -> None:
+    """Ask a check to its end; everything that was seen is in the journal."""
+    if check.ask.question is Question.DISTRIBUTE:
+        _distribute(asker, check)
+    else:
+        _repeat(asker, check)
+
+
+def positive(raw: Raw, question: Question) -> bool:
+    """Whether the target answered; for a name alone, whether it resolved."""
+    read = read_resolution if question is Question.RESOLVE else read_raw
+    return raw.error is None and read(raw).outcome.positive
+
+
+def _repeat(asker: Asker, check: Check) -> None:
+    timing = asker.timing
+    number = streak = failures = 0
+    while True:
+        raw = asker.ask(check.id, "check", number + 1, check.ask, turn=number)
+        number += 1
+        if raw.error is not None:
+            return
+        if positive(raw, check.ask.question):
+            streak += 1
+            if streak >= _successes(raw, timing):
+                return
+            continue
+        streak = 0
+        failures += 1
+        if failures == 1:
+            _ask_controls(asker, check)
+        if failures >= timing.failures:
+            return
+
+
+def _successes(raw: Raw, timing: Timing) -> int:
+    return 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
+
+
+def _distribute(asker: Asker, check: Check) -> None:
+    """Open many new connections for who answers, then some for the client's port.
+
+    The controls are always asked here: that several backends can be reached is what gives a
+    distribution its meaning.
+    """
+    _ask_controls(asker, check)
+    count = check.ask.connections
+    turns = [0] * count + [1] * asker.timing.client_addresses
+    failures = 0
+    for number, turn in enumerate(turns, 1):
+        raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
+        if raw.error is not None:
+            return
+        if not positive(raw, check.ask.question):
+            failures += 1
+            if failures >= asker.timing.failures:
+                return
+
+
+def _ask_controls(asker: Asker, check: Check) -> None:
+    for control in check.controls:
+        if control.ask.question is Question.DISTRIBUTE:
+            _ask_until_several(asker, check, control)
+            continue
+        for number in range(1, CONTROL_TRIES + 1):
+            raw = asker.ask(check.id, f"control:{control.proves}", number, control.ask)
+            if positive(raw, control.ask.question):
+                break
+
+
+def _ask_until_several(asker: Asker, check: Check, control: Control) -> None:
+    """Ask a control that has to reach several backends, until two have answered."""
+    backends: set[str | None] = set()
+    failures = 0
+    for number in range(1, control.ask.connections + 1):
+        raw = asker.ask(check.id, f"control:{control.proves}", number, control.ask)
+        if positive(raw, control.ask.question):
+            backends.add(read_raw(raw).backend)
+        else:
+            failures += 1
+        if len(backends) > 1 or failures >= asker.timing.failures:
+            return

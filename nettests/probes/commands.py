@@ -1,0 +1,162 @@
+"""What is asked, word for word: a request to a resident probe, or the argv of a process. Pure.
+
+Commands are lists, never shell text. Answers are read by the parser that ``tool`` names. The
+deadlines are the tools' own: netexec's dial gives up after 5 s, and the others are told to.
+"""
+
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from nettests.errors import NettestsError
+from nettests.model.check import Ask
+from nettests.model.profile import Timing
+from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.probes.addresses import Endpoint
+
+NAMES = frozenset(
+    {
+        TargetKind.POD_NAME,
+        TargetKind.SERVICE_PQDN,
+        TargetKind.SERVICE_PARTIAL_NAME,
+        TargetKind.SERVICE_FQDN,
+        TargetKind.EXTERNAL_NAME,
+    }
+)
+"""Targets that a resolver is asked for first."""
+PINGS = 3
+PING_SECONDS = 2
+
+
+class CannotAskError(NettestsError):
+    """This vantage has no means to ask that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One thing to do: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
+
+    ``words`` are what the journal records; for an exec they are its argv. ``request`` says what the
+    answer should hold: ``hostname``, ``clientip`` or nothing. ``deadline`` is the tool's own.
+    """
+
+    means: str
+    tool: str
+    words: tuple[str, ...]
+    request: str = ""
+    deadline: float
+
+    @property
+    def path(self) -> str:
+        """For ``dial``: the path to ask; for ``external``: the address to fetch."""
+        return self.words[-1]
+
+
+def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
+    """Return the command for the ``turn``-th time (from 0) that ``ask`` is asked.
+
+    Turns alternate between who answers and whom it saw, where the target can tell both.
+    """
+    if ask.question is Question.PING:
+        return _ping(ask, endpoint)
+    if ask.question is Question.RESOLVE and ask.resolver is Resolver.NSLOOKUP:
+        return Command(
+            means="exec",
+            tool="nslookup",
+            words=("nslookup", endpoint.host),
+            deadline=timing.execute,
+        )
+    requests = endpoint.requests(ask.protocol)
+    if not requests:
+        raise CannotAskError(f"{endpoint.host} offers nothing to ask over {ask.protocol}")
+    # A name alone is resolved by dialling it: which server answers does not matter.
+    chosen = requests[0] if ask.question is Question.RESOLVE else requests[turn % len(requests)]
+    return _reach(ask, endpoint, *chosen, timing)
+
+
+def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:
+    host, path = endpoint.host, endpoint.path(request, ask.protocol)
+    match ask.source.kind:
+        case VantageKind.POD:
+            asked = dial(host, port, ask.protocol, path, timing)
+            patience = timing.names if ask.target.kind in NAMES else 0
+            return replace(asked, request=request, deadline=asked.deadline + patience)
+        case VantageKind.NODE if ask.question is Question.RESOLVE:
+            raise CannotAskError("a node vantage has no system resolver to ask for a name alone")
+        case VantageKind.NODE:
+            asked = _from_node(ask, host, port, path, timing)
+            return asked if asked.tool == "connect" else replace(asked, request=request)
+        case VantageKind.EXTERNAL:
+            if ask.protocol is not Protocol.TCP:
+                raise CannotAskError(f"the external vantage carries TCP only, not {ask.protocol}")
+            return Command(
+                means="external",
+                tool="http",
+                words=("GET", f"http://{_bracketed(host)}:{port}/{path}"),
+                request=request,
+                deadline=timing.dial,
+            )
+
+
+def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing) -> Command:
+    """Return a request to netexec's ``/dial``, one try: earlier successes vanish when a last one fails."""
+    query = {
+        "host": host,
+        "port": port,
+        "protocol": "udp" if protocol is Protocol.UDP else "http",
+        "request": request,
+        "tries": 1,
+    }
+    return Command(
+        means="dial",
+        tool="dial",
+        words=("GET", f"/dial?{urlencode(query)}"),
+        request=request,
+        deadline=timing.dial,
+    )
+
+
+def _from_node(ask: Ask, host: str, port: int, path: str, timing: Timing) -> Command:
+    windows = ask.source.os is OS.WINDOWS
+    seconds = str(int(timing.dial))
+    address = f"{_bracketed(host)}:{port}"
+    if ask.protocol is Protocol.UDP:
+        # HostProcess containers resolve nothing of the image by itself (k/k #112651).
+        agnhost = "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost" if windows else "/agnhost"
+        return Command(
+            means="exec",
+            tool="connect",
+            words=(agnhost, "connect", "--protocol=udp", f"--timeout={seconds}s", address),
+            deadline=timing.dial,
+        )
+    return Command(
+        means="exec",
+        tool="curl",
+        words=(
+            "curl.exe" if windows else "curl",
+            "-sS",
+            "-m",
+            seconds,
+            f"http://{address}/{path}",
+        ),
+        deadline=timing.dial,
+    )
+
+
+def _ping(ask: Ask, endpoint: Endpoint) -> Command:
+    return Command(
+        means="exec",
+        tool="ping",
+        words=ping_words(ask.source.os, endpoint.host),
+        deadline=PINGS * (PING_SECONDS + 1),
+    )
+
+
+def ping_words(os: OS | None, host: str) -> tuple[str, ...]:
+    """Return the argv of ``ping`` in the manner of an OS: three echoes, 2 s each."""
+    if os is OS.WINDOWS:
+        return ("ping", "-n", str(PINGS), "-w", str(PING_SECONDS * 1000), host)
+    return ("ping", "-c", str(PINGS), "-W", str(PING_SECONDS), host)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,138 @@
+"""Wait until servers, Services and names answer the pods that will use them; measured, never judged.
+
+Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each
+(thing, probe) pair is polled until it answers or its deadline passes; checks of a pair wait for it.
+What has not converged is recorded, and its checks are asked anyway.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.probes.addresses import NotStandingError
+from nettests.probes.asking import Answer, Asker
+from nettests.probes.attempts import positive
+from nettests.probes.commands import Command, command
+
+PAUSE_SECONDS = 0.25
+FQDN = "{service}.{namespace}.svc.{domain}"
+"""The form of a Service's name that resolves everywhere."""
+PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
+"""Both handlers of a server, and its UDP."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pair:
+    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it."""
+
+    kind: TargetKind
+    name: str
+    probe: str
+
+
+def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
+    """Return what has to answer before ``check`` and its controls are asked.
+
+    ``probe_on`` names the probe pod of each node that has one. A node or an outside vantage has no
+    dial of its own; the probe pod of its node, or of the target's, stands in for it, because
+    kube-proxy programs a node as a whole.
+    """
+    found: set[Pair] = set()
+    for ask in (check.ask, *(control.ask for control in check.controls)):
+        named = _named(ask.target)
+        if named is None:
+            continue
+        probes = {probe_on.get(node or "") for node in (ask.source.node, ask.target.node)}
+        if not any(probes) and probe_on:
+            probes = {sorted(probe_on.values())[0]}
+        if ask.target.kind is not TargetKind.NODEPORT and ask.source.node in probe_on:
+            probes = {probe_on[ask.source.node or ""]}
+        found |= {Pair(*named, probe) for probe in probes if probe}
+    return frozenset(found)
+
+
+def _named(target: Target) -> tuple[TargetKind, str] | None:
+    if target.service is not None:
+        by_name = target.name_form is not None
+        kind = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
+        return kind, target.service
+    if target.pod is not None:
+        kind = TargetKind.POD_NAME if target.kind is TargetKind.POD_NAME else TargetKind.POD_IP
+        return kind, target.pod
+    return None
+
+
+def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
+    """Poll one pair until it answers; return whether it did, having recorded how long it took.
+
+    ``names`` holds the name templates of pods that are waited for by name.
+    """
+    timing = asker.timing
+    limit = timing.listening if pair.kind is TargetKind.POD_IP else timing.convergence
+    began = time.monotonic()
+    left = list(PROTOCOLS)
+    while left:
+        # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
+        while left and _answers(asker, pair, names, *left[0]):
+            left.pop(0)
+        if not left or time.monotonic() - began > limit or asker.stopped.is_set():
+            break
+        time.sleep(PAUSE_SECONDS)
+    asker.recorder.convergence(
+        service=pair.name, probe=pair.probe, seconds=time.monotonic() - began, converged=not left
+    )
+    return not left
+
+
+def _answers(
+    asker: Asker, pair: Pair, names: dict[str, str], protocol: Protocol, turn: int
+) -> bool:
+    """Whether the pair answers; what does not stand will not, and is not waited for."""
+    vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
+    ask = Ask(source=vantage, target=_target(pair, names), protocol=protocol)
+    try:
+        wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
+    except NotStandingError:
+        return True
+    return _positive(wanted, asker.carry_out(wanted, ask))
+
+
+def _target(pair: Pair, names: dict[str, str]) -> Target:
+    if pair.kind is TargetKind.SERVICE_CLUSTERIP:
+        return Target(kind=pair.kind, service=pair.name)
+    if pair.kind is TargetKind.SERVICE_FQDN:
+        return Target(kind=pair.kind, service=pair.name, name_form=FQDN)
+    return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
+
+
+def _positive(wanted: Command, answer: Answer) -> bool:
+    if answer.error is not None:
+        return False
+    raw = Raw(
+        check="",
+        purpose="convergence",
+        attempt=1,
+        tool=wanted.tool,
+        client_os=OS.LINUX.value,
+        probe="",
+        channel=answer.channel,
+        command=wanted.words,
+        started=0,
+        elapsed=0,
+        status=answer.status,
+        stdout=answer.stdout,
+    )
+    return positive(raw, Question.REACH)
+
+
+def name_forms(checks: Iterable[Check]) -> dict[str, str]:
+    """Return the template of the name by which each pod is asked, where one is."""
+    return {
+        ask.target.pod: ask.target.name_form
+        for check in checks
+        for ask in (check.ask, *(control.ask for control in check.controls))
+        if ask.target.kind is TargetKind.POD_NAME and ask.target.pod and ask.target.name_form
+    }

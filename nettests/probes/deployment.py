@@ -1,0 +1,75 @@
+"""What stands in the cluster: addresses of pods and Services, and the problems of the others.
+
+Made by ``deploy``, read by ``addresses``. The readers of API objects are pure.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.model.facts import Address
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingPod:
+    """A Ready pod."""
+
+    name: str
+    node: str
+    purpose: str
+    addresses: tuple[Address, ...]
+    host_addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingService:
+    """A Service as the API server completed it; a headless one has no addresses."""
+
+    name: str
+    addresses: tuple[Address, ...]
+    node_ports: Mapping[str, int]
+    """By port name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """All that stands, by name, and for what does not stand the reason."""
+
+    namespace: str
+    pods: Mapping[str, StandingPod]
+    services: Mapping[str, StandingService]
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+def standing_pod(pod: Object, purpose: str) -> StandingPod:
+    """Read a Ready pod."""
+    status = pod["status"]
+    return StandingPod(
+        name=pod["metadata"]["name"],
+        node=pod["spec"]["nodeName"],
+        purpose=purpose,
+        addresses=_addresses(item["ip"] for item in status.get("podIPs") or []),
+        host_addresses=_addresses(
+            item["ip"] for item in status.get("hostIPs") or [{"ip": status["hostIP"]}]
+        ),
+    )
+
+
+def standing_service(service: Object) -> StandingService:
+    """Read a Service that the API server completed."""
+    spec = service["spec"]
+    texts = spec.get("clusterIPs") or [spec.get("clusterIP", "None")]
+    return StandingService(
+        name=service["metadata"]["name"],
+        addresses=_addresses(text for text in texts if text and text != "None"),
+        node_ports={
+            port["name"]: port["nodePort"] for port in spec["ports"] if port.get("nodePort")
+        },
+    )
+
+
+def _addresses(texts: Iterable[str]) -> tuple[Address, ...]:
+    return tuple(ipaddress.ip_address(text) for text in texts)

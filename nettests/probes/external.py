@@ -1,0 +1,72 @@
+"""The external vantage: fetch a NodePort from outside, through the declared forward proxy.
+
+Contacts nothing that the cluster profile does not declare. The proxy is a control channel: when it
+cannot be reached or refuses its credentials, nothing is known of the network behind it; what it
+reports of its own connection attempt (``X-Squid-Error``) is the observation.
+"""
+
+from dataclasses import dataclass
+
+import requests
+from requests.exceptions import ConnectionError as RequestsConnectionError
+from requests.exceptions import ProxyError, RequestException, Timeout
+
+from nettests.model.channel import ChannelError
+
+SQUID_ERROR = "X-Squid-Error"
+PROXY_STATUSES = frozenset({407, 502, 504})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What came of a fetch: a status and a body, or the error of the attempt to connect."""
+
+    status: int | None
+    body: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class External:
+    """Fetches from outside: ``proxy`` is the address of a forward proxy, ``None`` for directly."""
+
+    proxy: str | None
+
+    @property
+    def channel(self) -> str:
+        """How the journal names this vantage's channel."""
+        return "proxy" if self.proxy else "direct"
+
+    def fetch(self, url: str, *, timeout: float, margin: float) -> Fetched:
+        """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to say why not."""
+        patience = timeout + margin if self.proxy else timeout
+        with requests.Session() as session:
+            session.trust_env = False  # nothing of the environment decides where this goes
+            session.headers["Connection"] = "close"
+            session.headers["Accept"] = "*/*"
+            proxies = {"http": self.proxy} if self.proxy else {}
+            try:
+                answer = session.get(url, proxies=proxies, timeout=patience, allow_redirects=False)
+            except ProxyError as error:
+                raise ChannelError(f"the external proxy failed: {_cause(error)}") from None
+            except Timeout as error:
+                if self.proxy:
+                    raise ChannelError("the external proxy did not answer in time") from None
+                return Fetched(status=None, body="", error=f"timed out: {_cause(error)}")
+            except RequestsConnectionError as error:
+                if self.proxy:
+                    raise ChannelError(f"the external proxy: {_cause(error)}") from None
+                return Fetched(status=None, body="", error=_cause(error))
+            except RequestException as error:
+                raise ChannelError(f"the external vantage failed: {_cause(error)}") from None
+        squid = answer.headers.get(SQUID_ERROR, "")
+        if self.proxy and not squid and answer.status_code in PROXY_STATUSES:
+            raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
+        said = f"{SQUID_ERROR}: {squid}" if squid else ""
+        return Fetched(status=answer.status_code, body=answer.text, error=said)
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost reason, without the proxy's address and credentials."""
+    reason = getattr(error.args[0], "reason", error) if error.args else error
+    return type(reason).__name__ + ": " + str(reason).rpartition(": ")[2]

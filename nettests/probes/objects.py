@@ -1,0 +1,107 @@
+"""The objects that a plan needs, from the templates in ``manifests/probes``.
+
+Pure but for reading the templates. Every pod is pinned to its node by labels (never by ``nodeName``,
+so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from nettests.model.check import Plan, ProbePod, ServiceObject
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.resources import manifests_path
+
+Object = dict[str, Any]
+
+POD_LABEL = "nettests.dev/pod"
+MEMBER_LABEL = "member.nettests.dev/"
+"""A pod carries one such label for each Service that it backs: a selector cannot say "one of"."""
+
+PROBE_HTTP, PROBE_UDP = 8080, 8081
+SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
+NODE_HTTP, NODE_UDP = 19080, 19081
+SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blank:
+    """What every object of a run gets: namespace, labels (owner, expiry), probe image."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    image: str
+
+
+def read_template(name: str, folder: Path | None = None) -> Object:
+    """Return one object of ``manifests/probes``."""
+    path = (folder or manifests_path() / "probes") / f"{name}.yaml"
+    loaded: Object = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def namespace(blank: Blank) -> Object:
+    """Return the run's namespace."""
+    item = read_template("namespace")
+    item["metadata"]["name"] = blank.namespace
+    item["metadata"]["labels"] |= blank.labels
+    return item
+
+
+def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return the pods of a plan."""
+    backing = {
+        pod.name: {
+            f"{MEMBER_LABEL}{service.name}": "true"
+            for service in plan.services
+            if pod.name in service.backends
+        }
+        for pod in plan.pods
+    }
+    return [_pod(pod, facts.node(pod.node), backing[pod.name], blank) for pod in plan.pods]
+
+
+def services(plan: Plan, blank: Blank) -> list[Object]:
+    """Return the Services of a plan."""
+    return [_service(service, blank) for service in plan.services]
+
+
+def _pod(pod: ProbePod, node: NodeFacts, backing: Mapping[str, str], blank: Blank) -> Object:
+    template = f"node-{pod.os}" if pod.purpose == "node" else pod.purpose
+    item = deepcopy(read_template(template))
+    labels = {**blank.labels, POD_LABEL: pod.name, **backing}
+    item["metadata"]["name"] = pod.name
+    item["metadata"]["namespace"] = blank.namespace
+    item["metadata"]["labels"] |= labels
+    spec = item["spec"]
+    spec["os"] = {"name": pod.os.value}
+    spec["nodeSelector"] = {"kubernetes.io/hostname": node.name, "kubernetes.io/os": pod.os.value}
+    spec["tolerations"] = [
+        {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
+    ]
+    if pod.purpose == "server":
+        spec["hostname"] = pod.name
+    for container in spec["containers"]:
+        container["image"] = blank.image
+    return item
+
+
+def _service(service: ServiceObject, blank: Blank) -> Object:
+    item = deepcopy(read_template("service"))
+    item["metadata"] |= {
+        "name": service.name,
+        "namespace": blank.namespace,
+        "labels": dict(blank.labels),
+    }
+    spec = item["spec"]
+    spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
+    spec["type"] = "ClusterIP" if service.headless else service.type
+    if service.headless:
+        spec["clusterIP"] = "None"
+    if service.session_affinity:
+        spec["sessionAffinity"] = "ClientIP"
+    return item

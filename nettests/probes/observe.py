@@ -1,0 +1,166 @@
+"""The engine: observe all checks concurrently, each once, and write everything to the journal.
+
+Checks are partitioned by source probe and bounded per probe and node; those that use a Service start
+when it has converged for them. Waiting for time-outs is most of the work, so there are many threads.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+
+from nettests.errors import NettestsError
+from nettests.model.channel import ChannelError, ProgramMissingError
+from nettests.model.check import Check
+from nettests.model.words import VantageKind
+from nettests.probes.asking import Asker
+from nettests.probes.attempts import attempt
+from nettests.probes.commands import ping_words
+from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
+from nettests.probes.origin import Origins
+
+THREADS = 64
+NSLOOKUP = ("nslookup", "localhost")
+"""Tried for its presence only: its exit code says nothing."""
+
+
+@dataclass(slots=True)
+class Observer:
+    """Observes the checks of one run. ``problems`` says which probes cannot be asked, and why."""
+
+    asker: Asker
+    checks: Sequence[Check]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    on_progress: Callable[[str, int, int], None] = lambda *_: None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _finished: int = 0
+    _converged: int = 0
+    _capabilities: dict[str, str | None] = field(default_factory=dict)
+    _capability_locks: dict[str, threading.Lock] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Observe every check and return when the last one is done, or soon after ``stop``."""
+        origins = Origins(self.asker)
+        waiting = self._pairs()
+        names = name_forms(self.checks)
+        users: dict[Pair, list[Check]] = defaultdict(list)
+        for check in self.checks:
+            for pair in waiting[check.id]:
+                users[pair].append(check)
+        free = [check for check in interleaved(self.checks) if not waiting[check.id]]
+        with (
+            ThreadPoolExecutor(THREADS, "observe") as askers,
+            ThreadPoolExecutor(THREADS, "converge") as pollers,
+        ):
+
+            def converge(pair: Pair) -> None:
+                if not self.asker.stopped.is_set():
+                    wait_for(self.asker, pair, names)
+                for check in self._released(pair, users, waiting):
+                    askers.submit(self._observe, check, origins)
+
+            gates = [pollers.submit(converge, pair) for pair in sorted(users)]
+            for check in free:
+                askers.submit(self._observe, check, origins)
+            for gate in gates:
+                gate.result()
+
+    def stop(self) -> None:
+        """Begin no further check."""
+        self.asker.stopped.set()
+
+    def _released(
+        self, pair: Pair, users: Mapping[Pair, Sequence[Check]], waiting: Mapping[str, set[Pair]]
+    ) -> list[Check]:
+        """Return the checks that waited for ``pair`` and for nothing else any more."""
+        with self._lock:
+            self._converged += 1
+            self.on_progress("converge", self._converged, len(users))
+            for check in users[pair]:
+                waiting[check.id].discard(pair)
+            return [check for check in users[pair] if not waiting[check.id]]
+
+    def _pairs(self) -> dict[str, set[Pair]]:
+        probe_on = {
+            pod.node: pod.name
+            for pod in self.asker.directory.deployment.pods.values()
+            if pod.purpose == "probe" and pod.name in self.asker.probes
+        }
+        return {check.id: set(pairs_of(check, probe_on)) for check in self.checks}
+
+    def _observe(self, check: Check, origins: Origins) -> None:
+        if self.asker.stopped.is_set():
+            self.asker.recorder.done(check.id, distrust="the run was stopped before it was asked")
+            return
+        try:
+            self._ask(check, origins)
+        except NettestsError as error:
+            self.asker.recorder.done(check.id, distrust=error.message)
+        except Exception as error:  # noqa: BLE001 - one check must not take the others with it
+            self.asker.recorder.done(
+                check.id, distrust=f"nettests failed: {type(error).__name__}: {error}"
+            )
+        with self._lock:
+            self._finished += 1
+            self.on_progress("observe", self._finished, len(self.checks))
+
+    def _ask(self, check: Check, origins: Origins) -> None:
+        recorder = self.asker.recorder
+        problem = self.problems.get(check.source.probe)
+        if problem is not None:
+            recorder.done(check.id, distrust=problem)
+            return
+        for need in check.needs:
+            missing = self._missing(check, need)
+            if missing is not None:
+                recorder.done(check.id, skip=missing)
+                return
+        if check.source.kind is VantageKind.NODE:
+            proof = origins.prove(check)
+            if proof.raw is not None and proof.raw.check != check.id:
+                recorder.raw(replace(proof.raw, check=check.id))
+            if proof.distrust is not None:
+                recorder.done(check.id, distrust=proof.distrust)
+                return
+        attempt(self.asker, check)
+        recorder.done(check.id)
+
+    def _missing(self, check: Check, need: str) -> str | None:
+        """Return why the source lacks a capability; found out once per probe by trying it."""
+        key = f"{check.source.probe}/{need}"
+        with self._lock:
+            own = self._capability_locks.setdefault(key, threading.Lock())
+        with own:
+            if key not in self._capabilities:
+                self._capabilities[key] = self._try(check, need)
+                if self._capabilities[key] is not None:
+                    self.asker.recorder.event(f"capability: {self._capabilities[key]}")
+            return self._capabilities[key]
+
+    def _try(self, check: Check, need: str) -> str | None:
+        probe = self.asker.probes[check.source.probe]
+        trials = {"ping": ping_words(check.source.os, "127.0.0.1"), "nslookup": NSLOOKUP}
+        if need not in trials or probe.execute is None:
+            return f"{probe.name} has no {need}"
+        try:
+            with probe.execute.slots:
+                answer = probe.execute.run(trials[need], timeout=self.asker.timing.execute)
+        except ProgramMissingError:
+            return f"the image of {probe.name} has no {need}"
+        except ChannelError:
+            return None  # not known: the check itself will say what is wrong with the channel
+        if answer.exit_code != 0 and need != "nslookup":
+            said = (answer.stderr or answer.stdout).strip()
+            return f"{need} does not work in {probe.name}: {said}"
+        return None
+
+
+def interleaved(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks so that the partitions of all source probes advance together."""
+    partitions: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        partitions[check.source.probe].append(check)
+    rounds = zip_longest(*partitions.values())
+    return [check for row in rounds for check in row if check is not None]

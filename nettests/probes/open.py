@@ -1,0 +1,69 @@
+"""Open the control channels of all standing probes, concurrently, each chosen by its self-check.
+
+Between deployment and observation. A probe that cannot be asked is a problem with its reason, and its
+checks become ``unknown``; the choice of channel is recorded.
+"""
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from nettests.model.channel import ChannelError
+from nettests.model.facts import ClusterFacts
+from nettests.model.profile import Timing
+from nettests.model.words import OS
+from nettests.probes.asking import Probe
+from nettests.probes.deployment import Deployment, StandingPod
+from nettests.probes.objects import PROBE_HTTP
+from nettests.probes.seams import Cluster, Recorder
+
+OPENING_AT_ONCE = 8
+
+
+def open_probes(
+    cluster: Cluster,
+    deployment: Deployment,
+    facts: ClusterFacts,
+    timing: Timing,
+    recorder: Recorder,
+) -> tuple[Mapping[str, Probe], Mapping[str, str]]:
+    """Return the probes that can be asked, and for those that cannot, or do not stand, the reason."""
+    probes: dict[str, Probe] = {}
+    problems = dict(deployment.problems)
+
+    def open_one(pod: StandingPod) -> None:
+        windows = facts.node(pod.node).os is OS.WINDOWS
+        execute = cluster.open_exec(
+            deployment.namespace,
+            pod.name,
+            pod.purpose,
+            node=pod.node,
+            at_once=timing.exec_windows if windows else timing.exec_linux,
+        )
+        if pod.purpose == "node":
+            probes[pod.name] = Probe(name=pod.name, execute=execute)
+            return
+        try:
+            channels, notes = cluster.open_http(
+                deployment.namespace, pod.name, PROBE_HTTP, execute, timeout=timing.listening
+            )
+        except ChannelError as error:
+            problems[pod.name] = error.message
+            recorder.event(f"probe {pod.name}: {error.message}")
+            return
+        refused = f" ({'; '.join(notes)})" if notes else ""
+        recorder.event(f"probe {pod.name} is asked over {channels[0].name}{refused}")
+        slots = threading.Semaphore(timing.per_probe)
+        probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
+
+    asked = [pod for pod in deployment.pods.values() if pod.purpose in {"probe", "node"}]
+    with ThreadPoolExecutor(max_workers=OPENING_AT_ONCE) as pool:
+        list(pool.map(open_one, asked))
+    return probes, problems
+
+
+def close_probes(probes: Mapping[str, Probe]) -> None:
+    """Release what the channels hold open."""
+    for probe in probes.values():
+        for channel in probe.http:
+            channel.close()

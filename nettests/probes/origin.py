@@ -1,0 +1,95 @@
+"""Prove where a node vantage runs, before anything it says is trusted.
+
+hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and tests passed for years
+from pods that were taken for nodes (k/k #109313): so the pod's address has to be its host's, and a
+target has to see an address of the node.
+"""
+
+import ipaddress
+import threading
+import time
+from dataclasses import dataclass, field
+
+from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.observation import Raw
+from nettests.model.words import Protocol, TargetKind
+from nettests.parse import read_raw
+from nettests.probes.addresses import seen_of
+from nettests.probes.asking import Asker
+from nettests.probes.deployment import StandingPod
+
+PAUSE_SECONDS = 0.3
+CLIENTIP_TURN = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What was asked to prove an origin, and why it fails (``None`` when it holds)."""
+
+    raw: Raw | None
+    distrust: str | None
+
+
+@dataclass(slots=True)
+class Origins:
+    """The proofs of a run's node vantages, each asked once and kept; safe for threads."""
+
+    asker: Asker
+    _proofs: dict[str, Proof] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def prove(self, check: Check) -> Proof:
+        """Return the proof of the check's source."""
+        probe = check.source.probe
+        with self._lock:
+            own = self._locks.setdefault(probe, threading.Lock())
+        with own:
+            if probe not in self._proofs:
+                self._proofs[probe] = self._ask(check)
+            return self._proofs[probe]
+
+    def _ask(self, check: Check) -> Proof:
+        source = check.source
+        pod = self.asker.directory.pod(source.probe)
+        if not set(pod.addresses) & set(pod.host_addresses):
+            own = ", ".join(str(address) for address in pod.addresses)
+            return Proof(
+                raw=None,
+                distrust=f"{source.probe} runs in the pod network ({own}), not on node {source.node}",
+            )
+        deadline = time.monotonic() + self.asker.timing.listening
+        raw: Raw | None = None
+        while raw is None or time.monotonic() < deadline:
+            for target in self._targets(source):
+                raw = self.asker.ask(
+                    check.id, "origin", 1, _origin_ask(source, target), turn=CLIENTIP_TURN
+                )
+                seen = None if raw.error else read_raw(raw).server_saw
+                if seen is not None:
+                    return Proof(raw=raw, distrust=self._compare(source, seen, target))
+            if raw is None:
+                break
+            time.sleep(PAUSE_SECONDS)
+        return Proof(raw=raw, distrust=f"no target answered to prove where {source.probe} runs")
+
+    def _compare(self, source: Vantage, seen: str, target: StandingPod) -> str | None:
+        node = self.asker.directory.facts.node(source.node or "")
+        if ipaddress.ip_address(seen) in seen_of(node):
+            return None
+        return f"{target.name} saw {seen} from {source.probe}, which is no address of {node.name}"
+
+    def _targets(self, source: Vantage) -> list[StandingPod]:
+        """Return the servers to ask: the node's own first, which every driver lets it reach."""
+        servers = [
+            pod for pod in self.asker.directory.deployment.pods.values() if pod.purpose == "server"
+        ]
+        return sorted(servers, key=lambda pod: (pod.node != source.node, pod.name))
+
+
+def _origin_ask(source: Vantage, target: StandingPod) -> Ask:
+    return Ask(
+        source=source,
+        target=Target(kind=TargetKind.POD_IP, pod=target.name, node=target.node),
+        protocol=Protocol.TCP,
+    )

@@ -1,0 +1,59 @@
+"""What probes need of the outside: a cluster that holds objects, and a journal that takes records.
+
+Protocols only: ``cluster`` and ``session`` implement them, and tests use small real stand-ins.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from nettests.model.channel import ExecChannel, HttpChannel
+from nettests.model.observation import Raw
+
+Object = dict[str, Any]
+
+
+class Cluster(Protocol):
+    """The cluster as far as probes need it."""
+
+    def create(self, item: Object) -> Object:
+        """Create an object and return it as stored; ``ClusterError`` when it is refused."""
+
+    def wait_for_pods(
+        self,
+        namespace: str,
+        names: Iterable[str],
+        *,
+        ready: float,
+        stuck: float,
+        on_change: Callable[[int, int], None],
+    ) -> tuple[dict[str, Object], dict[str, str]]:
+        """Return Ready pods, and for the others why they are not."""
+
+    def open_http(
+        self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
+    ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
+        """Return the probe's channels, the working one first, and what the self-check found.
+
+        ``ChannelError`` when none works within ``timeout`` seconds.
+        """
+
+    def open_exec(
+        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+    ) -> ExecChannel:
+        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
+
+
+class Recorder(Protocol):
+    """The journal as far as probes write it."""
+
+    def raw(self, raw: Raw) -> None:
+        """Write one question and its answer."""
+
+    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
+        """Write that a check was asked to the end, or why not."""
+
+    def event(self, text: str) -> None:
+        """Write what happened to the run as a whole."""
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took to answer ``probe``."""

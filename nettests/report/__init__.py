@@ -1,0 +1,23 @@
+"""From a run's journal to documents for people and machines: JSON, JUnit, HTML, Markdown.
+
+Last in the flow. ``build`` turns journal records into ``Results``; one module per format renders the
+same ``Results`` as text. Nothing here opens a run's files, reads a clock or judges: a check without a
+verdict is reported as ``unknown``, with the reason.
+"""
+
+from nettests.report.build import build_results
+from nettests.report.html import render_html
+from nettests.report.json import render_json
+from nettests.report.junit import render_junit
+from nettests.report.markdown import render_markdown
+from nettests.report.results import API_VERSION, Results
+
+__all__ = [
+    "API_VERSION",
+    "Results",
+    "build_results",
+    "render_html",
+    "render_json",
+    "render_junit",
+    "render_markdown",
+]

@@ -1,0 +1,177 @@
+"""``Results`` → ``report.html``: one file for people, which needs no network and no script to be read.
+
+The templates lay out; what they show is prepared here. Every text is made visible and escaped on its
+way out (``finalize`` and autoescape), and the page's own policy lets only its own style and script
+act, so that a text from a cluster stays a text.
+"""
+
+import base64
+import hashlib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from nettests.model.expectation import Source
+from nettests.model.observation import Raw
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Verdict
+from nettests.report import summary
+from nettests.report.matrix import FlowGroup, flow_groups, overview
+from nettests.report.results import CheckResult, Results
+from nettests.report.text import plural, visible
+
+_PURPOSES = {
+    "check": "the question itself",
+    "control:vantage": "positive control: does this vantage reach anything by this protocol?",
+    "control:target": "positive control: does this target answer another vantage?",
+    "control:path": "positive control: one path that shows both",
+    "origin": "proof of origin: does the probe run where it should?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """Raw records of one purpose: the first ones are shown at once, the others on demand."""
+
+    purpose: str
+    meaning: str
+    raws: tuple[Raw, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One verdict's part of the bar below the headline, in percent of its width."""
+
+    verdict: Verdict
+    start: float
+    width: float
+
+
+def render_html(results: Results) -> str:
+    """Return the page."""
+    groups = flow_groups(results.checks)
+    page = _environment().get_template("report.html.j2")
+    style, script = _source("report.css"), _source("report.js")
+    text = page.render(
+        results=results,
+        groups=groups,
+        overview=overview(groups),
+        shares=_shares(results),
+        attention=summary.needing_attention(results),
+        verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
+        style=Markup(style),  # noqa: S704 - shipped with the package
+        script=Markup(script),  # noqa: S704 - shipped with the package
+        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nettests.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.globals.update(
+        Verdict=Verdict,
+        exchanges=exchanges,
+        headline=summary.headline,
+        meaning=summary.MEANING,
+        skip_reasons=skip_reasons,
+        worst_first=worst_first,
+    )
+    environment.filters.update(
+        link=link,
+        citation=citation,
+        moment=summary.moment,
+        cluster_line=summary.cluster_line,
+        counted=summary.counted,
+        coverage_line=summary.coverage_line,
+        duration=summary.duration,
+        end_label=summary.end_label,
+        fact=summary.fact_text,
+        plural=plural,
+        shell=shlex.join,
+        variant=summary.variant,
+    )
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Make every text that a template puts out visible; markup of our own passes."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@lru_cache(maxsize=2)
+def _source(name: str) -> str:
+    environment = _environment()
+    assert environment.loader is not None  # set above
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _digest(source: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def link(source: Source) -> str | None:
+    """Return the address to link a source to; ``None`` unless it has a web address."""
+    for address in (source.address, source.document):
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            continue
+        if parts.scheme in {"http", "https"} and parts.netloc:
+            return address
+    return None
+
+
+def citation(source: Source) -> str:
+    """Return a source as people read it: a document that is an address without its scheme."""
+    return str(source).removeprefix("https://").removeprefix("http://").replace("/ §", " §")
+
+
+def exchanges(raws: Sequence[Raw]) -> tuple[Exchange, ...]:
+    """Return the raw records by purpose, the question itself first."""
+    by_purpose: dict[str, list[Raw]] = {}
+    for raw in sorted(raws, key=lambda raw: raw.purpose != "check"):
+        by_purpose.setdefault(raw.purpose, []).append(raw)
+    return tuple(
+        Exchange(purpose=purpose, meaning=_PURPOSES.get(purpose, purpose), raws=tuple(members))
+        for purpose, members in by_purpose.items()
+    )
+
+
+def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:
+    """Return what of a flow never applied, by reason."""
+    reasons: dict[str, list[CheckResult]] = {}
+    for skip in group.skips:
+        reasons.setdefault(skip.message, []).append(skip)
+    return reasons
+
+
+def worst_first(checks: Sequence[CheckResult]) -> list[tuple[Verdict, int]]:
+    """Return how often each verdict occurs, worst first."""
+    seen = [check.verdict for check in checks]
+    return [(verdict, seen.count(verdict)) for verdict in SUMMARY_ORDER if verdict in seen]
+
+
+def _shares(results: Results) -> list[Share]:
+    total = sum(results.counts.values())
+    shares: list[Share] = []
+    start = 0.0
+    for verdict in SUMMARY_ORDER:
+        if results.counts.get(verdict):
+            width = 100 * results.counts[verdict] / total
+            shares.append(Share(verdict=verdict, start=round(start, 3), width=round(width, 3)))
+            start += width
+    return shares

@@ -1,0 +1,138 @@
+"""``Results`` → ``results.json``: the document for machines and for a history of runs.
+
+Published as ``results.schema.json`` (``apiVersion: nettests.dev/v1``). It carries verdicts, values and
+attempts; the raw answers stay in the journal. Keys are the vocabulary's own.
+"""
+
+import json
+from typing import Any
+
+from nettests.model.check import Check, Target, Vantage
+from nettests.model.codec import to_data
+from nettests.model.expectation import AppliedLimitation, Expected
+from nettests.model.observation import Observation
+from nettests.report.results import API_VERSION, CheckResult, Results
+
+
+def render_json(results: Results) -> str:
+    """Return the document with two-space indents, keys in the schema's order."""
+    text = json.dumps(document(results), indent=2, ensure_ascii=False) + "\n"
+    # A cluster's text may hold half a surrogate pair, which no UTF-8 file can.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the document as plain data."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Results",
+        "run": to_data(results.run),
+        "facts_digest": results.facts_digest,
+        "counts": {verdict.value: count for verdict, count in results.counts.items()},
+        "coverage": to_data(results.coverage),
+        "checks": [_check(check) for check in results.checks],
+        "limitations": {
+            "used": [
+                {
+                    **_limitation(used.limitation),
+                    "checks": {verdict.value: list(ids) for verdict, ids in used.checks.items()},
+                }
+                for used in results.limitations_used
+            ],
+            "unused": to_data(results.limitations_unused),
+        },
+        "convergence": to_data(results.convergence),
+        "events": to_data(results.events),
+        "facts": to_data(results.facts),
+    }
+
+
+def _check(result: CheckResult) -> dict[str, Any]:
+    check, seen = result.check, result.observation
+    return {
+        "id": result.id,
+        "flow": result.flow,
+        "title": check.title if check else "",
+        "required": result.required,
+        "verdict": result.verdict.value,
+        "message": result.message,
+        "next_step": result.next_step,
+        "source": _source(check.source if check else None),
+        "target": _target(check.target if check else None),
+        "placement": check.placement.value if check else None,
+        "protocol": check.ask.protocol.value if check else None,
+        "family": check.ask.family.value if check else None,
+        "question": check.ask.question.value if check else None,
+        "expected": _expected(result),
+        "observed": _observed(result, seen),
+        "limitation": _limitation(result.limitation) if result.limitation else None,
+        "sources": _sources(check),
+        "attempts": to_data(seen.attempts) if seen else [],
+        "controls": to_data(seen.controls) if seen else [],
+        "channel": seen.channel if seen else None,
+    }
+
+
+def _source(end: Vantage | None) -> dict[str, Any]:
+    return {
+        "kind": end.kind.value if end else None,
+        "role": end.role if end else None,
+        "os": end.os.value if end and end.os else None,
+        "build": str(end.build) if end and end.build else None,
+        "node": end.node if end else None,
+        "probe": end.probe if end else None,
+    }
+
+
+def _target(end: Target | None) -> dict[str, Any]:
+    return {
+        "kind": end.kind.value if end else None,
+        "role": end.role if end else None,
+        "os": end.os.value if end and end.os else None,
+        "build": str(end.build) if end and end.build else None,
+        "node": end.node if end else None,
+        "pod": end.pod if end else None,
+        "service": end.service if end else None,
+    }
+
+
+def _expected(result: CheckResult) -> dict[str, Any]:
+    expectation = result.expectation
+    claim = expectation.claim if expectation else None
+    return {
+        **_outcome(expectation.expected if expectation else None),
+        "claim": str(claim) if claim else None,
+        "undecided": expectation.undecided if expectation else None,
+        "text": result.expected,
+    }
+
+
+def _outcome(expected: Expected | None) -> dict[str, Any]:
+    return {
+        "outcome": expected.outcome.value if expected else None,
+        "source_seen": expected.source_seen.value if expected and expected.source_seen else None,
+        "distribution": expected.distribution.value if expected and expected.distribution else None,
+    }
+
+
+def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
+    return {
+        "outcome": seen.outcome.value if seen else None,
+        "source_seen": seen.source_seen.value if seen and seen.source_seen else None,
+        "distribution": seen.distribution.value if seen and seen.distribution else None,
+        "server_saw": seen.server_saw if seen else None,
+        "backends": list(seen.backends) if seen else [],
+        "agreed": seen.agreed if seen else None,
+        "trusted": seen.trusted if seen else None,
+        "distrust": seen.distrust if seen else None,
+        "text": result.observed,
+    }
+
+
+def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:
+    data: dict[str, Any] = to_data(limitation)
+    return data
+
+
+def _sources(check: Check | None) -> list[dict[str, str]]:
+    return to_data(check.sources) if check else []

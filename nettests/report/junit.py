@@ -1,0 +1,189 @@
+"""``Results`` → ``junit.xml``: the document for continuous integration.
+
+Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite
+a flow, one test case a check, its values as properties; ``limited`` is a skip of type
+``pytest.xfail`` with the limitation's id, ``unknown`` an error. ``junit.xsd`` describes it.
+"""
+
+import xml.etree.ElementTree as ET
+
+from nettests.model.words import Verdict
+from nettests.report.matrix import FlowGroup, flow_groups
+from nettests.report.results import CheckResult, Results
+from nettests.report.text import visible
+
+_ELEMENT = {
+    Verdict.FAIL: ("failure", "nettests.fail"),
+    Verdict.LIFTED: ("failure", "nettests.lifted"),
+    Verdict.FLAKY: ("failure", "nettests.flaky"),
+    Verdict.UNKNOWN: ("error", "nettests.unknown"),
+    Verdict.LIMITED: ("skipped", "pytest.xfail"),
+    Verdict.SKIPPED: ("skipped", "pytest.skip"),
+}
+"""The child element and its type; ``pass`` and ``recorded`` have none."""
+
+
+def render_junit(results: Results) -> str:
+    """Return the XML document; a run that could not start is one test case with an error."""
+    groups = flow_groups(results.checks)
+    root = ET.Element("testsuites", {"name": "nettests", **_totals(results)})
+    for group in groups:
+        root.append(_suite(results, group))
+    if results.run.error is not None:
+        root.append(_failed_start(results))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _totals(results: Results) -> dict[str, str]:
+    started_badly = results.run.error is not None
+    totals = _tally([check.verdict for check in results.checks])
+    if started_badly:
+        totals.update(tests="1", errors="1")
+    return {**totals, "time": _time(results.run.seconds)}
+
+
+def _tally(verdicts: list[Verdict]) -> dict[str, str]:
+    elements = [_ELEMENT.get(verdict, ("", ""))[0] for verdict in verdicts]
+    return {
+        "tests": str(len(verdicts)),
+        "failures": str(elements.count("failure")),
+        "errors": str(elements.count("error")),
+        "skipped": str(elements.count("skipped")),
+    }
+
+
+def _suite(results: Results, group: FlowGroup) -> ET.Element:
+    members = (*group.checks, *group.skips)
+    spent = sum(_elapsed(check) for check in members)
+    suite = ET.Element(
+        "testsuite",
+        {
+            "name": visible(group.flow),
+            **_tally([check.verdict for check in members]),
+            "time": _time(spent),
+            **_timestamp(results),
+        },
+    )
+    _properties(suite, _run_properties(results))
+    for check in members:
+        suite.append(_case(check))
+    return suite
+
+
+def _case(result: CheckResult) -> ET.Element:
+    case = ET.Element(
+        "testcase",
+        {
+            "classname": visible(f"nettests.{result.flow}"),
+            "name": visible(result.id),
+            "time": _time(_elapsed(result)),
+        },
+    )
+    _properties(case, _check_properties(result))
+    if result.verdict in _ELEMENT:
+        tag, kind = _ELEMENT[result.verdict]
+        attributes = {"type": kind, "message": visible(_message(result))}
+        ET.SubElement(case, tag, attributes).text = visible(_detail(result))
+    return case
+
+
+def _message(result: CheckResult) -> str:
+    if result.verdict is Verdict.LIMITED and result.limitation_id:
+        summary = result.limitation.summary if result.limitation else result.message
+        return f"{result.limitation_id} {summary}"
+    return result.message
+
+
+def _detail(result: CheckResult) -> str:
+    """Return what a person reads below the message: values, sources and the next step."""
+    lines = [result.message, f"expected: {result.expected}", f"observed: {result.observed}"]
+    if result.verdict is Verdict.SKIPPED:
+        lines = [result.message]
+    if result.limitation:
+        lines += [f"because: {reason}" for reason in result.limitation.because]
+        lines += [f"source: {one} {one.address}".rstrip() for one in result.limitation.sources]
+    if result.next_step:
+        lines.append(f"next step: {result.next_step}")
+    return "\n".join(lines)
+
+
+def _check_properties(result: CheckResult) -> dict[str, str | None]:
+    check, seen = result.check, result.observation
+    properties: dict[str, str | None] = {
+        "id": result.id,
+        "flow": result.flow,
+        "verdict": result.verdict.value,
+        "expected": result.expected,
+        "observed": result.observed,
+        "limitation": result.limitation_id,
+        "attempts": str(len(seen.attempts)) if seen else None,
+        "server_saw": seen.server_saw if seen else None,
+        "channel": seen.channel if seen else None,
+    }
+    if check is not None:
+        properties |= {
+            "placement": check.placement.value,
+            "protocol": check.ask.protocol.value,
+            "family": check.ask.family.value,
+        }
+        for name, end in (("source", check.source), ("target", check.target)):
+            properties |= {
+                f"{name}.kind": end.kind.value,
+                f"{name}.os": end.os.value if end.os else None,
+                f"{name}.build": str(end.build) if end.build else None,
+                f"{name}.node": end.node,
+            }
+    return properties
+
+
+def _run_properties(results: Results) -> dict[str, str | None]:
+    return {
+        "run_id": results.run.run_id,
+        "nettests": results.run.nettests,
+        "facts_digest": results.facts_digest,
+        "kubernetes": str(results.facts.server_version) if results.facts else None,
+    }
+
+
+def _properties(parent: ET.Element, values: dict[str, str | None]) -> None:
+    present = {name: value for name, value in values.items() if value}
+    if present:
+        holder = ET.SubElement(parent, "properties")
+        for name, value in present.items():
+            ET.SubElement(holder, "property", {"name": name, "value": visible(value)})
+
+
+def _failed_start(results: Results) -> ET.Element:
+    suite = ET.Element(
+        "testsuite",
+        {
+            "name": "nettests",
+            "tests": "1",
+            "failures": "0",
+            "errors": "1",
+            "skipped": "0",
+            "time": _time(results.run.seconds),
+            **_timestamp(results),
+        },
+    )
+    _properties(suite, _run_properties(results))
+    case = ET.SubElement(
+        suite, "testcase", {"classname": "nettests", "name": "run", "time": _time(None)}
+    )
+    message = visible(results.run.error or "")
+    ET.SubElement(case, "error", {"type": "nettests.start", "message": message}).text = message
+    return suite
+
+
+def _elapsed(result: CheckResult) -> float:
+    return sum(raw.elapsed for raw in result.raws)
+
+
+def _time(seconds: float | None) -> str:
+    return f"{seconds or 0:.3f}"
+
+
+def _timestamp(results: Results) -> dict[str, str]:
+    # xs:dateTime as the readers of JUnit know it: to the second, without a zone.
+    return {"timestamp": results.run.started[:19]} if results.run.started else {}

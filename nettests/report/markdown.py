@@ -1,0 +1,118 @@
+"""``Results`` → ``summary.md``: a dozen lines and tables, for the job summary of a CI system.
+
+It names what needs attention, the limitations seen and the flows; evidence is left to the other
+documents. Written for GitHub's Markdown: every text from a cluster is escaped.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Verdict
+from nettests.report.matrix import flow_groups
+from nettests.report.results import Results
+from nettests.report.summary import (
+    SYMBOL,
+    cluster_line,
+    counted,
+    coverage_line,
+    duration,
+    headline,
+    moment,
+    needing_attention,
+)
+from nettests.report.text import one_line, plural
+
+ATTENTION_LIMIT = 20
+"""More red checks than this share a cause; the HTML report lists them all."""
+
+# sample: "a|b", "<script>", "[x](javascript:…)", "#123", "@somebody", "`code`", "&lt;", "~~no~~"
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@])")
+
+
+def render_markdown(results: Results) -> str:
+    """Return the summary; it ends with a line feed."""
+    blocks = [_head(results), _attention(results), _flows(results), _limitations(results)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _head(results: Results) -> str:
+    run = results.run
+    lines = [f"## {_verdict_mark(results)} {headline(results)}", ""]
+    if run.error:
+        return "\n".join([*lines, escape(run.error)])
+    lines.append(f"**{counted(results)}** ({coverage_line(results)}).")
+    if results.facts:
+        lines += ["", escape(cluster_line(results.facts))]
+    spent = duration(run.seconds)
+    told = [f"Run `{_code(run.run_id)}`", f"started {escape(moment(run.started))}"]
+    told += [f"took {spent}"] if spent else []
+    told += [] if run.complete else ["broke off: its journal has no end"]
+    return "\n".join([*lines, "", ", ".join(told) + "."])
+
+
+def _verdict_mark(results: Results) -> str:
+    if results.run.error:
+        return SYMBOL[Verdict.UNKNOWN]
+    worst = needing_attention(results)
+    return SYMBOL[worst[0].verdict] if worst else SYMBOL[Verdict.PASS]
+
+
+def _attention(results: Results) -> str:
+    found = needing_attention(results)
+    if not found:
+        return ""
+    rows = [
+        [f"{SYMBOL[c.verdict]} {c.verdict.value}", f"`{_code(c.id)}`", escape(c.message)]
+        for c in found[:ATTENTION_LIMIT]
+    ]
+    more = len(found) - ATTENTION_LIMIT
+    tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
+    return "### Needs attention\n\n" + _table(["verdict", "check", "what happened"], rows) + tail
+
+
+def _flows(results: Results) -> str:
+    groups = flow_groups(results.checks)
+    shown = [v for v in SUMMARY_ORDER if any(v in group.counts for group in groups)]
+    rows = [
+        [f"`{_code(group.flow)}`", *(str(group.counts.get(v, "")) for v in shown)]
+        for group in groups
+    ]
+    heads = ["flow", *(f"{SYMBOL[v]} {v.value}" for v in shown)]
+    return "### Flows\n\n" + _table(heads, rows) if rows else ""
+
+
+def _limitations(results: Results) -> str:
+    rows = []
+    for used in results.limitations_used:
+        seen = ", ".join(
+            f"{len(used.checks[v])} {v.value}" for v in SUMMARY_ORDER if v in used.checks
+        )
+        sources = "; ".join(escape(str(source)) for source in used.limitation.sources)
+        rows.append(
+            [f"`{_code(used.limitation.id)}`", escape(used.limitation.summary), seen, sources]
+        )
+    if not rows:
+        return ""
+    return "### Documented limitations that applied\n\n" + _table(
+        ["limitation", "summary", "checks", "source"], rows
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_row(heads), _row(["---"] * len(heads)), *(_row(row) for row in rows)]
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def escape(text: str) -> str:
+    """Return ``text`` on one line with everything that Markdown or HTML would read made literal."""
+    return _SPECIAL.sub(r"\\\1", one_line(text))
+
+
+def _code(text: str) -> str:
+    # Inside a code span nothing is read but the span's end, and a table's own bar.
+    return one_line(text).replace("`", "'").replace("|", r"\|")

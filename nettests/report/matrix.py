@@ -1,0 +1,171 @@
+"""Checks → tables: who reaches whom, per flow and for the whole run.
+
+Used by the renderers for people. A row is a source, a column a target with its placement; a cell
+holds every check of that pair, in the plan's order.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nettests.model.check import Check
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import OS, Placement, Verdict
+from nettests.report.results import CheckResult
+from nettests.report.summary import end_label
+
+_PLACEMENTS = list(Placement)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column's heading: the target, and where it stands as seen from the source."""
+
+    target: str
+    placement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One flow's matrix; a pair that was not due has no cell."""
+
+    flow: str
+    vantage: str
+    rows: tuple[str, ...]
+    columns: tuple[Column, ...]
+    cells: Mapping[tuple[str, Column], tuple[CheckResult, ...]]
+
+    def cell(self, row: str, column: Column) -> tuple[CheckResult, ...]:
+        """Return the checks of one pair, empty where none was due."""
+        return self.cells.get((row, column), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowGroup:
+    """One flow: its matrix, its checks, and what of it never applied."""
+
+    flow: str
+    table: Table
+    checks: tuple[CheckResult, ...]
+    skips: tuple[CheckResult, ...]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How often each verdict occurs, worst first, absent ones left out."""
+        every = [check.verdict for check in (*self.checks, *self.skips)]
+        return {verdict: every.count(verdict) for verdict in SUMMARY_ORDER if verdict in every}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A column of the overview: what reaches what, and where it stands."""
+
+    source: str
+    target: str
+    placement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The whole run in one table: flows by pairs of source and target OS and placement."""
+
+    pairs: tuple[Pair, ...]
+    flows: tuple[str, ...]
+    cells: Mapping[tuple[str, Pair], tuple[CheckResult, ...]]
+
+    def cell(self, flow: str, pair: Pair) -> tuple[CheckResult, ...]:
+        """Return the checks of a flow between one pair."""
+        return self.cells.get((flow, pair), ())
+
+
+def flow_groups(checks: Iterable[CheckResult]) -> tuple[FlowGroup, ...]:
+    """Return the flows in the plan's order; a flow that only has skips comes where they stand."""
+    by_flow: dict[str, list[CheckResult]] = {}
+    for check in checks:
+        by_flow.setdefault(check.flow, []).append(check)
+    return tuple(_group(flow, members) for flow, members in by_flow.items())
+
+
+def _group(flow: str, members: list[CheckResult]) -> FlowGroup:
+    planned = tuple(check for check in members if check.check is not None)
+    return FlowGroup(
+        flow=flow,
+        table=_table(flow, planned),
+        checks=planned,
+        skips=tuple(check for check in members if check.check is None),
+    )
+
+
+def _table(flow: str, results: tuple[CheckResult, ...]) -> Table:
+    cells: dict[tuple[str, Column], tuple[CheckResult, ...]] = {}
+    order: dict[Column, tuple[object, ...]] = {}
+    rows: dict[str, tuple[object, ...]] = {}
+    for result in results:
+        check = result.check
+        if check is not None:
+            source = end_label(check.source)
+            rows.setdefault(source, (*_windows_first(check.source.os), source))
+            column = Column(target=end_label(check.target), placement=_placement(check))
+            order.setdefault(column, _column_order(check))
+            place = (source, column)
+            cells[place] = (*cells.get(place, ()), result)
+    kinds = {r.check.source.kind.value for r in results if r.check is not None}
+    return Table(
+        flow=flow,
+        vantage=" / ".join(sorted(kinds)),
+        rows=tuple(sorted({row for row, _ in cells}, key=lambda row: rows[row])),
+        columns=tuple(sorted(order, key=lambda column: order[column])),
+        cells=cells,
+    )
+
+
+def _column_order(check: Check) -> tuple[object, ...]:
+    return (
+        *_windows_first(check.target.os),
+        end_label(check.target),
+        _PLACEMENTS.index(check.placement),
+        _placement(check),
+    )
+
+
+def _windows_first(os: OS | None) -> tuple[bool, bool]:
+    # It is what the run is about; what lies outside the cluster comes last.
+    return (os is not OS.WINDOWS, os is None)
+
+
+def _placement(check: Check) -> str:
+    words = check.placement.value.replace("-", " ")
+    return "" if check.placement is Placement.OUTSIDE else words
+
+
+def overview(groups: Iterable[FlowGroup]) -> Overview:
+    """Return the table of the whole run; flows that never applied are left out."""
+    cells: dict[tuple[str, Pair], tuple[CheckResult, ...]] = {}
+    order: dict[Pair, tuple[int, ...]] = {}
+    for group in groups:
+        for result in group.checks:
+            if result.check is not None:
+                pair = _pair(result.check)
+                order.setdefault(pair, _pair_order(pair, result.check.placement))
+                place = (group.flow, pair)
+                cells[place] = (*cells.get(place, ()), result)
+    return Overview(
+        pairs=tuple(sorted(order, key=lambda pair: order[pair])),
+        flows=tuple(dict.fromkeys(flow for flow, _ in cells)),
+        cells=cells,
+    )
+
+
+def _pair(check: Check) -> Pair:
+    return Pair(
+        source=_side(check.source.os), target=_side(check.target.os), placement=_placement(check)
+    )
+
+
+def _side(os: OS | None) -> str:
+    return os.value.capitalize() if os else "outside"
+
+
+def _pair_order(pair: Pair, placement: Placement) -> tuple[int, ...]:
+    # Windows first: it is what the run is about.
+    rank = ["Windows", "Linux", "outside"]
+    return (rank.index(pair.source), rank.index(pair.target), _PLACEMENTS.index(placement))

@@ -1,0 +1,141 @@
+"""All that a finished or broken-off run has to say, as frozen values: what every renderer reads.
+
+Made by ``build``; the vocabulary of ``model`` is kept as it is, so that each format chooses what to
+show. Nothing here is a document yet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
+from nettests.model.expectation import AppliedLimitation, Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.observation import Observation, Raw
+from nettests.model.words import Verdict
+
+API_VERSION = "nettests.dev/v1"
+"""The version of ``results.json``: a change that a reader must know about changes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestFile:
+    """One limitation manifest that the run read, with the digest of its text."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo:
+    """Who ran what, where and when.
+
+    ``complete`` is false when the journal has no end: the run was killed. ``error`` is the sentence of
+    a run that could not start.
+    """
+
+    run_id: str = ""
+    started: str = ""
+    finished: str = ""
+    seconds: float | None = None
+    nettests: str = ""
+    context: str = ""
+    server: str = ""
+    cluster_profile: str | None = None
+    argv: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+    manifests: tuple[ManifestFile, ...] = ()
+    exit_code: int | None = None
+    complete: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One check that was due: what was asked, expected and seen, and the verdict.
+
+    ``check`` is ``None`` for one that never applied; ``message`` is then the reason. ``raws`` is the
+    evidence in the order in which it was written.
+    """
+
+    id: str
+    flow: str
+    verdict: Verdict
+    message: str
+    required: bool = False
+    ran: bool = False
+    check: Check | None = None
+    expectation: Expectation | None = None
+    observation: Observation | None = None
+    expected: str = ""
+    observed: str = ""
+    next_step: str = ""
+    limitation_id: str | None = None
+    raws: tuple[Raw, ...] = ()
+
+    @property
+    def limitation(self) -> AppliedLimitation | None:
+        """The documented deviation that decided what was expected."""
+        return self.expectation.limitation if self.expectation else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What was due, what ran, what was skipped, and what was planned but never judged."""
+
+    due: int
+    ran: int
+    skipped: int
+    not_judged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedLimitation:
+    """A limitation that decided checks of this run, with their ids by verdict."""
+
+    limitation: AppliedLimitation
+    checks: Mapping[Verdict, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedLimitation:
+    """A limitation that decided no check of this run."""
+
+    id: str
+    summary: str = ""
+    layer: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """How long one Service took until it answered a probe for the first time."""
+
+    service: str
+    probe: str
+    seconds: float
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to the run as a whole."""
+
+    at: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """One run. ``checks`` is in the plan's order, what never applied last."""
+
+    run: RunInfo
+    facts: ClusterFacts | None = None
+    facts_digest: str | None = None
+    counts: Mapping[Verdict, int] = field(default_factory=dict)
+    coverage: Coverage
+    checks: tuple[CheckResult, ...] = ()
+    limitations_used: tuple[UsedLimitation, ...] = ()
+    limitations_unused: tuple[UnusedLimitation, ...] = ()
+    convergence: tuple[Convergence, ...] = ()
+    events: tuple[Event, ...] = ()

@@ -1,0 +1,145 @@
+"""What a run says at first sight: the headline, and how roles and ends of a check are called.
+
+Used by the renderers for people. Pure text over ``Results``; it ranks verdicts, it never changes one.
+"""
+
+from typing import TypeVar
+
+from nettests.model.check import Check, Target, Vantage
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import OS, Resolver, VantageKind, Verdict
+from nettests.report.results import CheckResult, Results
+from nettests.report.text import plural
+
+T = TypeVar("T")
+
+ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
+"""Verdicts that somebody should act on, most urgent first."""
+
+MEANING: dict[Verdict, str] = {
+    Verdict.PASS: "behaves as claimed",
+    Verdict.LIMITED: "a documented limitation, observed exactly as described",
+    Verdict.FAIL: "neither the claim nor a documented limitation was observed",
+    Verdict.LIFTED: "a documented limitation did not show: update the manifest",
+    Verdict.FLAKY: "attempts disagree",
+    Verdict.RECORDED: "the documents leave it open; what happened is recorded",
+    Verdict.UNKNOWN: "the probe, its origin or a precondition could not be trusted",
+    Verdict.SKIPPED: "due, but does not apply here",
+}
+
+SYMBOL: dict[Verdict, str] = {
+    Verdict.PASS: "✓",
+    Verdict.LIMITED: "◐",
+    Verdict.FAIL: "✗",
+    Verdict.LIFTED: "↑",
+    Verdict.FLAKY: "≈",
+    Verdict.RECORDED: "●",
+    Verdict.UNKNOWN: "?",
+    Verdict.SKIPPED: "–",
+}
+
+
+def headline(results: Results) -> str:
+    """Return one sentence that answers the question the run asked."""
+    if results.run.error:
+        return "The run could not start"
+    counts = results.counts
+    if counts[Verdict.FAIL] or counts[Verdict.FLAKY]:
+        return "Something does not behave as documented"
+    if counts[Verdict.LIFTED]:
+        return "A documented limitation no longer shows"
+    if counts[Verdict.UNKNOWN]:
+        return "Not everything could be judged"
+    if not results.coverage.ran:
+        return "Nothing was judged"
+    if results.facts is not None and not windows_nodes(results.facts):
+        return "This cluster behaves as documented; without a Windows node, nothing here speaks of Windows"
+    return "This cluster behaves as documented"
+
+
+def counted(results: Results) -> str:
+    """Return the verdicts that occurred, worst first: ``1 fail, 24 limited, 130 pass``."""
+    found = [f"{results.counts[v]} {v.value}" for v in SUMMARY_ORDER if results.counts.get(v)]
+    return ", ".join(found) or "no checks"
+
+
+def coverage_line(results: Results) -> str:
+    """Return what was due, ran, was skipped, and was never judged."""
+    cover = results.coverage
+    parts = [f"{plural(cover.due, 'check')} due", f"{cover.ran} ran", f"{cover.skipped} skipped"]
+    if cover.not_judged:
+        parts.append(f"{cover.not_judged} never judged")
+    return ", ".join(parts)
+
+
+def needing_attention(results: Results) -> tuple[CheckResult, ...]:
+    """Return the checks somebody should act on, most urgent first, in the plan's order."""
+    return tuple(c for verdict in ATTENTION for c in results.checks if c.verdict is verdict)
+
+
+def duration(seconds: float | None) -> str:
+    """Return ``48.2 s`` or ``3 min 05 s``; empty when the run has no end."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60):02d} s"
+
+
+def moment(text: str) -> str:
+    """Return an ISO 8601 time of the journal (UTC) to the second; empty stays empty."""
+    # sample: "2026-11-21T14:04:12.200000+00:00"
+    return f"{text[:19].replace('T', ' ')} UTC" if text else ""
+
+
+def end_label(end: Vantage | Target) -> str:
+    """Return an end of a check in words: ``windows-1 (17763.1339)``, ``outside``."""
+    if isinstance(end, Vantage) and end.kind is VantageKind.EXTERNAL:
+        return "outside the cluster"
+    if end.role is None:
+        return "outside the cluster" if end.os is None else end.os.value
+    return f"{end.role} ({end.build})" if end.build else end.role
+
+
+def variant(check: Check) -> str:
+    """Return what tells a check from its neighbours in one cell: ``TCP``, ``svc.ns nslookup``.
+
+    The id is ``<flow>/<source>/<target>/<placement>/<protocol>/…``; what follows the protocol is the
+    suite's own distinction.
+    """
+    # A resolver is asked over UDP whatever the flow: the name's form and the resolver say more.
+    extra = check.id.split("/")[5:]
+    resolver = check.ask.resolver
+    if resolver and resolver is not Resolver.SYSTEM and resolver.value not in extra:
+        extra.append(resolver.value)
+    return " ".join([check.ask.protocol.value.upper(), *extra])
+
+
+def fact_text(fact: Fact[T]) -> str:
+    """Return a fact's value in words, ``unknown`` without one."""
+    if fact.value is None:
+        return "unknown"
+    if isinstance(fact.value, bool):
+        return "on" if fact.value else "off"
+    if isinstance(fact.value, tuple):
+        return ", ".join(str(part) for part in fact.value)
+    return str(fact.value)
+
+
+def windows_nodes(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
+    """Return the Windows nodes."""
+    return tuple(node for node in facts.nodes if node.os is OS.WINDOWS)
+
+
+def cluster_line(facts: ClusterFacts) -> str:
+    """Return the cluster in one line: version, nodes by OS and build, plugin."""
+    builds = sorted({fact_text(node.build) for node in windows_nodes(facts)})
+    windows = plural(len(windows_nodes(facts)), "Windows node")
+    linux = plural(len(facts.nodes) - len(windows_nodes(facts)), "Linux node")
+    parts = [f"Kubernetes {facts.server_version}"]
+    parts.append(f"{windows} ({', '.join(builds)})" if builds else windows)
+    parts.append(linux)
+    network = [fact_text(facts.cni.plugin), fact_text(facts.cni.backend)]
+    parts.append(" ".join(word for word in network if word != "unknown") or "unknown CNI")
+    return " · ".join(parts)

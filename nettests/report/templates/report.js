@@ -1,0 +1,115 @@
+"use strict";
+// Filters, the evidence drawer and the theme. The page is complete without any of it.
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  document.body.classList.add("scripted");
+
+  // --- theme
+  const root = document.documentElement;
+  const theme = document.getElementById("theme");
+  const dark = () => root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const nameTheme = () => {
+    theme.textContent = dark() ? "Light" : "Dark";
+    theme.setAttribute("aria-pressed", String(dark()));
+  };
+  theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; nameTheme(); });
+  nameTheme();
+
+  // --- filters: a check is shown when every filter that is set holds
+  const form = document.querySelector(".filters");
+  if (!form) return;
+  const checks = all("details.check");
+  const chips = all(".chip");
+  const tiles = all(".tile");
+  const words = new Map(checks.map((check) => [check.dataset.check, check.textContent.toLowerCase()]));
+  const matches = (item, wanted) =>
+    (!wanted.verdict || item.dataset.verdict === wanted.verdict) &&
+    (!wanted.flow || item.dataset.flow === wanted.flow) &&
+    (!wanted.os || item.dataset.os.split(" ").includes(wanted.os)) &&
+    wanted.text.every((word) => (words.get(item.dataset.check) ?? "").includes(word));
+
+  const apply = () => {
+    const wanted = {
+      verdict: form.verdict.value,
+      flow: form.flow.value,
+      os: form.os.value,
+      text: form.text.value.toLowerCase().split(/\s+/).filter(Boolean),
+    };
+    const filtered = Boolean(wanted.verdict || wanted.flow || wanted.os || wanted.text.length);
+    let found = 0;
+    for (const check of checks) {
+      check.hidden = !matches(check, wanted);
+      found += check.hidden ? 0 : 1;
+    }
+    for (const chip of chips) chip.classList.toggle("off", !matches(chip, wanted));
+    let flows = 0;
+    for (const flow of all(".flow")) {
+      const skips = all(".skips", flow);
+      const ofFlow = !wanted.flow || flow.dataset.flow === wanted.flow;
+      const skipsShown = ofFlow && !wanted.os && !wanted.text.length &&
+        (!wanted.verdict || wanted.verdict === "skipped");
+      for (const skip of skips) skip.hidden = !skipsShown;
+      flow.hidden = !all(".check", flow).some((check) => !check.hidden) && !(skips.length && skipsShown);
+      flows += flow.hidden ? 0 : 1;
+    }
+    for (const tile of tiles) {
+      tile.setAttribute("aria-pressed", String(tile.dataset.verdict === wanted.verdict));
+    }
+    document.querySelector(".nothing").hidden = flows > 0;
+    form.found.value = filtered ? `${found} of ${checks.length} shown` : "";
+  };
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(apply));
+  for (const tile of tiles) {
+    tile.addEventListener("click", () => {
+      const verdict = tile.dataset.verdict;
+      form.verdict.value = form.verdict.value === verdict ? "" : verdict;
+      apply();
+      if (form.verdict.value) document.getElementById("s-flows").scrollIntoView();
+    });
+  }
+
+  // --- drawer: the same evidence as below each matrix, beside it
+  const drawer = document.getElementById("drawer");
+  const body = drawer.querySelector(".body");
+  const title = document.getElementById("drawer-title");
+  const evidence = new Map(checks.map((check) => [check.dataset.check, check]));
+  let current = null;
+  const show = (id) => {
+    const check = evidence.get(id);
+    if (!check) return false;
+    current = id;
+    const copy = check.querySelector(".evidence").cloneNode(true);
+    copy.removeAttribute("id");
+    body.replaceChildren(copy);
+    title.replaceChildren(...check.querySelector("summary").cloneNode(true).childNodes);
+    if (!drawer.open) drawer.showModal();
+    drawer.scrollTop = 0;
+    history.replaceState(null, "", `#${id}`);
+    return true;
+  };
+  const step = (by) => {
+    const shown = checks.filter((check) => !check.hidden || check.dataset.check === current);
+    const at = shown.findIndex((check) => check.dataset.check === current) + by;
+    if (at >= 0 && at < shown.length) show(shown[at].dataset.check);
+  };
+  for (const link of all("a[data-check]")) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+      if (show(link.dataset.check)) event.preventDefault();
+    });
+  }
+  drawer.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button?.dataset.step) step(Number(button.dataset.step));
+    else if (button || event.target === drawer || event.target.closest('a[href^="#"]')) drawer.close();
+  });
+  drawer.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowRight") step(1);
+    if (event.key === "ArrowLeft") step(-1);
+  });
+  if (location.hash) show(decodeURIComponent(location.hash.slice(1)));
+})();

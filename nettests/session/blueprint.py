@@ -1,0 +1,101 @@
+"""What a run will ask and what should come of it: manifests read, checks planned, expectations resolved.
+
+Pure but for reading the manifests' files and the date; xdist workers compute the same from the facts they are
+handed. Contacts nothing.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nettests import expect
+from nettests.errors import ManifestError
+from nettests.expect import Manifest
+from nettests.model.check import Plan
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.plan import Flow, build
+from nettests.plan.cast import cast
+from nettests.plan.objects import pods_for, services_for
+from nettests.resources import manifests_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digest:
+    """A manifest file as it was read: its name as reports show it, and its content's digest."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blueprint:
+    """What a run will ask and what should come of it: the same in every worker."""
+
+    facts: ClusterFacts
+    manifests: tuple[Manifest, ...]
+    digests: tuple[Digest, ...]
+    plan: Plan
+    expectations: dict[str, Expectation]
+
+
+def read_manifests(own: Sequence[Path] = ()) -> tuple[tuple[Manifest, ...], tuple[Digest, ...]]:
+    """Read the shipped limitation manifests and the user's own; ``ManifestError`` says what is wrong."""
+    shipped = manifests_path() / "limitations"
+    manifests, digests = [], []
+    for path in [*_files(shipped), *(file for given in own for file in _files(given))]:
+        inside = path.is_relative_to(shipped)
+        name = str(path.relative_to(shipped.parent.parent)) if inside else str(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+            raise ManifestError(
+                f"the manifest {path} cannot be read: {reason}",
+                hint="pass a file, or a folder that holds some, with --limitations",
+            ) from error
+        manifests.append(expect.read_manifest(text, name))
+        digests.append(Digest(file=name, sha256=hashlib.sha256(text.encode()).hexdigest()))
+    return tuple(manifests), tuple(digests)
+
+
+def blueprint(
+    facts: ClusterFacts, flows: Iterable[Flow], manifests: Sequence[Path] = ()
+) -> Blueprint:
+    """Read the manifests, plan and resolve; ``manifests`` are the user's own beside the shipped ones."""
+    read, digests = read_manifests(manifests)
+    plan = build(facts, flows)
+    return Blueprint(
+        facts=facts,
+        manifests=read,
+        digests=digests,
+        plan=plan,
+        expectations=expect.resolve(plan.checks, facts, read, today=datetime.now(UTC).date()),
+    )
+
+
+def narrowed(plan: Plan, facts: ClusterFacts, selected: Collection[str]) -> Plan:
+    """Return the part of a plan that the selected checks and skips need, pods and Services included."""
+    checks = tuple(check for check in plan.checks if check.id in selected)
+    asks = [ask for check in checks for ask in (check.ask, *(c.ask for c in check.controls))]
+    return replace(
+        plan,
+        checks=checks,
+        skips=tuple(skip for skip in plan.skips if skip.id in selected),
+        pods=pods_for(asks, cast(facts)),
+        services=services_for(asks),
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted([*path.rglob("*.yaml"), *path.rglob("*.yml")])
+    if not found:
+        raise ManifestError(
+            f"the folder {path} holds no manifest",
+            hint="manifests end in .yaml or .yml; pass another folder with --limitations",
+        )
+    return found

@@ -1,0 +1,209 @@
+"""The run's journal: JSON lines, written before anything is parsed, followed by waiting tests.
+
+One process writes (``Journal``); any process may follow (``Follower``): it reads the lines that were
+written completely, and notices a writer that died by the file lock that the kernel took from it.
+Nothing here judges or parses answers.
+"""
+
+import fcntl
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from nettests.errors import NettestsError
+from nettests.model.check import Skip
+from nettests.model.codec import from_data, to_data
+from nettests.model.observation import Raw
+from nettests.model.verdict import Judgement
+
+POLL_SECONDS = 0.02
+"""How often a follower looks for growth: no portable call blocks until another process appends."""
+
+
+class Journal:
+    """The writing side: append-only, one flushed line a record, safe for threads.
+
+    The writer holds an exclusive lock (``flock``) on the file as long as it lives; the kernel drops
+    it when the process ends in whatever way.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file: BinaryIO | None = path.open("ab")
+        self._lock = threading.Lock()
+        self.finished: set[str] = set()
+        """Checks whose ``done`` record is written: nothing is said of them twice."""
+        if not self._lock_file(self._file):
+            self._file.close()
+            raise NettestsError(
+                f"another run is writing {path}", hint="wait for it or use another --report-dir"
+            )
+
+    @staticmethod
+    def _lock_file(file: BinaryIO) -> bool:
+        """Take the writer's lock; a follower that just looks holds it for an instant."""
+        for _ in range(50):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(POLL_SECONDS)
+            else:
+                return True
+        return False
+
+    def write(self, record: str, **fields: object) -> None:
+        """Append one record; values of the vocabulary are written in their JSON form.
+
+        A record that comes after ``close`` is dropped: an answer may arrive when the run has ended.
+        """
+        line = json.dumps(
+            {"record": record, **{key: to_data(value) for key, value in fields.items()}},
+            ensure_ascii=False,
+        )
+        with self._lock:
+            if self._file is not None:
+                # Half a surrogate pair, as JSON may carry it, has no UTF-8 form but an escaped one.
+                self._file.write(line.encode(errors="backslashreplace") + b"\n")
+                self._file.flush()
+
+    def raw(self, raw: Raw) -> None:
+        """Append one question and its answer, before anybody parses it."""
+        self.write("raw", raw=raw)
+
+    def skip(self, skip: Skip) -> None:
+        """Append a check or flow that is due but does not apply."""
+        self.write("skip", skip=skip)
+
+    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
+        """Append that all raws of ``check`` are written, or why there is nothing to trust."""
+        self.finished.add(check)
+        extra = {"distrust": distrust, "skip": skip}
+        self.write("done", check=check, **{key: text for key, text in extra.items() if text})
+
+    def event(self, text: str) -> None:
+        """Append something that happened to the run as a whole, in words, with the time."""
+        self.write("event", at=datetime.now(UTC).isoformat(), text=text)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Append how long a Service took until it answered ``probe`` for the first time."""
+        self.write(
+            "convergence",
+            service=service,
+            probe=probe,
+            seconds=round(seconds, 3),
+            converged=converged,
+        )
+
+    def judged(self, judgement: Judgement) -> None:
+        """Append the verdict of one check."""
+        self.write("judged", judgement=judgement)
+
+    def end(self, *, exit_code: int, counts: dict[str, int]) -> None:
+        """Append the end of the run."""
+        self.write(
+            "end", finished=datetime.now(UTC).isoformat(), exit_code=exit_code, counts=counts
+        )
+
+    def close(self) -> None:
+        """Close the file and release its lock; may be called twice."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What the journal says of one check that was asked.
+
+    ``distrust`` says why nothing of it can be trusted, ``skip`` why it could not be asked here.
+    """
+
+    check: str
+    raws: tuple[Raw, ...] = ()
+    distrust: str | None = None
+    skip: str | None = None
+
+
+@dataclass(slots=True)
+class Follower:
+    """The reading side: follows a journal while another thread or process writes it."""
+
+    path: Path
+    _offset: int = 0
+    _raws: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _done: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def wait(self, check: str, *, timeout: float) -> Finished:
+        """Return what the journal says of ``check`` once it is done.
+
+        When the writer dies, closes the journal or stays silent about the check for ``timeout``
+        seconds, the answer is a ``Finished`` that says so and is not to be trusted.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            alive = self._writer_alive()
+            self._read_on()
+            if check in self._done:
+                record = self._done[check]
+                return self._finished(check, record.get("distrust"), record.get("skip"))
+            if not alive:
+                reason = "the run ended before this check was observed"
+            elif time.monotonic() > deadline:
+                reason = f"no observation within {timeout:.0f} s"
+            else:
+                time.sleep(POLL_SECONDS)
+                continue
+            return self._finished(check, reason, None)
+
+    def _finished(self, check: str, distrust: str | None, skip: str | None) -> Finished:
+        raws = tuple(from_data(data, Raw) for data in self._raws.get(check, ()))
+        return Finished(check=check, raws=raws, distrust=distrust, skip=skip)
+
+    def _read_on(self) -> None:
+        for record in self._new_records():
+            match record.get("record"):
+                case "raw":
+                    self._raws.setdefault(record["raw"]["check"], []).append(record["raw"])
+                case "done":
+                    self._done[record["check"]] = record
+
+    def _new_records(self) -> Iterator[dict[str, Any]]:
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return  # being written; the rest of the line comes later
+                self._offset += len(line)
+                yield json.loads(line)
+
+    def _writer_alive(self) -> bool:
+        """Whether somebody holds the writer's lock: asked before reading, so nothing is missed."""
+        if not self.path.exists():
+            return True  # not begun yet: the deadline decides
+        with self.path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False

@@ -1,0 +1,38 @@
+"""What a user asks of a run, and the words in which its progress is told.
+
+Made by the command line or by pytest options; read by every stage. Nothing here does anything.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What a user asks for.
+
+    ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
+    ``suites`` and ``argv`` are only recorded.
+    """
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+    cluster_profile: Path | None = None
+    report_dir: Path = Path("reports")
+    manifests: tuple[Path, ...] = ()
+    suites: tuple[str, ...] = ()
+    argv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is: ``stage`` is ``deploy``, ``converge``, ``observe``, ``clean up`` or ``done``.
+
+    ``done`` of ``total`` counts pods while deploying, Services while converging, checks while
+    observing.
+    """
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    detail: str = ""

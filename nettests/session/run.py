@@ -1,0 +1,287 @@
+"""The stages of a run in order: prepare, then deploy and observe in the background, then clean up.
+
+``prepare`` raises before anything is deployed; ``Run`` lives in one process (the xdist controller, or
+the only one). Tests, in whatever process, read the journal with ``Follower`` and ``observed``.
+"""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from nettests import __version__, probes
+from nettests.cluster import Connection, connect
+from nettests.cluster.access import Access
+from nettests.cluster.discover import discover
+from nettests.cluster.permissions import require
+from nettests.cluster.profile import read_profile
+from nettests.errors import NettestsError, PathError
+from nettests.model.check import Plan
+from nettests.model.profile import ClusterProfile
+from nettests.plan import Flow
+from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
+from nettests.session.cleanup import clean_up, ownership
+from nettests.session.journal import Journal
+from nettests.session.options import Progress, RunOptions
+
+JOURNAL = "journal.jsonl"
+STOP_SECONDS = 15.0
+"""How long ``stop`` waits for questions under way; what comes later is dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """All that a run needs before anything is deployed."""
+
+    options: RunOptions
+    run_id: str
+    directory: Path
+    connection: Connection
+    profile: ClusterProfile
+    blueprint: Blueprint
+
+
+def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
+    """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
+
+    Nothing is written: the run directory is made by ``Run``.
+    """
+    read_manifests(options.manifests)  # a broken file is reported before any cluster is asked
+    profile = read_profile(options.cluster_profile)
+    connection = connect(options.kubeconfig, options.context)
+    facts = discover(connection, profile)
+    require(facts.denied, facts.context)
+    run_id = new_run_id()
+    return Prepared(
+        options=options,
+        run_id=run_id,
+        directory=options.report_dir / run_id,
+        connection=connection,
+        profile=profile,
+        blueprint=blueprint(facts, flows, options.manifests),
+    )
+
+
+def new_run_id() -> str:
+    """Return a run id: sortable by time, unique, and usable in a DNS label."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def require_writable(directory: Path) -> None:
+    """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise PathError(
+            f"no report can be written to {directory}: {error.strerror}",
+            hint="name a folder of yours with --report-dir",
+        ) from error
+
+
+def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
+    """Write a journal that says why no run began, and return its run directory."""
+    run_id = new_run_id()
+    directory = options.report_dir / run_id
+    with Journal(directory / JOURNAL) as journal:
+        _write_head(journal, options, run_id, context="", server="", digests=[])
+        journal.event(f"the run could not start: {error}")
+        journal.end(exit_code=exit_code, counts={})
+    _link_latest(directory)
+    return directory
+
+
+class Run:
+    """A run in the background of this process.
+
+    ``on_progress`` is called from background threads with every ``Progress``.
+    """
+
+    def __init__(
+        self, prepared: Prepared, on_progress: Callable[[Progress], None] | None = None
+    ) -> None:
+        self.prepared = prepared
+        self.run_id = prepared.run_id
+        self.directory = prepared.directory
+        self.journal = Journal(prepared.directory / JOURNAL)
+        self._on_progress = on_progress
+        self._progress = Progress(stage="prepared")
+        self._began = time.monotonic()
+        self._stopped = threading.Event()
+        self._touched = False
+        self._clean = False
+        self.left_behind = ""
+        """What clean-up could not remove, and how to remove it; empty when everything is gone."""
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        _link_latest(self.directory)
+        _write_head(
+            self.journal,
+            prepared.options,
+            self.run_id,
+            context=prepared.connection.context,
+            server=prepared.connection.server,
+            digests=prepared.blueprint.digests,
+        )
+        self.journal.write("facts", facts=prepared.blueprint.facts)
+
+    @property
+    def progress(self) -> Progress:
+        """The latest progress."""
+        return self._progress
+
+    def start(self, selected: Collection[str]) -> None:
+        """Deploy what the selected checks need and observe them; returns at once.
+
+        ``selected`` are ids of checks and skips; only those are recorded as planned or skipped.
+        """
+        made = self.prepared.blueprint
+        plan = narrowed(made.plan, made.facts, selected)
+        for check in plan.checks:
+            self.journal.write("planned", check=check, expectation=made.expectations[check.id])
+        for skip in plan.skips:
+            self.journal.skip(skip)
+        self._thread = threading.Thread(
+            target=self._work, args=(plan,), name="nettests-run", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop observing and remove every object of this run; may be called twice, from anywhere."""
+        self._stopped.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
+        with self._lock:
+            if self._touched and not self._clean:
+                self._clean_up()
+
+    def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
+        """Stop, write the ``end`` record and close the journal."""
+        try:
+            self.stop()
+        finally:  # also when somebody is too impatient for the clean-up
+            self.journal.end(exit_code=exit_code, counts=counts)
+            self.journal.close()
+            self.prepared.connection.close()
+            self._tell("done")
+
+    def _work(self, plan: Plan) -> None:
+        """Deploy, observe and clean up; whatever happens, every check gets its ``done`` record."""
+        reason = "the run was stopped before this check was asked"
+        try:
+            if plan.checks:
+                self._observe(plan)
+        except NettestsError as error:
+            reason = error.message
+            self.journal.event(str(error))
+        except Exception as error:  # noqa: BLE001 - the tests are waiting for an answer
+            reason = f"nettests failed: {type(error).__name__}: {error}"
+            self.journal.event(reason)
+        finally:
+            for check in self._left(plan):
+                self.journal.done(check, distrust=reason)
+            with self._lock:  # the last to create anything is the last to remove
+                if self._touched:
+                    self._clean_up()
+
+    def _observe(self, plan: Plan) -> None:
+        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
+        access = Access(self.prepared.connection)
+        namespace = f"nettests-{self.run_id}"
+        self._touched = True
+        deployment = probes.deploy(
+            access,
+            plan,
+            facts,
+            namespace=namespace,
+            labels=ownership(self.run_id).labels,
+            profile=profile,
+            on_progress=self._deploying,
+        )
+        opened, problems = probes.open_probes(
+            access, deployment, facts, profile.timing, self.journal
+        )
+        asker = probes.Asker(
+            directory=probes.Directory(facts=facts, deployment=deployment),
+            probes=opened,
+            external=_external(profile),
+            recorder=self.journal,
+            timing=profile.timing,
+            began=self._began,
+            stopped=self._stopped,
+        )
+        try:
+            probes.Observer(asker, plan.checks, problems, self._tell).run()
+        finally:
+            probes.close_probes(opened)
+
+    def _deploying(self, done: int, total: int) -> None:
+        """Tell how many pods are settled, and wait for no more of them once the run is stopped."""
+        if self._stopped.is_set():
+            raise probes.StoppedError("the run was stopped while its probes came up")
+        self._tell("deploy", done, total)
+
+    def _left(self, plan: Plan) -> list[str]:
+        return [check.id for check in plan.checks if check.id not in self.journal.finished]
+
+    def _clean_up(self) -> None:
+        self._tell("clean up")
+        self.left_behind = clean_up(
+            self.prepared.connection, self.run_id, wait=self.prepared.profile.timing.clean_up
+        )
+        self._clean = not self.left_behind
+        if self.left_behind:
+            self.journal.event(f"clean-up: {self.left_behind}")
+
+    def _tell(self, stage: str, done: int = 0, total: int = 0) -> None:
+        self._progress = Progress(stage=stage, done=done, total=total)
+        if self._on_progress is not None:
+            self._on_progress(self._progress)
+
+
+def _external(profile: ClusterProfile) -> probes.External | None:
+    match profile.external_vantage:
+        case "proxy":
+            return probes.External(proxy=profile.external_proxy)
+        case "direct":
+            return probes.External(proxy=None)
+        case _:
+            return None
+
+
+def _write_head(
+    journal: Journal,
+    options: RunOptions,
+    run_id: str,
+    *,
+    context: str,
+    server: str,
+    digests: Iterable[object],
+) -> None:
+    journal.write(
+        "run",
+        run_id=run_id,
+        started=datetime.now(UTC).isoformat(),
+        nettests=__version__,
+        context=context,
+        server=server,
+        cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
+        argv=list(options.argv),
+        suites=list(options.suites),
+        manifests=list(digests),
+    )
+
+
+def _link_latest(directory: Path) -> None:
+    """Point ``latest`` at the newest run; a file system without links does without."""
+    link = directory.parent / "latest"
+    temporary = directory.parent / f".latest-{directory.name}"
+    with suppress(OSError):
+        temporary.symlink_to(directory.name)
+        temporary.replace(link)

@@ -1,0 +1,26 @@
+"""Turn the signals that ask a program to end into ``KeyboardInterrupt``, as Ctrl-C is one already.
+
+Whatever lives in a ``with`` block (a run's objects, a lab of its own) is then removed, whichever way
+the end was asked for. ``kill -9`` cannot be caught; what it leaves behind carries the run's labels.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""A service manager's and a closed terminal's way to say it."""
+
+
+@contextmanager
+def ending_signals() -> Iterator[None]:
+    """Let the signals interrupt the block; a signal that is ignored (``nohup``) stays ignored."""
+    before = {number: signal.getsignal(number) for number in ENDING}
+    caught = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in caught:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])

@@ -1,0 +1,53 @@
+"""Nodes reach pods and Services, and pods reach nodes.
+
+A node's vantage is a hostNetwork pod on Linux and a HostProcess container on Windows.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import TargetKind, VantageKind
+from nettests.plan import Matrix, flow
+
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+VIRTUAL_IPS = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Virtual IP addressing mechanism",
+)
+
+
+@flow(
+    "node-to-pod",
+    source=VantageKind.NODE,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.PAIRS,
+    sources=(NETWORKING,),
+)
+def test_node_to_pod(verdict: Judgement) -> None:
+    """A node reaches the pods of every node by IP address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-node",
+    source=VantageKind.POD,
+    target=TargetKind.NODE_IP,
+    matrix=Matrix.PAIRS,
+    sources=(NETWORKING,),
+)
+def test_pod_to_node(verdict: Judgement) -> None:
+    """A pod reaches its own node and other nodes by IP address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "node-to-service-clusterip",
+    source=VantageKind.NODE,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.PAIRS,
+    sources=(VIRTUAL_IPS,),
+)
+def test_node_to_service_clusterip(verdict: Judgement) -> None:
+    """A node reaches a Service by ClusterIP, wherever its backend runs."""
+    assert verdict.accepted, verdict.message

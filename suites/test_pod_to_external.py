@@ -1,0 +1,35 @@
+"""Pods reach what lies outside the cluster, by IP address and by name."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Resolver, TargetKind, VantageKind
+from nettests.plan import Matrix, NameForm, flow
+
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+
+
+@flow(
+    "pod-to-external-ip",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_IP,
+    matrix=Matrix.SOURCES,
+    sources=(NETWORKING,),
+)
+def test_pod_to_external_ip(verdict: Judgement) -> None:
+    """A pod reaches an address outside the cluster."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-external-dns",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_NAME,
+    matrix=Matrix.SOURCES,
+    names=(NameForm(template="{external}", resolvers=(Resolver.NSLOOKUP,)),),
+    sources=(NETWORKING,),
+)
+def test_pod_to_external_dns(verdict: Judgement) -> None:
+    """A pod reaches a host outside the cluster by its DNS name."""
+    assert verdict.accepted, verdict.message

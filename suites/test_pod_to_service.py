@@ -1,0 +1,80 @@
+"""Pods reach Services by ClusterIP and by every form of their name."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+from nettests.plan import Matrix, NameForm, flow
+
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+DNS = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="Namespaces of Services",
+)
+
+
+@flow(
+    "pod-to-service-clusterip",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.PAIRS,
+    sources=(NETWORKING,),
+    required=True,
+)
+def test_pod_to_service_clusterip(verdict: Judgement) -> None:
+    """A pod reaches a Service by ClusterIP, wherever its backend runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-service-pqdn",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_PQDN,
+    matrix=Matrix.PAIRS,
+    names=(NameForm(template="{service}", resolvers=(Resolver.NSLOOKUP,)),),
+    sources=(NETWORKING, DNS),
+)
+def test_pod_to_service_pqdn(verdict: Judgement) -> None:
+    """A pod reaches a Service of its namespace by the Service's name alone."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-service-partial-name",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_PARTIAL_NAME,
+    matrix=Matrix.NEAREST,
+    question=Question.RESOLVE,
+    names=(
+        NameForm(
+            label="svc.ns",
+            template="{service}.{namespace}",
+            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
+        ),
+        NameForm(
+            label="svc.ns.svc",
+            template="{service}.{namespace}.svc",
+            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
+        ),
+    ),
+    sources=(DNS,),
+)
+def test_pod_to_service_partial_name(verdict: Judgement) -> None:
+    """A pod resolves a Service by the names between the short and the fully qualified one."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-service-fqdn",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_FQDN,
+    matrix=Matrix.PAIRS,
+    names=(
+        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
+    ),
+    sources=(NETWORKING, DNS),
+)
+def test_pod_to_service_fqdn(verdict: Judgement) -> None:
+    """A pod reaches a Service by its fully qualified name."""
+    assert verdict.accepted, verdict.message

@@ -1,0 +1,46 @@
+"""What a Service's settings promise: affinity of clients, and the address that backends see."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Distribution, Question, SourceSeen, TargetKind, VantageKind
+from nettests.plan import Matrix, flow
+
+AFFINITY = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Session affinity",
+)
+SOURCE_IP = Source(
+    document="Kubernetes documentation, Using Source IP",
+    section="Source IP for Services with Type=ClusterIP",
+)
+DSR = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="Load balancing and Services",
+)
+
+
+@flow(
+    "session-affinity",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.ONE_BACKEND,
+    sources=(AFFINITY,),
+)
+def test_session_affinity(verdict: Judgement) -> None:
+    """All connections of one client reach the same backend of a Service with ClientIP affinity."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dsr-source-address",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.PAIRS,
+    source_seen=SourceSeen.CLIENT_POD,
+    sources=(SOURCE_IP, DSR),
+)
+def test_dsr_source_address(verdict: Judgement) -> None:
+    """Behind a ClusterIP the backend sees the client pod's own address."""
+    assert verdict.accepted, verdict.message
