@@ -1,0 +1,25 @@
+"""The command line, run as a user runs it, with the interpreter of the tests."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+COMMAND = (sys.executable, "-m", "nettests")
+
+
+def nettests(
+    *arguments: str, timeout: int = 240, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line with the interpreter of the tests; output is captured as text.
+
+    ``environment`` is added to the present one.
+    """
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )

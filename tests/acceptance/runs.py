@@ -1,0 +1,94 @@
+"""Whole runs as a user starts them: ``nettests run --lab=PROFILE`` once a profile, shared by the tests.
+
+The command line is the only thing used here; nothing of the harness or the lab is imported to run it.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.command import nettests
+from tests.acceptance.labs import UpLab
+
+PROFILES = ("linux", "win2019-l2bridge", "win2022-l2bridge-dsr", "win2019-overlay")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """One finished run: its exit code, what it printed, and its documents."""
+
+    profile: str
+    exit_code: int
+    printed: str
+    directory: Path
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """The parsed ``results.json``."""
+        parsed: dict[str, Any] = json.loads((self.directory / "results.json").read_text())
+        return parsed
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The records of ``journal.jsonl``, in order."""
+        lines = (self.directory / "journal.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Verdict by check id."""
+        return {check["id"]: check["verdict"] for check in self.results["checks"]}
+
+    def flow(self, name: str) -> dict[str, dict[str, Any]]:
+        """The checks of one flow by id, skipped ones left out."""
+        return {
+            check["id"]: check
+            for check in self.results["checks"]
+            if check["flow"] == name and check["verdict"] != "skipped"
+        }
+
+
+def run_on(up: UpLab, directory: Path, *arguments: str) -> FinishedRun:
+    """Run against a lab that is already up, with less patience: 8 s to converge, one negative answer."""
+    directory.mkdir(parents=True, exist_ok=True)
+    profile = directory / "cluster-profile.yaml"
+    profile.write_text(
+        Path(up.cluster_profile).read_text() + "timing: {convergence: 8, failures: 1}\n"
+    )
+    done = nettests(
+        "run",
+        f"--kubeconfig={up.kubeconfig}",
+        f"--cluster-profile={profile}",
+        f"--report-dir={directory}",
+        "--quiet",
+        *arguments,
+    )
+    return FinishedRun(
+        profile=up.profile,
+        exit_code=done.returncode,
+        printed=done.stdout + done.stderr,
+        directory=directory / "latest",
+    )
+
+
+class Runs:
+    """Finished runs by profile, made once a session."""
+
+    def __init__(self, paths: pytest.TempPathFactory) -> None:
+        self._paths = paths
+        self._made: dict[str, FinishedRun] = {}
+
+    def __getitem__(self, profile: str) -> FinishedRun:
+        if profile not in self._made:
+            directory = self._paths.mktemp(profile)
+            done = nettests("run", f"--lab={profile}", f"--report-dir={directory}")
+            self._made[profile] = FinishedRun(
+                profile=profile,
+                exit_code=done.returncode,
+                printed=done.stdout + done.stderr,
+                directory=directory / "latest",
+            )
+        return self._made[profile]

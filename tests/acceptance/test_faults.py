@@ -1,0 +1,89 @@
+"""Faults at mechanism level turn exactly the affected checks red, or unknown for the channel."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.labs import UpLab, lab
+from tests.acceptance.runs import FinishedRun, run_on
+
+NAMES = ("pod-to-external-dns",)
+SERVICES = ("pod-to-service-clusterip", "pod-to-pod-ip", "dsr-source-address")
+
+
+@pytest.fixture(scope="module")
+def up_lab() -> Iterator[UpLab]:
+    """A lab that is broken and mended by each test."""
+    with lab("win2019-l2bridge") as up:
+        yield up
+
+
+@pytest.fixture
+def mended(up_lab: UpLab) -> Iterator[UpLab]:
+    """The lab, with every fault cleared afterwards."""
+    yield up_lab
+    up_lab.fault("clear")
+
+
+def flows(*names: str) -> list[str]:
+    """Options that select flows."""
+    return [f"--flow={name}" for name in names]
+
+
+def changed(run: FinishedRun, verdicts: set[str]) -> set[str]:
+    """The checks with one of these verdicts."""
+    return {check for check, verdict in run.verdicts.items() if verdict in verdicts}
+
+
+def test_without_dns_exactly_the_names_fail(mended: UpLab, tmp_path: Path) -> None:
+    """With the cluster DNS silent every check by name is red, none by address, and clear restores."""
+    selected = flows(*NAMES, "pod-to-pod-ip")
+    mended.fault("inject", "dns-down")
+    broken = run_on(mended, tmp_path / "broken", *selected)
+    ran = {check for check, verdict in broken.verdicts.items() if verdict != "skipped"}
+    by_name = {check for check in ran if check.split("/")[0] in NAMES}
+    open_ended = {
+        check["id"] for check in broken.results["checks"] if check["verdict"] == "recorded"
+    }
+    assert changed(broken, {"fail"}) == by_name - open_ended, broken.printed
+    assert broken.exit_code == 1
+
+    mended.fault("clear")
+    restored = run_on(mended, tmp_path / "restored", *selected)
+    assert changed(restored, {"fail", "lifted", "flaky", "unknown"}) == set(), restored.printed
+
+
+def test_missing_service_rules_fail_that_service_from_that_node(
+    mended: UpLab, tmp_path: Path
+) -> None:
+    """Without one Service's rules on one node, exactly its checks from that node fail."""
+    mended.fault(
+        "inject", "service-rules-missing", "--service", "svc-server-windows-1-2", "--node", "win-1"
+    )
+    run = run_on(mended, tmp_path, *flows(*SERVICES))
+    expected = {
+        check["id"]
+        for check in run.results["checks"]
+        if check["target"].get("service") == "svc-server-windows-1-2"
+        and check["source"]["node"] == "win-1"
+    }
+    assert expected
+    assert changed(run, {"fail"}) == expected, run.printed
+    assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
+
+
+def test_a_dead_channel_makes_checks_unknown_never_red_or_green(
+    mended: UpLab, tmp_path: Path
+) -> None:
+    """With the control channels of a node down, what is asked from it is unknown and the run says so."""
+    mended.fault("inject", "channel-down", "--node", "win-1")
+    run = run_on(mended, tmp_path, *flows("pod-to-pod-ip", "node-to-service-clusterip"))
+    from_node = {
+        check["id"]
+        for check in run.results["checks"]
+        if check["verdict"] != "skipped" and check["source"]["node"] == "win-1"
+    }
+    assert from_node
+    assert changed(run, {"unknown"}) == from_node, run.printed
+    assert run.exit_code == 6

@@ -1,0 +1,79 @@
+"""Every profile runs clean, and differs from the others where its mechanisms differ."""
+
+from collections import Counter
+
+import pytest
+
+from tests.acceptance.runs import PROFILES, Runs
+
+pytestmark = pytest.mark.xdist_group("whole-runs")
+RED = {"fail", "lifted", "flaky", "unknown"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_runs_clean(finished_runs: Runs, profile: str) -> None:
+    """A run on an unharmed lab exits 0 and judges no check fail, lifted, flaky or unknown."""
+    run = finished_runs[profile]
+    red = {check: verdict for check, verdict in run.verdicts.items() if verdict in RED}
+    assert red == {}, run.printed
+    assert run.exit_code == 0, run.printed
+
+
+def test_the_default_profile_runs_at_least_150_checks(finished_runs: Runs) -> None:
+    """The default profile judges at least 150 checks, and limited ones name the documented ones."""
+    run = finished_runs["win2019-l2bridge"]
+    counts = Counter(run.verdicts.values())
+    assert sum(counts.values()) - counts["skipped"] >= 150
+    limited = {c["flow"] for c in run.results["checks"] if c["verdict"] == "limited"}
+    assert limited >= {
+        "node-to-service-clusterip",
+        "nodeport-from-local-node",
+        "icmp-egress",
+        "pod-to-service-partial-name",
+    }
+
+
+def test_limited_checks_come_with_their_source(finished_runs: Runs) -> None:
+    """Each limited check names a limitation whose sources are in the results."""
+    results = finished_runs["win2019-l2bridge"].results
+    for check in results["checks"]:
+        if check["verdict"] == "limited":
+            assert check["limitation"]["sources"], check["id"]
+
+
+def test_affinity_works_on_20348_and_is_ignored_on_17763(finished_runs: Runs) -> None:
+    """ClientIP affinity holds on 20348 and is limited on 17763 for every Windows client."""
+    new = finished_runs["win2022-l2bridge-dsr"].flow("session-affinity")
+    old = finished_runs["win2019-l2bridge"].flow("session-affinity")
+    windows = [check for check in new if check.split("/")[1].startswith("windows")]
+    assert windows
+    assert {new[check]["verdict"] for check in windows} == {"pass"}
+    assert {old[check]["verdict"] for check in windows} == {"limited"}
+    assert {old[c]["verdict"] for c in old if c not in windows} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "seen"),
+    [
+        ("win2022-l2bridge-dsr", "client-pod"),
+        ("win2019-l2bridge", "client-node"),
+        ("win2019-overlay", "source-vip"),
+    ],
+)
+def test_backends_see_the_address_that_driver_and_dsr_call_for(
+    finished_runs: Runs, profile: str, seen: str
+) -> None:
+    """Behind a ClusterIP the backend sees the pod under DSR, the node or source VIP without."""
+    checks = finished_runs[profile].flow("dsr-source-address")
+    windows = [c for c in checks.values() if c["source"]["os"] == "windows"]
+    assert windows
+    assert {c["observed"]["source_seen"] for c in windows} == {seen}
+
+
+def test_a_windows_node_does_not_reach_remote_pods_on_overlay(finished_runs: Runs) -> None:
+    """On overlay a Windows node reaches its own pods and times out towards other nodes' pods."""
+    checks = finished_runs["win2019-overlay"].flow("node-to-pod")
+    windows = {i: c for i, c in checks.items() if c["source"]["os"] == "windows"}
+    remote = {c["verdict"] for c in windows.values() if c["placement"] == "other-node"}
+    local = {c["verdict"] for c in windows.values() if c["placement"] == "same-node"}
+    assert (remote, local) == ({"limited"}, {"pass"})

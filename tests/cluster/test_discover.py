@@ -1,0 +1,198 @@
+"""From fetched objects to facts: networks, plugin, and the whole."""
+
+import ipaddress
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nettests.cluster import cni, networks
+from nettests.cluster.discover import Snapshot, facts_of
+from nettests.errors import ClusterError
+from nettests.model.facts import ExternalTarget, Fact
+from nettests.model.profile import ClusterProfile, StatedFacts
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS, Family
+from tests.cluster.recorded import (
+    config_map,
+    daemon_set,
+    linux_node,
+    proxy_pod,
+    windows_node,
+)
+
+KUBEADM = config_map(
+    "kubeadm-config",
+    ClusterConfiguration=(
+        "apiVersion: kubeadm.k8s.io/v1beta3\n"
+        "networking: {dnsDomain: cluster.local, podSubnet: 10.244.0.0/16,"
+        " serviceSubnet: 10.96.0.0/16}\n"
+    ),
+)
+COREDNS = config_map(
+    "coredns",
+    Corefile=".:53 {\n    errors\n    kubernetes corp.example in-addr.arpa ip6.arpa {\n    }\n}\n",
+)
+DNS = {
+    "metadata": {"name": "kube-dns", "namespace": "kube-system"},
+    "spec": {"clusterIP": "10.96.0.10"},
+}
+NOTHING = StatedFacts()
+
+
+def flannel(kind: str, **backend: object) -> dict[str, Any]:
+    """Return Flannel's ConfigMap with a backend."""
+    network = {"Network": "10.244.0.0/16", "Backend": {"Type": kind, **backend}}
+    return config_map("kube-flannel-cfg", **{"net-conf.json": json.dumps(network)})
+
+
+@pytest.fixture
+def snapshot() -> Snapshot:
+    """A Flannel host-gw cluster with one Linux and one Windows node."""
+    return Snapshot(
+        server_version=KubernetesVersion(1, 29, 4),
+        server_git_version="v1.29.4",
+        context="test",
+        nodes=[linux_node(), windows_node()],
+        daemon_sets=[
+            daemon_set("kube-flannel-ds", "kube-flannel"),
+            daemon_set("kube-flannel-ds-windows-amd64", "kube-flannel"),
+        ],
+        config_maps={
+            "kube-system/kubeadm-config": KUBEADM,
+            "kube-system/coredns": COREDNS,
+            "kube-flannel/kube-flannel-cfg": flannel("host-gw"),
+            "kube-system/kube-proxy": config_map("kube-proxy", **{"config.conf": "mode: nftables"}),
+        },
+        dns_services=[DNS],
+        proxy_pods={"n1": proxy_pod("n1"), "w1": proxy_pod("w1")},
+        proxy_logs={"w1": 'I1 flags.go:64] FLAG: --enable-dsr="true"\n'},
+        denied=("get pods/log",),
+    )
+
+
+def test_a_whole_cluster_is_read(snapshot: Snapshot) -> None:
+    """The recorded objects of a mixed cluster give every fact with its origin."""
+    facts = facts_of(snapshot, ClusterProfile())
+    assert [(node.name, node.role, node.member) for node in facts.nodes] == [
+        ("n1", "linux-1", 1),
+        ("w1", "windows-1", 1),
+    ]
+    windows = facts.node("w1")
+    assert windows.cni_driver.value == "l2bridge"
+    assert windows.kube_proxy.dsr.value is True
+    assert windows.host_process.value is True
+    assert facts.node("n1").kube_proxy.mode.value == "nftables"
+    assert facts.cni.plugin.value == "flannel"
+    assert facts.cni.backend.value == "host-gw"
+    assert facts.pod_cidrs.value == (ipaddress.ip_network("10.244.0.0/16"),)
+    assert facts.service_cidrs.value == (ipaddress.ip_network("10.96.0.0/16"),)
+    assert facts.cluster_domain.value == "corp.example"
+    assert facts.dns_address.value == ipaddress.ip_address("10.96.0.10")
+    assert facts.families == (Family.IPV4,)
+    assert facts.denied == ("get pods/log",)
+    assert facts.external_target is None
+
+
+def test_a_bare_cluster_has_unknown_facts_with_reasons(snapshot: Snapshot) -> None:
+    """Where nothing but nodes can be read, the rest is unknown and each says why."""
+    bare = replace(
+        snapshot,
+        daemon_sets=[],
+        config_maps={},
+        dns_services=[],
+        proxy_pods={},
+        proxy_logs={},
+        reasons={"/api/v1/namespaces/kube-system/pods": "pods is forbidden"},
+    )
+    facts = facts_of(bare, ClusterProfile())
+    proxy = facts.node("w1").kube_proxy
+    unknown: list[Fact[Any]] = [
+        facts.cni.plugin, facts.cni.backend, facts.service_cidrs, facts.dns_address,
+        facts.cluster_domain, proxy.mode, proxy.dsr, proxy.source_vip, facts.node("w1").cni_driver,
+    ]  # fmt: skip
+    assert all(not fact.known and fact.origin for fact in unknown)
+    assert proxy.dsr.origin == "pods is forbidden"
+    assert facts.pod_cidrs.origin == "podCIDRs of the nodes"
+
+
+def test_the_profile_completes_and_overrides(snapshot: Snapshot) -> None:
+    """Stated facts, pinned roles and the external target come from the profile."""
+    profile = ClusterProfile(
+        external_target=ExternalTarget(name="server.outside.test", tcp_port=80),
+        external_vantage="direct",
+        roles={"windows-3": ("w1",)},
+        facts=StatedFacts(cni_plugin="mine", cni_driver="overlay", cluster_domain="a.b"),
+    )
+    facts = facts_of(snapshot, profile)
+    assert facts.cni.plugin.value == "mine"
+    assert facts.node("w1").cni_driver.origin == "cluster profile"
+    assert facts.node("w1").role == "windows-3"
+    assert facts.cluster_domain.value == "a.b"
+    assert facts.external_target == profile.external_target
+    assert facts.external_vantage == "direct"
+
+
+def test_no_node_is_an_error(snapshot: Snapshot) -> None:
+    """A cluster without a Linux or Windows node cannot be asked anything."""
+    with pytest.raises(ClusterError, match="no Linux or Windows node"):
+        facts_of(replace(snapshot, nodes=[]), ClusterProfile())
+
+
+@pytest.mark.parametrize(
+    ("annotations", "backend", "driver"),
+    [
+        ({}, "host-gw", "l2bridge"),
+        ({}, "vxlan", "overlay"),
+        ({cni.BACKEND_ANNOTATION: "vxlan"}, "host-gw", "overlay"),
+        ({}, "wireguard", None),
+    ],
+)
+def test_flannels_backend_names_the_driver(
+    annotations: dict[str, str], backend: str, driver: str | None
+) -> None:
+    """host-gw makes an l2bridge network, vxlan an overlay; the node's own annotation wins."""
+    plugin = cni.facts_of([daemon_set("kube-flannel-ds")], flannel(backend), "x", NOTHING)
+    assert cni.driver_of(OS.WINDOWS, annotations, plugin, NOTHING).value == driver
+
+
+def test_a_linux_node_has_no_driver() -> None:
+    """The driver is a matter of Windows nodes."""
+    plugin = cni.facts_of([], flannel("vxlan"), "x", NOTHING)
+    assert not cni.driver_of(OS.LINUX, {}, plugin, NOTHING).known
+
+
+def test_overlay_settings_are_read() -> None:
+    """VNI and port of VXLAN come from net-conf.json."""
+    plugin = cni.facts_of([], flannel("vxlan", VNI=4096, Port=4789), "x", NOTHING)
+    assert (plugin.vni.value, plugin.vxlan_port.value) == (4096, 4789)
+
+
+@pytest.mark.parametrize(
+    ("names", "plugin"),
+    [
+        (["calico-node", "calico-node-windows"], "calico"),
+        (["azure-cns", "azure-cns-win"], "azure-cni"),
+        (["antrea-agent", "antrea-agent-windows"], "antrea"),
+        (["something"], None),
+        (["calico-node", "kube-flannel-ds"], None),
+    ],
+)
+def test_the_plugin_is_known_by_its_daemon_sets(names: list[str], plugin: str | None) -> None:
+    """One known plugin is a fact; none, or two at once, is unknown with the names."""
+    fact = cni.facts_of([daemon_set(name) for name in names], None, "x", NOTHING).plugin
+    assert fact.value == plugin
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "no: yaml: here"])
+def test_unreadable_config_maps_say_nothing(text: str) -> None:
+    """Texts that are no JSON or YAML object give no facts instead of an exception."""
+    assert cni.flannel_network(config_map("x", **{"net-conf.json": text})) == {}
+    assert networks.kubeadm_networking(config_map("x", ClusterConfiguration=text)) == {}
+
+
+def test_dual_stack_networks_give_both_families() -> None:
+    """A pod network of both families gives both, IPv4 first."""
+    pods = networks.pod_cidrs({"podSubnet": "fd00::/48,10.244.0.0/16"}, {}, [], NOTHING)
+    assert networks.families(pods, []) == (Family.IPV4, Family.IPV6)

@@ -1,0 +1,140 @@
+"""Readers of kube-proxy's settings: log, arguments, ConfigMap, in this order."""
+
+import ipaddress
+
+import pytest
+
+from nettests.cluster.kubeproxy import (
+    ProxySources,
+    config_of,
+    facts_of,
+    flags_in_arguments,
+    flags_in_log,
+)
+from nettests.model.profile import StatedKubeProxy
+from nettests.model.words import OS
+from tests.cluster.recorded import config_map, proxy_pod
+
+NOTHING = StatedKubeProxy()
+LOG = (
+    'I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"\n'
+    'I1121 01:22:03.787140       1 flags.go:64] FLAG: --source-vip="10.244.2.2"\n'
+    'I1121 01:22:03.787150       1 flags.go:64] FLAG: --proxy-mode="kernelspace"\n'
+    "I1121 01:22:03.999999       1 server.go:400] Using Kernelspace Proxier\n"
+)
+CONFIG = {"mode": "nftables", "winkernel": {"enableDSR": True, "sourceVip": ""}}
+
+
+def test_flags_are_read_from_the_log() -> None:
+    """Lines ``FLAG: --name="value"`` give the flags that are in effect."""
+    assert flags_in_log(LOG) == {
+        "enable-dsr": "false",
+        "source-vip": "10.244.2.2",
+        "proxy-mode": "kernelspace",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--enable-dsr=true", "--proxy-mode=kernelspace"), {"enable-dsr": "true", "proxy-mode": "kernelspace"}),
+        (("--enable-dsr", "--v=4"), {"enable-dsr": "true", "v": "4"}),
+        (("--source-vip", "10.244.2.2"), {"source-vip": "10.244.2.2"}),
+        (("powershell", "kube-proxy.exe --enable-dsr=true --source-vip $vip"), {"enable-dsr": "true"}),
+    ],
+)  # fmt: skip
+def test_flags_are_read_from_arguments(
+    arguments: tuple[str, ...], expected: dict[str, str]
+) -> None:
+    """Both spellings of a flag and those inside a script are read; a script's variables are not."""
+    assert flags_in_arguments(arguments) == expected
+
+
+def test_the_log_decides_before_arguments_and_config_map() -> None:
+    """What kube-proxy says of itself wins over what its objects ask for."""
+    sources = ProxySources(pod=proxy_pod("w1", "--enable-dsr=true"), log=LOG, config=CONFIG)
+    facts = facts_of(OS.WINDOWS, "w1", sources, NOTHING)
+    assert facts.dsr.value is False
+    assert facts.dsr.origin == "log of Pod kube-proxy-w1"
+    assert facts.source_vip.value == ipaddress.ip_address("10.244.2.2")
+    assert facts.mode.value == "kernelspace"
+
+
+def test_flags_do_not_count_beside_a_config_file() -> None:
+    """With --config kube-proxy ignores its flags, so the ConfigMap is read instead."""
+    log = LOG + 'I1121 01:22:03.787150       1 flags.go:64] FLAG: --config="/var/lib/config.conf"\n'
+    facts = facts_of(
+        OS.WINDOWS, "w1", ProxySources(pod=proxy_pod("w1"), log=log, config=CONFIG), NOTHING
+    )
+    assert facts.dsr.value is True
+    assert "ConfigMap" in facts.dsr.origin
+
+
+def test_nothing_read_is_unknown_with_the_reason() -> None:
+    """Without any source, mode, DSR and source VIP are unknown and say why."""
+    facts = facts_of(OS.WINDOWS, "w1", ProxySources(reason="no kube-proxy Pod runs"), NOTHING)
+    assert not facts.dsr.known
+    assert not facts.mode.known
+    assert facts.dsr.origin == facts.mode.origin == "no kube-proxy Pod runs"
+
+
+def test_the_linux_mode_of_the_config_map_is_not_windows_mode() -> None:
+    """A shared ConfigMap's mode is the Linux nodes'; Windows has kernelspace alone since 1.26."""
+    facts = facts_of(OS.WINDOWS, "w1", ProxySources(pod=proxy_pod("w1"), config=CONFIG), NOTHING)
+    assert facts.mode.value == "kernelspace"
+    linux = facts_of(OS.LINUX, "n1", ProxySources(pod=proxy_pod("n1"), config=CONFIG), NOTHING)
+    assert linux.mode.value == "nftables"
+
+
+def test_an_old_kube_proxy_without_mode_is_unknown_on_windows() -> None:
+    """Until 1.25 the default on Windows was userspace for some builds: nothing is guessed."""
+    pod = proxy_pod("w1", image="registry.k8s.io/kube-proxy:v1.25.0")
+    assert not facts_of(OS.WINDOWS, "w1", ProxySources(pod=pod), NOTHING).mode.known
+
+
+def test_an_empty_mode_on_linux_is_the_default() -> None:
+    """``mode: ""`` in the ConfigMap means iptables on Linux."""
+    sources = ProxySources(pod=proxy_pod("n1"), config={"mode": ""})
+    assert facts_of(OS.LINUX, "n1", sources, NOTHING).mode.value == "iptables"
+
+
+def test_an_empty_source_vip_is_no_address() -> None:
+    """``--source-vip=""`` (l2bridge) is an unknown address with its meaning as the reason."""
+    log = LOG.replace("10.244.2.2", "")
+    fact = facts_of(
+        OS.WINDOWS, "w1", ProxySources(pod=proxy_pod("w1"), log=log), NOTHING
+    ).source_vip
+    assert not fact.known
+    assert "empty" in fact.origin
+
+
+def test_what_the_profile_states_overrides_everything() -> None:
+    """Stated mode, DSR and source VIP win, and say where they come from."""
+    stated = StatedKubeProxy(
+        mode="userspace", dsr=True, source_vip={"w1": ipaddress.ip_address("10.9.9.9")}
+    )
+    facts = facts_of(OS.WINDOWS, "w1", ProxySources(pod=proxy_pod("w1"), log=LOG), stated)
+    assert (facts.mode.value, facts.dsr.value) == ("userspace", True)
+    assert facts.source_vip.value == ipaddress.ip_address("10.9.9.9")
+    assert facts.mode.origin == facts.dsr.origin == facts.source_vip.origin == "cluster profile"
+
+
+@pytest.mark.parametrize(
+    ("image", "version"),
+    [
+        ("registry.k8s.io/kube-proxy:v1.29.4", "1.29.4"),
+        ("sigwindowstools/kube-proxy:v1.30.1-flannel-hostprocess", "1.30.1"),
+        ("mcr.microsoft.com/oss/kubernetes/kube-proxy:v1.31.0-hotfix@sha256:00", "1.31.0"),
+        ("registry.example/kube-proxy@sha256:00", None),
+    ],
+)
+def test_the_version_comes_from_the_image(image: str, version: str | None) -> None:
+    """kube-proxy's version is its image tag; a digest alone leaves it unknown."""
+    facts = facts_of(OS.LINUX, "n1", ProxySources(pod=proxy_pod("n1", image=image)), NOTHING)
+    assert (str(facts.version.value) if facts.version.known else None) == version
+
+
+@pytest.mark.parametrize("text", ["", "mode: [", "- a list"])
+def test_an_unreadable_config_map_is_no_config(text: str) -> None:
+    """A ConfigMap without a readable KubeProxyConfiguration gives nothing."""
+    assert config_of(config_map("kube-proxy", **{"config.conf": text})) is None

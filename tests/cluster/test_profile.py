@@ -1,0 +1,90 @@
+"""Reading the cluster profile: values, and errors with file, line, key and near miss."""
+
+import ipaddress
+from pathlib import Path
+
+import pytest
+
+from nettests.cluster.profile import parse_profile, read_profile
+from nettests.errors import ManifestError
+from nettests.model.profile import ClusterProfile
+
+HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+
+
+def test_without_a_file_nothing_is_stated() -> None:
+    """No profile means no stated fact, no role and nothing outside."""
+    assert read_profile(None) == ClusterProfile()
+    assert ClusterProfile().external_vantage == "none"
+
+
+def test_a_whole_profile_is_read() -> None:
+    """Every part of the file becomes its value."""
+    profile = parse_profile(
+        HEAD
+        + """\
+externalTarget: {address: 198.51.100.10, name: server.outside.test, tcpPort: 80,
+                 udpPort: 8081, reportsClientAddress: true}
+externalVantage: proxy
+externalProxy: http://user:token@127.0.0.1:3128
+roles: {windows-1: [w2, w1]}
+image: registry.internal/agnhost:2.63.0
+facts:
+  cni: {plugin: calico, backend: vxlan, driver: overlay}
+  kubeProxy:
+    windows: {mode: kernelspace, dsr: true, sourceVIP: {w1: 10.244.3.2}}
+    linux: {mode: ipvs}
+  podCIDRs: [10.244.0.0/16]
+  serviceCIDRs: [10.96.0.0/12]
+  clusterDomain: cluster.local
+  dnsAddress: 10.96.0.10
+timing: {convergence: 120, cleanUp: 5, perProbe: 4}
+""",
+        "profile.yaml",
+    )
+    assert profile.external_target is not None
+    assert profile.external_target.reports_client_address
+    assert profile.external_proxy == "http://user:token@127.0.0.1:3128"
+    assert profile.roles == {"windows-1": ("w2", "w1")}
+    assert profile.facts.cni_driver == "overlay"
+    assert profile.facts.kube_proxy_windows.source_vip == {"w1": ipaddress.ip_address("10.244.3.2")}
+    assert profile.facts.kube_proxy_linux.mode == "ipvs"
+    assert profile.facts.service_cidrs == (ipaddress.ip_network("10.96.0.0/12"),)
+    assert (profile.timing.convergence, profile.timing.clean_up) == (120, 5)
+    assert profile.timing.dial == ClusterProfile().timing.dial
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("facts:\n  cni:\n    drivr: overlay\n", "p.yaml:5: unknown key facts.cni.drivr", "did you mean 'driver'?"),
+        ("externalProxi: x\n", "p.yaml:3: unknown key externalProxi", "did you mean 'externalProxy'?"),
+        ("timing:\n  convergence: soon\n", "p.yaml:4: at timing.convergence", ""),
+        ("externalVantage: everywhere\n", "p.yaml:3: at externalVantage 'everywhere' is not one of", ""),
+        ("facts: {dnsAddress: 10.96.0.300}\n", "p.yaml: '10.96.0.300' does not appear to be", ""),
+        ("facts: {podCIDRs: [10.244.0.1/16]}\n", "p.yaml: 10.244.0.1/16 has host bits set", ""),
+        ("externalVantage: proxy\n", "p.yaml: externalVantage: proxy needs externalProxy", ""),
+        ("roles: {macos-1: [a]}\n", "does not match", ""),
+        ("facts: [\n", "p.yaml:4: not valid YAML", ""),
+        ("kind: Other\n", "not valid YAML", ""),
+    ],
+)  # fmt: skip
+def test_an_error_names_line_key_and_near_miss(text: str, message: str, hint: str) -> None:
+    """What is wrong is found by its place, and a mistyped key by the nearest valid one."""
+    with pytest.raises(ManifestError) as raised:
+        parse_profile(HEAD + text, "p.yaml")
+    assert message in raised.value.message
+    assert raised.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize("text", ["", "kind: ClusterProfile\n", "- a\n"])
+def test_a_file_without_its_head_is_refused(text: str) -> None:
+    """An empty file, a list, or a file without apiVersion is no cluster profile."""
+    with pytest.raises(ManifestError, match=r"^p\.yaml:1:"):
+        parse_profile(text, "p.yaml")
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    """The file's name and the system's reason are in the message."""
+    with pytest.raises(ManifestError, match=r"nosuch\.yaml cannot be read: No such file"):
+        read_profile(tmp_path / "nosuch.yaml")

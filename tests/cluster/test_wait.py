@@ -1,0 +1,167 @@
+"""Waiting for pods: what a pod's status means, on recorded pods, and the watch over real sockets."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nettests.cluster import Connection, connect
+from nettests.cluster.wait import PodWait, is_ready, problem_of, reason_of, wait_for_pods
+from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
+from tests.cluster.recorded import Object, body
+
+
+def pod(name: str, *, ready: bool) -> Object:
+    """Return the recorded running pod under a name, Ready or without any status yet."""
+    found = body("pod state: hostnet")
+    found["metadata"]["name"] = name
+    if not ready:
+        found["status"] = {"phase": "Pending"}
+    return found
+
+
+def test_a_running_pod_is_ready() -> None:
+    """The recorded hostNetwork pod is Ready."""
+    assert is_ready(body("pod state: hostnet"))
+
+
+@pytest.mark.parametrize(
+    ("note", "reason", "problem"),
+    [
+        ("pod state: noimg", "ImagePullBackOff", "container c: ImagePullBackOff: Back-off pulling image"),
+        ("pod state: nofit", "Unschedulable", "not scheduled: 0/2 nodes are available"),
+        ("pod state: once", "", "container c ended with exit code 1"),
+        ("pod state: badcmd", "", "container c ended with exit code 1"),
+    ],
+)  # fmt: skip
+def test_the_reason_is_in_the_pods_status(note: str, reason: str, problem: str) -> None:
+    """Recorded pods that are not Ready say why, briefly and for people."""
+    found = body(note)
+    assert not is_ready(found)
+    assert reason_of(found) == reason
+    assert problem in problem_of(found)
+
+
+def test_events_tell_where_the_status_does_not() -> None:
+    """A pod that only waits is explained by its last warning."""
+    events = [
+        {"type": "Normal", "message": "Pulled"},
+        {"type": "Warning", "message": "failed to set up sandbox: no HNS network"},
+    ]
+    waiting = {"status": {"phase": "Pending"}}
+    assert problem_of(waiting, events) == "phase Pending: failed to set up sandbox: no HNS network"
+
+
+def test_stuck_is_a_matter_of_time() -> None:
+    """ImagePullBackOff is forgiven until it has lasted; a state that passes starts anew."""
+    waited = PodWait(names=frozenset({"noimg"}))
+    stuck = body("pod state: noimg")
+    waited.see(stuck, deleted=False, now=100)
+    assert waited.stuck(longer_than=10, now=105) == []
+    waited.see(pod("noimg", ready=False), deleted=False, now=106)
+    waited.see(stuck, deleted=False, now=107)
+    assert waited.stuck(longer_than=10, now=116) == []
+    assert waited.stuck(longer_than=10, now=117) == ["noimg"]
+
+
+def test_a_deleted_pod_is_a_problem() -> None:
+    """A pod that somebody deletes while it is waited for is not waited for any longer."""
+    waited = PodWait(names=frozenset({"a"}))
+    waited.see(pod("a", ready=False), deleted=True, now=0)
+    assert waited.problems == {"a": "was deleted while it was waited for"}
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[tuple[Connection, dict[str, list[Reply]]]]:
+    """A server that answers lists and watches from queues; the last answer is kept."""
+    queues: dict[str, list[Reply]] = {"list": [], "watch": []}
+
+    def answer(request: Request) -> Reply:
+        if request.path == "/version":
+            return Reply(body={"gitVersion": "v1.29.4"})
+        if "/events" in request.path:
+            return Reply(body={"metadata": {}, "items": []})
+        queue = queues["watch" if "watch=true" in request.path else "list"]
+        return queue.pop(0) if len(queue) > 1 else queue[0]
+
+    with serving(answer) as api:
+        yield connect(write_kubeconfig(tmp_path / "k", api.url), None), queues
+
+
+def listing(*pods: Object) -> Reply:
+    """Return a list of pods."""
+    return Reply(body={"metadata": {"resourceVersion": "5"}, "items": list(pods)})
+
+
+def wait(
+    connection: Connection, *names: str, ready: float = 5, stuck: float = 5
+) -> tuple[dict[str, Object], dict[str, str], list[tuple[int, int]]]:
+    """Wait for pods and return what came, with the progress that was told."""
+    told: list[tuple[int, int]] = []
+    found, problems = wait_for_pods(
+        connection,
+        "ns",
+        names,
+        ready=ready,
+        stuck=stuck,
+        on_change=lambda done, total: told.append((done, total)),
+    )
+    return found, problems, told
+
+
+def test_pods_become_ready_during_the_watch(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """A pod listed as pending is Ready as soon as its event comes."""
+    api, queues = connection
+    queues["list"] = [listing(pod("a", ready=True), pod("b", ready=False))]
+    queues["watch"] = [
+        Reply(chunks=({"type": "BOOKMARK", "object": {}},
+                      {"type": "MODIFIED", "object": pod("b", ready=True)}))
+    ]  # fmt: skip
+    found, problems, told = wait(api, "a", "b")
+    assert sorted(found) == ["a", "b"]
+    assert problems == {}
+    assert told[0] == (1, 2)
+    assert told[-1] == (2, 2)
+
+
+def test_an_expired_watch_is_listed_again(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """An ERROR event (410) leads to a new list, not to a failure."""
+    api, queues = connection
+    queues["list"] = [listing(pod("a", ready=False)), listing(pod("a", ready=True))]
+    queues["watch"] = [Reply(chunks=({"type": "ERROR", "object": {"code": 410}},))]
+    assert sorted(wait(api, "a")[0]) == ["a"]
+
+
+def test_a_cut_watch_is_resumed(connection: tuple[Connection, dict[str, list[Reply]]]) -> None:
+    """A lost connection during a watch does not lose the wait."""
+    api, queues = connection
+    queues["list"] = [listing(pod("a", ready=False)), listing(pod("a", ready=True))]
+    queues["watch"] = [Reply(cut=True)]
+    assert sorted(wait(api, "a")[0]) == ["a"]
+
+
+def test_the_deadline_ends_the_wait(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """Pods that are not Ready in time are problems with their reasons."""
+    api, queues = connection
+    queues["list"] = [listing(body("pod state: nofit"))]
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    found, problems, _ = wait(api, "nofit", "nosuch", ready=0.2)
+    assert found == {}
+    assert "not scheduled" in problems["nofit"]
+    assert problems["nosuch"] == "never appeared in the API"
+
+
+def test_a_missing_namespace_is_raised(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """What cannot heal by waiting is an error at once."""
+    api, queues = connection
+    queues["list"] = [status(404, "NotFound", "namespaces ns not found")]
+    with pytest.raises(Exception, match="namespaces ns not found"):
+        wait(api, "a")

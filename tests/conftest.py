@@ -1,0 +1,94 @@
+"""Guard for every test: no packet leaves the machine.
+
+Tests talk to servers of their own on loopback, or inside network namespaces that they made; a
+connection, datagram or name query from the machine's own namespace to anywhere else fails the test
+that tried it.
+"""
+
+import ipaddress
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+SO_NETNS_COOKIE = 71
+"""Linux 5.14: names the network namespace that a socket lives in, wherever it is used from."""
+
+_violations: list[str] = []
+_LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
+
+
+def _namespace(made: socket.socket) -> int | None:
+    try:
+        return int(struct.unpack("Q", made.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8))[0])
+    except OSError:
+        return None
+
+
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as _first:
+    _MACHINE = _namespace(_first)
+
+
+def _leaves(host: object) -> bool:
+    """Whether a host lies outside the loopback; a name does, because a resolver would be asked."""
+    text = host.decode() if isinstance(host, bytes) else str(host)
+    try:
+        found = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return text not in {"", "localhost"}
+    return not any(found in network for network in _LOOPBACK) and not found.is_unspecified
+
+
+def _audit(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "socket.getaddrinfo":
+        if arguments[0] is not None and _leaves(arguments[0]) and _is_name(arguments[0]):
+            _refuse(f"name query for {arguments[0]!r}")
+        return
+    if event not in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
+        return
+    made, address = arguments[0], arguments[1]
+    if not isinstance(made, socket.socket) or not isinstance(address, tuple):
+        return
+    if made.family not in {socket.AF_INET, socket.AF_INET6} or not _leaves(address[0]):
+        return
+    if _namespace(made) == _MACHINE:
+        _refuse(f"{event} to {address}")
+
+
+def _is_name(host: object) -> bool:
+    try:
+        ipaddress.ip_address(host.decode() if isinstance(host, bytes) else str(host))
+    except ValueError:
+        return True
+    return False
+
+
+def _refuse(what: str) -> None:
+    _violations.append(what)
+    raise PermissionError(f"a test must not leave the loopback: {what}")
+
+
+sys.addaudithook(_audit)
+
+
+@pytest.fixture(autouse=True)
+def stays_on_loopback() -> Iterator[None]:
+    """Fail a test that tried to reach anything outside 127.0.0.0/8."""
+    _violations.clear()
+    yield
+    assert not _violations, f"left the loopback: {_violations}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file on one worker, so that they share its lab; whole runs share theirs.
+
+    The API server's tests stay together too: their stand-in kubelets listen on fixed ports.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            together = item.path.parent.name == "apiserver"
+            place = item.path.parent if together else item.path
+            item.add_marker(pytest.mark.xdist_group(str(place)))

@@ -1,0 +1,255 @@
+"""What documents refer to is there: files, options, fields, keys; and documents keep their form."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from nettests.cli import main
+from nettests.cluster.profile import parse_profile
+from nettests.lab.cli import lab
+from nettests.model.profile import AGNHOST, Timing
+from nettests.model.words import Verdict
+from nettests.plugin.exitcodes import NOTHING_JUDGED, UNKNOWN
+from tests.docs.documents import (
+    ROOT,
+    commands,
+    documents,
+    every_block,
+    prose,
+    rows,
+    text_of,
+)
+
+REPORT = "docs/guides/reading-a-report.md"
+PROFILE = "docs/reference/cluster-profile.md"
+TIMING = "docs/reference/timing.md"
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+OTHERS = {
+    "--proxy-mode": "kube-proxy",
+    "--source-vip": "kube-proxy",
+    "--http-override": "agnhost netexec",
+    "--udp-listen-addresses": "agnhost netexec",
+    "--junitxml": "pytest",
+    "--render": "scripts/sample.py",
+    "--preserve-credentials": "nsenter",
+    "--user": "nsenter",
+    "--net": "nsenter",
+}
+"""Options of other programs that documents speak of."""
+
+
+def links() -> Iterator[tuple[str, str]]:
+    # sample: "[ARCHITECTURE.md](ARCHITECTURE.md)", "[a schema](../nettests/report/junit.xsd)"
+    pattern = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+    for document in documents():
+        for target in pattern.findall(text_of(document)):
+            yield document, target
+
+
+def test_links_within_the_repository_lead_somewhere() -> None:
+    """Every relative link of a document names a file that is there."""
+    missing = [
+        (where, to) for where, to in links() if not (ROOT / where).parent.joinpath(to).exists()
+    ]
+    assert missing == []
+
+
+def test_every_page_is_reached() -> None:
+    """Following links from README.md and docs/README.md leads to every page below docs."""
+    reached, left = set(), [ROOT / "README.md", ROOT / "docs" / "README.md"]
+    targets = list(links())
+    while left:
+        page = left.pop()
+        reached.add(page)
+        here = str(page.relative_to(ROOT))
+        pages = [(page.parent / to).resolve() for where, to in targets if where == here]
+        left += [to for to in pages if to.suffix == ".md" and to not in reached]
+    assert set((ROOT / "docs").rglob("*.md")) - reached == set()
+
+
+def test_paths_in_code_spans_exist() -> None:
+    """A code span that looks like a path of the repository is one."""
+    # sample: `tests/acceptance/test_no_table.py`, `nettests/lab/network`, `manifests/lab/`
+    pattern = re.compile(r"`((?:nettests|tests|suites|manifests|scripts|docs)/[\w./-]+)`")
+    missing = [
+        (document, path)
+        for document in documents()
+        for path in pattern.findall(prose(document))
+        if not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
+def test_a_line_of_prose_is_one_sentence() -> None:
+    """Outside blocks and tables a line ends with its sentence, so that differences read well."""
+    own = [name for name in documents() if name.startswith(("docs/", "ARCH", "CONTR", "CHANGE"))]
+    # sample: "A run asks beforehand. It refuses to start."
+    several = re.compile(r"[a-z0-9`*)\"][.?!] +[A-Z`*]")
+    found = [
+        (document, line)
+        for document in own
+        for line in prose(document).splitlines()
+        if not line.startswith("|") and several.search(re.sub(r"^\s*\d+\. ", "", line))
+    ]
+    assert found == []
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options that a command takes."""
+    return {name for one in command.params for name in one.opts} | {"--help", "-h"}
+
+
+def tree(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    """A command with all that is below it, by the words that call it."""
+    yield name, command
+    if isinstance(command, click.Group):
+        for word, below in command.commands.items():
+            yield from tree(below, f"{name} {word}")
+
+
+COMMANDS = {**dict(tree(main, "nettests")), **dict(tree(lab, "nettests lab"))}
+
+
+def called(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Each call of nettests in a shell line: the command's words, and the rest up to its end."""
+    # sample: "nettests discover --kubeconfig $(nettests lab kubeconfig --name look)"
+    while inner := re.search(r"\$\(([^()]*)\)", line):
+        yield from called(inner[1])
+        line = line.replace(inner[0], "…")
+    for found in re.finditer(r"(?:^|[!&] )(nettests [^|>&]*)", line.strip()):
+        words = found[1].split()
+        depth = max(n for n in range(1, len(words) + 1) if " ".join(words[:n]) in COMMANDS)
+        yield " ".join(words[:depth]), words[depth:]
+
+
+def test_options_of_commands_in_blocks_exist() -> None:
+    """Every option that a command line shows is one that this very command takes."""
+    wrong = [
+        (block.place, command, word)
+        for block in every_block("sh", "console")
+        for line in commands(block)
+        for command, rest in called(line)
+        for word in rest[: rest.index("--") if "--" in rest else None]
+        if word.startswith("-") and word.partition("=")[0] not in options_of(COMMANDS[command])
+    ]
+    assert wrong == []
+
+
+def test_options_in_prose_exist(pytestconfig: pytest.Config) -> None:
+    """Every option in a code span belongs to one of our commands, or to a program that is named here."""
+    known = {name for command in COMMANDS.values() for name in options_of(command)}
+    known |= OTHERS.keys()
+    # sample: `--limitations`, `nettests lab up --profile win2019-l2bridge`
+    spans = (
+        (document, span)
+        for document in documents()
+        for span in re.findall(r"`([^`\n]+)`", prose(document))
+    )
+    wrong = [
+        (document, word)
+        for document, span in spans
+        for word in re.findall(r"(?<!\S)--[a-z][\w-]*", span)
+        if word not in known
+    ]
+    assert wrong == []
+    assert pytestconfig.getoption("--report-dir", "reports") == "reports"
+
+
+def field(value: Any, path: str) -> Any:
+    """Return what ``checks[].source.kind`` names in a document; ``KeyError`` when nothing has it."""
+    for part in path.split("."):
+        name, many = part.removesuffix("[]"), part.endswith("[]")
+        value = value[name][0] if many else value[name]
+    return value
+
+
+def test_fields_of_results_exist() -> None:
+    """Every field that the guide names is in the sample's results."""
+    results = json.loads((ROOT / "reports" / "sample" / "results.json").read_text("utf-8"))
+    names = [
+        name
+        for cells in rows(REPORT, "| field | meaning |")
+        for name in re.findall(r"`([^`]+)`", cells[0])
+    ]
+    assert len(names) > 40
+    for name in names:
+        field(results, name)
+
+
+def test_every_verdict_is_explained() -> None:
+    """Architecture and guide have a row for each verdict, once."""
+    verdicts = {verdict.value for verdict in Verdict}
+    one = [cells[0].strip("`") for cells in rows("ARCHITECTURE.md", "| verdict | when | pytest |")]
+    other = [cells[1].strip("`") for cells in rows(REPORT, "| | verdict | what to do |")]
+    assert set(one) == set(other) == verdicts
+    assert len(one) == len(other) == len(verdicts)
+
+
+def test_every_exit_code_is_explained() -> None:
+    """The guide names the codes that a run may end with."""
+    codes = [cells[0] for cells in rows(REPORT, "| code | when |")]
+    told = {int(code) for cell in codes for code in cell.split(",")}
+    assert told == {*range(6), UNKNOWN, NOTHING_JUDGED}
+
+
+def leaves(schema: dict[str, Any], path: str = "") -> Iterator[str]:
+    """The dotted keys of a schema that hold values."""
+    for name, below in schema.get("properties", {}).items():
+        here = f"{path}.{name}".lstrip(".")
+        if "properties" in below and name != "timing":
+            yield from leaves(below, here)
+        else:
+            yield here
+
+
+def test_every_key_of_the_cluster_profile_is_explained() -> None:
+    """The reference has a row for each key of the schema, and no other, with the shipped image."""
+    text = (ROOT / "manifests" / "schema" / "cluster-profile.schema.json").read_text("utf-8")
+    table = rows(PROFILE, "| key | meaning | without it |")
+    assert [cells[0].strip("`") for cells in table if cells] != []
+    told = {cells[0].strip("`") for cells in table}
+    assert told == set(leaves(json.loads(text))) - {"apiVersion", "kind"}
+    assert AGNHOST in text_of(PROFILE)
+
+
+def test_every_delay_is_explained_with_its_default() -> None:
+    """The reference has a row for each value of a run's timing, as the code has it."""
+    told = {}
+    for key, value, *_ in rows(TIMING, "| key | default | what it bounds |"):
+        read = parse_profile(
+            "{apiVersion: nettests.dev/v1alpha1, kind: ClusterProfile, "
+            f"timing: {{{key.strip('`')}: {value.split()[0]}}}}}",
+            TIMING,
+        )
+        assert read.timing == Timing(), key
+        told[key.strip("`")] = value
+    assert len(told) == len(fields(Timing))
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)
+def test_decisions_have_one_form(path: Path) -> None:
+    """A decision has a number, a status, context, decision and consequences, and a line in the index."""
+    text = path.read_text("utf-8")
+    title = text.splitlines()[0].removeprefix("# ")
+    number, _, name = title.partition(" ")
+    assert path.name.startswith(f"{number}-")
+    assert re.findall(r"^(?:## .*|Status: \w+)", text, re.MULTILINE) == [
+        "Status: accepted",
+        "## Context",
+        "## Decision",
+        "## Consequences",
+    ]
+    index = (path.parent / "README.md").read_text("utf-8")
+    assert f"| [{number}]({path.name}) | {name} |" in index
+
+
+def test_no_decision_is_without_a_number() -> None:
+    """Every file beside the index is a numbered decision."""
+    files = set((ROOT / "docs" / "decisions").glob("*.md"))
+    assert files - set(DECISIONS) == {ROOT / "docs" / "decisions" / "README.md"}

@@ -1,0 +1,184 @@
+"""Conditions on facts: they hold, do not hold, or cannot be decided, and say by which fact."""
+
+from typing import Any
+
+import pytest
+
+from nettests.expect import resolve
+from nettests.model.check import Check, Target
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts, known, unknown
+from nettests.model.versions import WindowsBuild
+from nettests.model.words import OS, Family, Outcome, Placement, Protocol, Resolver, TargetKind
+from tests.expect.entries import check, manifest
+from tests.facts import Shape, cluster_facts, with_windows
+
+FACTS = cluster_facts("win2019-l2bridge")
+
+
+def expectation(
+    when: str, asked: Check, facts: ClusterFacts = FACTS, more: str = ""
+) -> Expectation:
+    """Return what is expected of a check when one entry with this condition is known."""
+    body = f"{more}\nexpected: {{outcome: timed_out}}\nwhen: {when}"
+    return resolve([asked], facts, [manifest(one=body)])[asked.id]
+
+
+def applies(when: str, asked: Check | None = None, facts: ClusterFacts = FACTS) -> bool:
+    """Whether the entry decides the check."""
+    found = expectation(when, asked or check(), facts)
+    assert found.undecided is None, found.undecided
+    return found.limitation is not None
+
+
+@pytest.mark.parametrize(
+    ("when", "holds"),
+    [
+        ("{source: {os: windows}}", True),
+        ("{source: {os: linux}}", False),
+        ("{target: {os: windows}}", True),
+        ("{source: {build: '<17763.1432'}}", True),
+        ("{source: {build: '>=17763.1432'}}", False),
+        ("{source: {build: '>=17763 <20348'}}", True),
+        ("{source: {build: '==17763.1339'}}", True),
+        ("{source: {kubelet: '>=1.24'}}", True),
+        ("{source: {kubelet: '<1.24'}}", False),
+        ("{source: {kube_proxy: '>=1.24.17 <1.25'}}", True),
+        ("{source: {runtime: [containerd]}}", True),
+        ("{source: {runtime: [docker]}}", False),
+        ("{source: {driver: [l2bridge, overlay]}}", True),
+        ("{source: {driver: [overlay]}}", False),
+        ("{source: {mode: [kernelspace]}}", True),
+        ("{source: {dsr: false}}", True),
+        ("{source: {dsr: true}}", False),
+        ("{source: {host_process: true}}", True),
+        ("{source: {host_process: false}}", False),
+        ("{cluster: {kubernetes: '>=1.24 <1.25'}}", True),
+        ("{cluster: {kubernetes: '>=1.25'}}", False),
+        ("{cluster: {cni: [flannel]}}", True),
+        ("{cluster: {cni: [calico]}}", False),
+        ("{cluster: {backend: [host-gw]}}", True),
+        ("{placement: [other-node]}", True),
+        ("{placement: [same-node, outside]}", False),
+        ("{resolver: [nslookup]}", False),
+        (
+            "{source: {os: windows, dsr: false}, target: {os: windows}, placement: [other-node]}",
+            True,
+        ),
+        (
+            "{source: {os: windows, dsr: true}, target: {os: windows}, placement: [other-node]}",
+            False,
+        ),
+    ],
+)
+def test_every_condition(when: str, *, holds: bool) -> None:
+    """Each kind of condition holds exactly where its fact meets it; all of an entry's have to."""
+    assert applies(when) is holds
+
+
+@pytest.mark.parametrize(
+    "key", ["build: '<20348'", "dsr: false", "driver: [l2bridge]", "host_process: true"]
+)
+def test_windows_settings_do_not_hold_on_linux(key: str) -> None:
+    """What exists on Windows only is not unknown on Linux: it does not hold."""
+    assert not applies(f"{{source: {{{key}}}}}", check("linux-1"))
+
+
+@pytest.mark.parametrize("key", ["os: windows", "dsr: false", "kubelet: '>=1.0'"])
+def test_what_is_outside_meets_no_condition_on_nodes(key: str) -> None:
+    """A vantage or target outside the cluster has no node, and that is known."""
+    assert not applies(f"{{source: {{{key}}}}}", check(None, placement=Placement.OUTSIDE))
+    assert not applies(f"{{target: {{{key}}}}}", check(target=None, placement=Placement.OUTSIDE))
+
+
+def test_resolver_protocol_and_family_are_told_apart() -> None:
+    """An entry covers the resolvers, protocols and families that it names."""
+    asked = check(resolver=Resolver.NSLOOKUP, protocol=Protocol.UDP)
+    assert applies("{resolver: [nslookup]}", asked)
+    assert not applies("{resolver: [system]}", asked)
+    everywhere = "{source: {os: windows}}"
+    assert expectation(everywhere, asked, more="protocols: [tcp]").limitation is None
+    assert expectation(everywhere, asked, more="protocols: [udp]").limitation is not None
+    assert expectation(everywhere, asked, more="families: [IPv6]").limitation is None
+    six = check(family=Family.IPV6)
+    assert expectation(everywhere, six, more="families: [IPv6]").limitation is not None
+
+
+UNKNOWN: list[tuple[str, dict[str, Any]]] = [
+    ("driver: [l2bridge]", {"cni_driver": unknown("it cannot be read")}),
+    ("build: '<20348'", {"build": unknown("it cannot be read")}),
+    ("dsr: false", {"kube_proxy": {"dsr": unknown("it cannot be read")}}),
+    ("mode: [kernelspace]", {"kube_proxy": {"mode": unknown("it cannot be read")}}),
+    ("kube_proxy: '<1.30'", {"kube_proxy": {"version": unknown("it cannot be read")}}),
+    ("runtime: [containerd]", {"runtime": unknown("it cannot be read")}),
+]
+
+
+@pytest.mark.parametrize(("key", "changes"), UNKNOWN)
+def test_an_unknown_fact_leaves_the_check_undecided(key: str, changes: dict[str, Any]) -> None:
+    """What cannot be read is not guessed: the check says which fact is missing, and why."""
+    facts = with_windows(FACTS, **changes)
+    found = expectation(f"{{source: {{os: windows, {key}}}}}", check(), facts)
+    assert found.expected is None
+    assert found.limitation is None
+    assert found.undecided is not None
+    assert "it cannot be read" in found.undecided
+
+
+@pytest.mark.parametrize(("key", "changes"), UNKNOWN)
+def test_an_unknown_fact_does_not_matter_where_the_rest_fails(
+    key: str, changes: dict[str, Any]
+) -> None:
+    """An entry that cannot apply anyway leaves nothing undecided."""
+    facts = with_windows(FACTS, **changes)
+    assert not applies(f"{{source: {{{key}}}, placement: [same-node]}}", facts=facts)
+
+
+def test_an_unknown_fact_does_not_matter_where_the_outcome_is_the_same() -> None:
+    """Whether a second entry applies is no question when it expects what is expected anyway."""
+    facts = with_windows(FACTS, cni_driver=unknown("it cannot be read"))
+    asked = check()
+    same = manifest(
+        one="expected: {outcome: timed_out}",
+        two="expected: {outcome: timed_out}\nwhen: {source: {driver: [overlay]}}",
+    )
+    assert resolve([asked], facts, [same])[asked.id].undecided is None
+    as_claimed = "expected: {outcome: connected}\nwhen: {source: {driver: [overlay]}}"
+    assert resolve([asked], facts, [manifest(one=as_claimed)])[asked.id].undecided is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "decided"),
+    [("<17763.1432", False), (">=17763.379 <20348", False), ("<20348", True), (">=18362.5", True)],
+)
+def test_a_build_without_its_patch_level(wanted: str, *, decided: bool) -> None:
+    """A missing patch level matters only for bounds inside that very build."""
+    facts = with_windows(FACTS, build=known(WindowsBuild(17763), "label windows-build"))
+    found = expectation(f"{{source: {{build: '{wanted}'}}}}", check(), facts)
+    assert (found.undecided is None) is decided
+
+
+def test_reasons_name_the_fact_and_its_origin() -> None:
+    """A limitation that applies says why, part by part."""
+    found = expectation("{source: {build: '<17763.1432', dsr: false}}", check())
+    assert found.limitation is not None
+    because = " / ".join(found.limitation.because)
+    assert "17763.1339 (nodeInfo.kernelVersion)" in because
+    assert "off (kube-proxy's log)" in because
+
+
+def test_a_service_over_a_role_has_a_system_but_no_node() -> None:
+    """Conditions on the system of a whole role's Service hold; those on one node's settings do not."""
+    over_role = Target(
+        kind=TargetKind.SERVICE_CLUSTERIP, os=OS.WINDOWS, service="affinity-windows-1"
+    )
+    asked = check(target=over_role)
+    assert applies("{target: {os: windows}}", asked)
+    assert not applies("{target: {os: windows, dsr: false}}", asked)
+
+
+def test_a_shape_of_ones_own() -> None:
+    """The facts builder gives what tables of other versions need."""
+    facts = cluster_facts(Shape(kubernetes="1.18", backend="host-gw", build="20348.500"))
+    assert applies("{source: {kube_proxy: '<1.19', build: '>=20348'}}", facts=facts)
+    assert expectation("{source: {os: windows}}", check()).claim.outcome is Outcome.CONNECTED

@@ -1,0 +1,167 @@
+"""Facts of the four lab profiles as discovery reads them, for tables of expectations: ``cluster_facts``.
+
+Two Linux nodes and, but for ``linux``, two Windows nodes; every fact that a condition may ask is known.
+"""
+
+from dataclasses import dataclass, replace
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from nettests.model.facts import (
+    ClusterFacts,
+    CniFacts,
+    ExternalTarget,
+    Fact,
+    KubeProxyFacts,
+    NodeFacts,
+    known,
+    unknown,
+)
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.words import OS, Family
+
+ORIGIN = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What distinguishes one profile from another."""
+
+    kubernetes: str
+    backend: str
+    build: str | None = None
+    driver: str = "l2bridge"
+    dsr: bool = False
+    source_vip: bool = False
+
+
+PROFILES = {
+    "linux": Shape(kubernetes="1.36.2", backend="host-gw"),
+    "win2019-l2bridge": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.1339"),
+    "win2022-l2bridge-dsr": Shape(
+        kubernetes="1.33.5", backend="host-gw", build="20348.3207", dsr=True
+    ),
+    "win2019-overlay": Shape(
+        kubernetes="1.24.17", backend="vxlan", build="17763.1217", driver="overlay", source_vip=True
+    ),
+}
+
+
+def cluster_facts(profile: str | Shape) -> ClusterFacts:
+    """Return the facts of a profile by its name, or of a shape of one's own."""
+    shape = PROFILES[profile] if isinstance(profile, str) else profile
+    version = KubernetesVersion.parse(shape.kubernetes)
+    nodes = [_linux(version, member) for member in (1, 2)]
+    if shape.build:
+        nodes += [_windows(version, shape, member) for member in (1, 2)]
+    return ClusterFacts(
+        server_version=version,
+        server_git_version=f"v{version}",
+        context="test",
+        nodes=tuple(nodes),
+        cni=CniFacts(
+            plugin=known("flannel", ORIGIN),
+            backend=known(shape.backend, ORIGIN),
+            vni=unknown("host-gw") if shape.backend == "host-gw" else known(4096, ORIGIN),
+            vxlan_port=unknown("host-gw") if shape.backend == "host-gw" else known(4789, ORIGIN),
+        ),
+        pod_cidrs=known((ip_network("10.244.0.0/16"),), ORIGIN),
+        service_cidrs=known((ip_network("10.96.0.0/16"),), ORIGIN),
+        families=(Family.IPV4,),
+        dns_address=known(ip_address("10.96.0.10"), ORIGIN),
+        cluster_domain=known("cluster.local", ORIGIN),
+        external_target=ExternalTarget(
+            address=ip_address("198.51.100.10"),
+            name="server.outside.test",
+            tcp_port=80,
+            udp_port=8081,
+        ),
+        external_vantage="proxy",
+    )
+
+
+def with_windows(facts: ClusterFacts, **changes: Any) -> ClusterFacts:
+    """Return the facts with fields of every Windows node replaced; ``kube_proxy`` takes a dict."""
+    proxy = changes.pop("kube_proxy", {})
+
+    def changed(node: NodeFacts) -> NodeFacts:
+        if node.os is not OS.WINDOWS:
+            return node
+        return replace(node, kube_proxy=replace(node.kube_proxy, **proxy), **changes)
+
+    return replace(facts, nodes=tuple(changed(node) for node in facts.nodes))
+
+
+def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
+    nothing: Fact[Any] = unknown("a matter of Windows")
+    return _node(
+        OS.LINUX,
+        member,
+        version,
+        number=member,
+        build=nothing,
+        proxy=KubeProxyFacts(
+            version=known(version, ORIGIN),
+            mode=known("nftables", ORIGIN),
+            dsr=nothing,
+            source_vip=nothing,
+        ),
+        driver=nothing,
+        host_process=nothing,
+    )
+
+
+def _windows(version: KubernetesVersion, shape: Shape, member: int) -> NodeFacts:
+    number = member + 2
+    vip: Fact[Any] = unknown("l2bridge has none")
+    if shape.source_vip:
+        vip = known(ip_address(f"10.244.{number}.2"), ORIGIN)
+    return _node(
+        OS.WINDOWS,
+        member,
+        version,
+        number=number,
+        build=known(WindowsBuild.parse(shape.build or ""), "nodeInfo.kernelVersion"),
+        proxy=KubeProxyFacts(
+            version=known(version, ORIGIN),
+            mode=known("kernelspace", ORIGIN),
+            dsr=known(shape.dsr, "kube-proxy's log"),
+            source_vip=vip,
+        ),
+        driver=known(shape.driver, ORIGIN),
+        host_process=known(True, ORIGIN),
+    )
+
+
+def _node(
+    os: OS,
+    member: int,
+    version: KubernetesVersion,
+    *,
+    number: int,
+    build: Fact[WindowsBuild],
+    proxy: KubeProxyFacts,
+    driver: Fact[str],
+    host_process: Fact[bool],
+) -> NodeFacts:
+    return NodeFacts(
+        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{member}",
+        os=os,
+        role=f"{os.value}-1",
+        member=member,
+        build=build,
+        os_image="",
+        kernel="",
+        architecture="amd64",
+        kubelet=known(version, "nodeInfo.kubeletVersion"),
+        runtime=known("containerd://1.7.20", "nodeInfo.containerRuntimeVersion"),
+        addresses=(ip_address(f"172.30.0.{10 + number}"),),
+        pod_cidrs=(ip_network(f"10.244.{number}.0/24"),),
+        kubelet_port=10250,
+        ready=True,
+        schedulable=True,
+        taints=(),
+        kube_proxy=proxy,
+        cni_driver=driver,
+        host_process=host_process,
+    )

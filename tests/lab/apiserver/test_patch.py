@@ -1,0 +1,126 @@
+"""The patch types."""
+
+from typing import Any
+
+import pytest
+
+from nettests.lab.apiserver import patch, resources, strategic
+from nettests.lab.apiserver.status import ApiError
+
+POD = {
+    "metadata": {"name": "p", "labels": {"a": "1", "b": "2"}, "finalizers": ["x"]},
+    "spec": {
+        "containers": [
+            {"name": "c", "image": "one", "args": ["a", "b"], "env": [{"name": "E", "value": "1"}]},
+            {"name": "d", "image": "two"},
+        ],
+        "tolerations": [{"key": "k"}],
+        "nodeSelector": {"os": "linux"},
+    },
+}
+
+
+def _merge(document: dict[str, Any]) -> dict[str, Any]:
+    return strategic.merge(POD, document, "Pod")
+
+
+def test_a_merge_patch_replaces_lists_and_removes_with_null() -> None:
+    """RFC 7386: objects merge, lists are replaced, ``null`` removes."""
+    document = {"metadata": {"labels": {"a": None, "c": "3"}}, "spec": {"containers": []}}
+    patched = patch.apply_patch(resources.PODS, POD, document, patch.MERGE_PATCH)
+    assert patched["metadata"]["labels"] == {"b": "2", "c": "3"}
+    assert patched["spec"]["containers"] == []
+    assert POD["metadata"] == {"name": "p", "labels": {"a": "1", "b": "2"}, "finalizers": ["x"]}
+
+
+def test_a_json_patch_applies_its_operations_in_order() -> None:
+    """RFC 6902: test, replace and add."""
+    document = [
+        {"op": "test", "path": "/spec/containers/0/image", "value": "one"},
+        {"op": "replace", "path": "/spec/containers/0/image", "value": "three"},
+        {"op": "add", "path": "/metadata/labels/c", "value": "3"},
+    ]
+    patched = patch.apply_patch(resources.PODS, POD, document, patch.JSON_PATCH)
+    assert patched["spec"]["containers"][0]["image"] == "three"
+    assert patched["metadata"]["labels"]["c"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        ([{"op": "test", "path": "/metadata/name", "value": "q"}], 422),
+        ([{"op": "remove", "path": "/metadata/none"}], 422),
+        ([{"op": "fly", "path": "/metadata"}], 400),
+    ],
+)
+def test_a_json_patch_that_does_not_fit_is_refused(document: list[Any], code: int) -> None:
+    """A failed test or a missing path is a 422, an unknown operation a 400."""
+    with pytest.raises(ApiError) as error:
+        patch.apply_patch(resources.PODS, POD, document, patch.JSON_PATCH)
+    assert error.value.code == code
+
+
+def test_a_strategic_patch_merges_containers_by_name() -> None:
+    """The named container changes, the others stay, a new name is appended."""
+    document = {
+        "spec": {"containers": [{"name": "c", "image": "new"}, {"name": "e", "image": "x"}]}
+    }
+    containers = _merge(document)["spec"]["containers"]
+    assert [each["name"] for each in containers] == ["c", "d", "e"]
+    assert containers[0] == {**POD["spec"]["containers"][0], "image": "new"}  # type: ignore[index]
+
+
+def test_a_strategic_patch_merges_lists_within_lists() -> None:
+    """``env`` of a container merges by name; ``args`` is replaced."""
+    change = {"name": "c", "env": [{"name": "F", "value": "2"}], "args": ["z"]}
+    container = _merge({"spec": {"containers": [change]}})["spec"]["containers"][0]
+    assert [each["name"] for each in container["env"]] == ["E", "F"]
+    assert container["args"] == ["z"]
+
+
+def test_a_strategic_patch_deletes_by_directive() -> None:
+    """``$patch: delete`` removes the element of that merge key."""
+    document = {"spec": {"containers": [{"name": "c", "$patch": "delete"}]}}
+    assert [c["name"] for c in _merge(document)["spec"]["containers"]] == ["d"]
+
+
+def test_a_strategic_patch_replaces_by_directive() -> None:
+    """``$patch: replace`` in a list or an object drops what was there."""
+    listed = {"spec": {"containers": [{"$patch": "replace"}, {"name": "z"}]}}
+    assert _merge(listed)["spec"]["containers"] == [{"name": "z"}]
+    mapped = {"spec": {"nodeSelector": {"$patch": "replace", "x": "y"}}}
+    assert _merge(mapped)["spec"]["nodeSelector"] == {"x": "y"}
+
+
+def test_a_strategic_patch_replaces_lists_without_a_merge_key() -> None:
+    """Tolerations are atomic."""
+    assert _merge({"spec": {"tolerations": [{"key": "n"}]}})["spec"]["tolerations"] == [
+        {"key": "n"}
+    ]
+
+
+def test_a_strategic_patch_orders_as_told() -> None:
+    """``$setElementOrder`` decides the order of a merged list."""
+    order = [{"name": "d"}, {"name": "c"}]
+    patched = _merge({"spec": {"$setElementOrder/containers": order}})
+    assert [each["name"] for each in patched["spec"]["containers"]] == ["d", "c"]
+
+
+def test_a_strategic_patch_adds_to_and_deletes_from_primitive_lists() -> None:
+    """Finalizers are added to; ``$deleteFromPrimitiveList`` takes one out."""
+    added = _merge({"metadata": {"finalizers": ["y"]}})
+    assert added["metadata"]["finalizers"] == ["x", "y"]
+    removed = _merge({"metadata": {"$deleteFromPrimitiveList/finalizers": ["x"]}})
+    assert removed["metadata"]["finalizers"] == []
+
+
+def test_a_strategic_patch_keeps_only_retained_keys() -> None:
+    """``$retainKeys`` drops the other keys of an object."""
+    document = {"spec": {"$retainKeys": ["containers"]}}
+    assert set(_merge(document)["spec"]) == {"containers"}
+
+
+def test_a_strategic_patch_leaves_the_original_alone() -> None:
+    """What is stored is never changed in place."""
+    _merge({"spec": {"containers": [{"name": "c", "image": "new"}]}})
+    assert POD["spec"]["containers"][0]["image"] == "one"  # type: ignore[index]

@@ -1,0 +1,215 @@
+"""Watches: resume, selectors, bookmarks, expiry, both transports."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nettests.lab.apiserver import Store
+from nettests.lab.client import ApiError, Client
+from tests.lab.apiserver.conftest import Running
+from tests.lab.apiserver.objects import CONFIG_MAPS, config_map
+
+Api = Callable[..., Any]
+ALL = "/api/v1/configmaps"
+
+
+async def _take(client: Client, count: int, path: str, version: str, **query: str) -> list[Any]:
+    """Return the type and name of the first events, bookmarks left out."""
+    found: list[Any] = []
+    async with asyncio.timeout(10):
+        async for event in client.watch(path, version, **query):
+            if event["type"] != "BOOKMARK":
+                found.append((event["type"], event["object"]["metadata"]["name"]))
+            if len(found) == count:
+                break
+    return found
+
+
+async def _version(client: Client) -> str:
+    return str((await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"])
+
+
+def test_a_watch_resumes_after_the_version_of_a_list(api: Api) -> None:
+    """What was listed is not told again; what came after is, in order."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            await client.create(CONFIG_MAPS, config_map("before"))
+            version = await _version(client)
+            await client.create(CONFIG_MAPS, config_map("a"))
+            await client.patch(f"{CONFIG_MAPS}/a", {"data": {"k": "v"}})
+            await client.delete(f"{CONFIG_MAPS}/a")
+            events = await _take(client, 3, CONFIG_MAPS, version)
+            assert events == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+
+    api(run)
+
+
+def test_a_watch_is_told_as_it_happens(api: Api) -> None:
+    """A watch that waits sees a later write."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client, running.client() as writer:
+            waiting = asyncio.create_task(_take(client, 1, CONFIG_MAPS, await _version(client)))
+            await asyncio.sleep(0)
+            await writer.create(CONFIG_MAPS, config_map("late"))
+            assert await waiting == [("ADDED", "late")]
+
+    api(run)
+
+
+def test_a_watch_from_nothing_begins_with_what_is_there(api: Api) -> None:
+    """``resourceVersion=0`` gives the present objects as ADDED."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            await client.create(CONFIG_MAPS, config_map("a"))
+            events = await _take(client, 2, CONFIG_MAPS, "0")
+            assert events == [("ADDED", "a"), ("ADDED", "kube-root-ca.crt")]
+
+    api(run)
+
+
+def test_an_object_enters_and_leaves_the_view_of_a_selector(api: Api) -> None:
+    """Starting to match is ADDED, ceasing to match is DELETED, whatever the write was."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            path = f"{CONFIG_MAPS}/a"
+            await client.create(CONFIG_MAPS, config_map("a"))
+            await client.patch(path, {"metadata": {"labels": {"seen": "1"}}})
+            await client.patch(path, {"data": {"k": "v"}})
+            await client.patch(path, {"metadata": {"labels": {"seen": None}}})
+            events = await _take(client, 3, CONFIG_MAPS, version, labelSelector="seen=1")
+            assert events == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+
+    api(run)
+
+
+def test_a_watch_of_one_namespace_hears_nothing_of_others(api: Api) -> None:
+    """A write in another namespace is not told."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            await client.create(CONFIG_MAPS.replace("default", "kube-system"), config_map("x"))
+            await client.create(CONFIG_MAPS, config_map("mine"))
+            assert await _take(client, 1, CONFIG_MAPS, version) == [("ADDED", "mine")]
+            assert len(await _take(client, 2, ALL, version)) == 2
+
+    api(run)
+
+
+def test_a_watch_of_one_name_hears_of_that_object(api: Api) -> None:
+    """``metadata.name`` selects in a watch too."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            for name in ("a", "b"):
+                await client.create(CONFIG_MAPS, config_map(name))
+            field = "metadata.name=b"
+            events = await _take(client, 1, CONFIG_MAPS, version, fieldSelector=field)
+            assert events == [("ADDED", "b")]
+
+    api(run)
+
+
+def test_bookmarks_let_an_idle_watch_resume_late(api: Api) -> None:
+    """A watch in which nothing happens is told how far the others have come."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            await client.create("/api/v1/namespaces/default/secrets", _secret())
+            async with asyncio.timeout(10):
+                async for event in client.watch(CONFIG_MAPS, version):
+                    assert event["type"] == "BOOKMARK"
+                    assert int(event["object"]["metadata"]["resourceVersion"]) > int(version)
+                    return
+
+    api(run)
+
+
+def _secret() -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+
+
+def test_a_watch_of_what_the_history_has_lost_must_list_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """410 Expired, as an ERROR event."""
+    monkeypatch.setattr(Store.__init__, "__kwdefaults__", {"history": 3})
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            version = await _version(client)
+            await client.create(CONFIG_MAPS, config_map("a"))
+            for number in range(20):
+                await client.patch(f"{CONFIG_MAPS}/a", {"data": {"k": str(number)}})
+            with pytest.raises(ApiError) as error:
+                await _take(client, 1, CONFIG_MAPS, version)
+            assert (error.value.status, error.value.reason) == (410, "Expired")
+
+    api(run)
+
+
+def test_initial_events_must_be_asked_for_in_full(api: Api) -> None:
+    """``sendInitialEvents`` needs ``resourceVersionMatch=NotOlderThan``."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            with pytest.raises(ApiError) as error:
+                await _take(client, 1, CONFIG_MAPS, "", sendInitialEvents="true")
+            assert error.value.status == 422
+
+    api(run)
+
+
+def test_a_watch_can_be_a_table(api: Api) -> None:
+    """``kubectl get -w`` is given rows."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            headers = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+            path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"
+            async with client._require().get(path, headers=headers) as response:
+                event = json.loads(await response.content.readline())
+            assert event["object"]["kind"] == "Table"
+            assert event["object"]["rows"][0]["cells"][0] == "kube-root-ca.crt"
+
+    api(run)
+
+
+def test_a_watch_can_be_a_websocket(api: Api) -> None:
+    """With an ``Origin``, events come as messages."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"
+            headers = {"Origin": "http://127.0.0.1"}
+            async with client._require().ws_connect(path, headers=headers) as socket:
+                event = json.loads(await socket.receive_str())
+                assert (event["type"], event["object"]["kind"]) == ("ADDED", "ConfigMap")
+
+    api(run)
+
+
+def test_a_watch_ends_with_its_client(api: Api) -> None:
+    """A client that goes leaves no watcher behind in the store."""
+
+    async def run(running: Running) -> None:
+        def watchers() -> int:
+            return len(running.store._of("configmaps").watchers)
+
+        async with running.client() as client:
+            await _take(client, 1, CONFIG_MAPS, "0")
+        async with asyncio.timeout(5):
+            while watchers():
+                await asyncio.sleep(0.01)
+
+    api(run)

@@ -1,0 +1,124 @@
+"""The answers of the cluster zone."""
+
+import dns.flags
+import dns.message
+import dns.rcode
+import dns.reversename
+import pytest
+
+from nettests.lab.dns import zone
+from nettests.lab.dns.view import DnsView, view_from_objects
+from tests.lab.dns.test_view import POD, endpoints, service
+
+
+@pytest.fixture
+def view() -> DnsView:
+    """A ClusterIP, a headless and two ExternalName Services in namespace ``demo``."""
+    return view_from_objects(
+        [
+            service("web", clusterIP="10.96.0.20"),
+            service("servers", clusterIP="None"),
+            service("empty", clusterIP="None"),
+            service("ext", type="ExternalName", externalName="server.outside.test"),
+            service("near", type="ExternalName", externalName="web.demo.svc.cluster.local"),
+        ],
+        [endpoints("servers", POD)],
+        "cluster.local",
+        namespaces=["demo", "kube-system"],
+    )
+
+
+def ask(view: DnsView, name: str, kind: str = "A") -> dns.message.Message:
+    """Ask the zone for a name it must answer itself."""
+    response = zone.answer(view, dns.message.make_query(name, kind))
+    assert response is not None
+    return response
+
+
+def data(response: dns.message.Message) -> list[str]:
+    """The record data of the answer section."""
+    return [record.to_text() for rrset in response.answer for record in rrset]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("web.demo.svc.cluster.local.", "A", ["10.96.0.20"]),
+        ("WEB.Demo.svc.cluster.local.", "A", ["10.96.0.20"]),
+        ("servers.demo.svc.cluster.local.", "A", ["10.244.1.2"]),
+        ("server-a.servers.demo.svc.cluster.local.", "A", ["10.244.1.2"]),
+        ("10-244-1-2.demo.pod.cluster.local.", "A", ["10.244.1.2"]),
+        (
+            "_http._tcp.web.demo.svc.cluster.local.",
+            "SRV",
+            ["0 100 80 web.demo.svc.cluster.local."],
+        ),
+        ("near.demo.svc.cluster.local.", "A", ["web.demo.svc.cluster.local.", "10.96.0.20"]),
+        ("ext.demo.svc.cluster.local.", "A", ["server.outside.test."]),
+        ("dns-version.cluster.local.", "TXT", ['"1.1.0"']),
+        ("20.0.96.10.in-addr.arpa.", "PTR", ["web.demo.svc.cluster.local."]),
+    ],
+)
+def test_a_name_of_the_cluster_is_answered(
+    view: DnsView, name: str, kind: str, expected: list[str]
+) -> None:
+    """Services, endpoints, pods, ports and pointers are answered with authority."""
+    response = ask(view, name, kind)
+    assert data(response) == expected
+    assert response.flags & dns.flags.AA
+    assert response.rcode() == dns.rcode.NOERROR
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("nosuch.demo.svc.cluster.local.", "A"),
+        ("web.demo.", "A"),
+        ("empty.demo.svc.cluster.local.", "A"),
+        ("web.demo.cluster.local.", "A"),
+        ("10-244-1-2.nosuch.pod.cluster.local.", "A"),
+        ("not-an-address.demo.pod.cluster.local.", "A"),
+    ],
+)
+def test_a_name_that_does_not_exist_in_the_zone_is_nxdomain(
+    view: DnsView, name: str, kind: str
+) -> None:
+    """NXDOMAIN carries the zone's SOA; a name outside the zone is not answered at all."""
+    response = zone.answer(view, dns.message.make_query(name, kind))
+    if not name.endswith("cluster.local."):
+        assert response is None
+        return
+    assert response is not None
+    assert response.rcode() == dns.rcode.NXDOMAIN
+    assert [rrset.name.to_text() for rrset in response.authority] == ["cluster.local."]
+
+
+@pytest.mark.parametrize(
+    "name", ["web.demo.svc.cluster.local.", "demo.svc.cluster.local.", "svc.cluster.local."]
+)
+def test_a_name_without_records_of_the_asked_type_is_no_data(view: DnsView, name: str) -> None:
+    """AAAA of an IPv4 name, and anything of an empty name above others, is NOERROR with an SOA."""
+    response = ask(view, name, "AAAA")
+    assert response.rcode() == dns.rcode.NOERROR
+    assert data(response) == []
+    assert response.authority
+
+
+def test_any_namespace_has_pod_records_when_namespaces_are_not_known() -> None:
+    """``pods insecure`` answers from the name alone."""
+    view = view_from_objects([], [], "cluster.local")
+    assert data(ask(view, "10-1-2-3.whatever.pod.cluster.local.")) == ["10.1.2.3"]
+
+
+def test_a_pointer_that_is_not_the_clusters_falls_through(view: DnsView) -> None:
+    """Reverse names of other addresses are left to the outside."""
+    name = dns.reversename.from_address("198.51.100.10")
+    assert zone.answer(view, dns.message.make_query(name, "PTR")) is None
+
+
+def test_only_an_alias_to_the_outside_is_followed_there(view: DnsView) -> None:
+    """The server asks the outside for an ExternalName's target, not for one in the cluster."""
+    outside = ask(view, "ext.demo.svc.cluster.local.")
+    inside = ask(view, "near.demo.svc.cluster.local.")
+    assert zone.alias_target(view, outside) == "server.outside.test."
+    assert zone.alias_target(view, inside) is None

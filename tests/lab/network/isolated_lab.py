@@ -1,0 +1,245 @@
+"""The child process of ``laboratory``: a fabric with servers in it, driven over standard input.
+
+Runs in namespaces of its own, so that pytest's process never enters any. Requests and answers are
+pickled: (method, arguments) in, (``ok`` or ``error``, value) out.
+"""
+
+import asyncio
+import contextlib
+import os
+import pickle
+import socket
+import struct
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from pyroute2.netlink.nlsocket import NetlinkRequest
+
+from nettests.lab.interfaces import Fabric, Namespace
+from nettests.lab.network import LabFabric, create_fabric, enter_isolated_namespaces, kernel, nft
+from nettests.lab.network.namespace import NetworkNamespace
+from nettests.lab.topology import Profile, ServiceTable
+from tests.lab.network.asking import PATIENCE, POD_PORT, Ask
+
+_ETH_P_ALL = 3
+
+
+class _UdpServer(asyncio.DatagramProtocol):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        assert self._transport is not None
+        self._transport.sendto(f"{self._name} sees {addr[0]}".encode(), addr)
+
+
+class IsolatedLab:
+    """A fabric and what lives in it; every public method answers one request."""
+
+    def __init__(self, made: LabFabric, root: NetworkNamespace) -> None:
+        self._fabric = made
+        self._root = root
+        self._pods: dict[str, Namespace] = {}
+        self._drops: list[Any] = []
+        self.netlink_requests = 0
+        self.nft_runs = 0
+
+    def _namespace(self, where: str) -> Namespace:
+        if where == "root":
+            return self._root
+        if where in self._pods:
+            return self._pods[where]
+        if where in self._fabric.nodes:
+            return self._fabric.nodes[where].host
+        if where.endswith("/switch"):
+            switch = self._fabric.nodes[where.removesuffix("/switch")].switch
+            assert switch is not None
+            return switch
+        outer = {namespace.name: namespace for namespace in self._fabric._underlay.namespaces()}
+        return outer[where]
+
+    async def attach(self, node: str, name: str) -> str:
+        pod = await self._fabric.nodes[node].attach_pod(name)
+        self._pods[name] = pod.namespace
+        await self.serve(name, POD_PORT)
+        return str(pod.address)
+
+    async def attach_bare(self, node: str, name: str) -> str:
+        pod = await self._fabric.nodes[node].attach_pod(name)
+        self._pods[name] = pod.namespace
+        return str(pod.address)
+
+    async def detach(self, node: str, name: str) -> None:
+        await self._fabric.nodes[node].detach_pod(name)
+
+    async def serve(self, where: str, port: int) -> None:
+        """Answer on TCP and UDP with ``<where> sees <client address>``."""
+        namespace = self._namespace(where)
+        tcp = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+        tcp.bind(("0.0.0.0", port))
+        await asyncio.start_server(self._answer(where), sock=tcp)
+        udp = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind(("0.0.0.0", port))
+        loop = asyncio.get_running_loop()
+        await loop.create_datagram_endpoint(lambda: _UdpServer(where), sock=udp)
+
+    @staticmethod
+    def _answer(name: str) -> Any:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(f"{name} sees {writer.get_extra_info('peername')[0]}".encode())
+            writer.close()
+
+        return answer
+
+    async def program(self, table: ServiceTable) -> None:
+        for node in self._fabric.nodes.values():
+            await node.program_services(table)
+
+    async def suppress(self, node: str, keys: frozenset[str]) -> None:
+        await self._fabric.nodes[node].suppress_services(lambda key: key in keys)
+
+    async def restore(self, node: str) -> None:
+        await self._fabric.nodes[node].restore_services()
+
+    async def drop(self, where: str, match: str) -> int:
+        self._drops.append(await self._fabric.drop_traffic(self._namespace(where), match))
+        return len(self._drops) - 1
+
+    async def clear(self, number: int) -> None:
+        await self._fabric.clear(self._drops[number])
+
+    async def nft(self, where: str, ruleset: str) -> str:
+        fd = self._namespace(where).fd
+        return await asyncio.to_thread(nft.load, fd, ruleset)
+
+    async def ask(self, asks: tuple[Ask, ...]) -> list[str]:
+        return list(await asyncio.gather(*map(self._ask, asks)))
+
+    async def _ask(self, ask: Ask) -> str:
+        kinds = {"tcp": self._tcp, "udp": self._udp, "icmp": self._ping}
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await kinds[ask.protocol](ask)
+        except TimeoutError:
+            return "timed out"
+        except ConnectionRefusedError:
+            return "refused"
+        except OSError as failure:
+            return failure.strerror or type(failure).__name__
+
+    async def _tcp(self, ask: Ask) -> str:
+        loop = asyncio.get_running_loop()
+        with self._namespace(ask.source).socket(socket.AF_INET, socket.SOCK_STREAM) as client:
+            if ask.source_port:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                client.bind(("0.0.0.0", ask.source_port))
+            await loop.sock_connect(client, (ask.address, ask.port))
+            return (await loop.sock_recv(client, 200)).decode()
+
+    async def _udp(self, ask: Ask) -> str:
+        loop = asyncio.get_running_loop()
+        with self._namespace(ask.source).socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            if ask.source_port:
+                client.bind(("0.0.0.0", ask.source_port))
+            client.connect((ask.address, ask.port))
+            await loop.sock_sendall(client, b"hello")
+            return (await loop.sock_recv(client, 200)).decode()
+
+    async def _ping(self, ask: Ask) -> str:
+        loop = asyncio.get_running_loop()
+        kind = (socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        with self._namespace(ask.source).socket(*kind) as client:
+            client.connect((ask.address, 0))
+            await loop.sock_sendall(client, _echo_request())
+            while True:
+                packet = await loop.sock_recv(client, 200)
+                if packet[20] == 0:
+                    return f"replied ttl {packet[8]}"
+
+    async def capture(self, where: str, link: str, asks: tuple[Ask, ...]) -> list[bytes]:
+        """Return the frames seen on ``link`` while asking."""
+        kind = (socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+        with self._namespace(where).socket(*kind) as sniffer:
+            sniffer.bind((link, 0))
+            await self.ask(asks)
+            frames = []
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    frames.append(sniffer.recv(4096))
+            return frames
+
+    async def links(self, where: str) -> list[str]:
+        with kernel.inside_network(self._namespace(where).fd):
+            return [name for _, name in socket.if_nameindex()]
+
+    async def describe(self) -> dict[str, Any]:
+        return self._fabric.describe()
+
+    async def inodes(self) -> list[int]:
+        """Return the inode of every namespace of the lab."""
+        described = self._fabric.describe()
+        fds = list(described["namespaces"].values())
+        for node in described["nodes"].values():
+            fds += [node["host"], *node["pods"].values(), *filter(None, [node["switch"]])]
+        return [os.fstat(fd).st_ino for fd in fds]
+
+    async def work_done(self) -> tuple[int, int]:
+        """Return how many netlink requests and nft runs there were so far."""
+        return self.netlink_requests, self.nft_runs
+
+    def count_work(self) -> None:
+        """Count from now on, at the two doors to the kernel."""
+        send, load = NetlinkRequest.send, nft.load
+
+        async def counted_send(request: Any) -> None:
+            self.netlink_requests += 1
+            await send(request)
+
+        def counted_load(fd: int, ruleset: str) -> str:
+            self.nft_runs += 1
+            return load(fd, ruleset)
+
+        NetlinkRequest.send = counted_send
+        nft.load = counted_load
+
+    async def open_descriptors(self) -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    async def close(self) -> None:
+        await self._fabric.close()
+
+
+def _echo_request() -> bytes:
+    """Return an ICMP echo request with a right checksum: identifier and sequence cancel out."""
+    return struct.pack("!BBHHH", 8, 0, 0xFFFF - 0x0800, 0, 0)
+
+
+async def _serve(profile: Profile) -> None:
+    root = NetworkNamespace("root", kernel.open_network())
+    made = await create_fabric(profile)
+    contract: Fabric = made
+    assert contract.profile is profile
+    lab = IsolatedLab(made, root)
+    lab.count_work()
+    while True:
+        try:
+            method, arguments = await asyncio.to_thread(pickle.load, sys.stdin.buffer)
+        except EOFError:
+            os._exit(0)
+        try:
+            answer = ("ok", await getattr(lab, method)(*arguments))
+        except Exception:  # noqa: BLE001 - handed to the test, which raises it
+            answer = ("error", traceback.format_exc())
+        pickle.dump(answer, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    enter_isolated_namespaces()
+    asyncio.run(_serve(pickle.load(sys.stdin.buffer)))

@@ -1,0 +1,145 @@
+"""A fabric in a child process, as tests use it.
+
+Answers are sentences: ``<who answered> sees <source address>``, ``refused``, ``timed out``, and for
+ICMP ``replied ttl <n>``.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nettests.lab.topology import Profile, ServicePort
+from tests.lab.network.asking import Ask
+
+_ROOT = Path(__file__).parents[3]
+
+
+class Laboratory:
+    """Sends requests to the child and waits for the answers."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+        self.child = child
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        pickle.dump((method, arguments), self.child.stdin)
+        self.child.stdin.flush()
+        status, value = pickle.load(self.child.stdout)
+        if status == "error":
+            raise AssertionError(f"in the isolated child:\n{value}")
+        return value
+
+    def attach(self, node: str, name: str) -> str:
+        """Add a pod that serves; return its address."""
+        return str(self._call("attach", node, name))
+
+    def attach_bare(self, node: str, name: str) -> str:
+        """Add a pod that does not serve anything; return its address."""
+        return str(self._call("attach_bare", node, name))
+
+    def detach(self, node: str, name: str) -> None:
+        """Remove a pod."""
+        self._call("detach", node, name)
+
+    def serve(self, where: str, port: int) -> None:
+        """Serve on a node or outside."""
+        self._call("serve", where, port)
+
+    def program(self, *services: ServicePort) -> None:
+        """Program the Services on all nodes."""
+        self._call("program", tuple(sorted(services, key=lambda service: service.key)))
+
+    def suppress(self, node: str, *keys: str) -> None:
+        """Leave these Services' rules missing on a node."""
+        self._call("suppress", node, frozenset(keys))
+
+    def restore(self, node: str) -> None:
+        """End ``suppress``."""
+        self._call("restore", node)
+
+    def drop(self, where: str, match: str) -> int:
+        """Drop what enters a namespace and matches."""
+        return int(self._call("drop", where, match))
+
+    def clear(self, number: int) -> None:
+        """End a ``drop``."""
+        self._call("clear", number)
+
+    def nft(self, where: str, ruleset: str) -> str:
+        """Load rules by hand."""
+        return str(self._call("nft", where, ruleset))
+
+    def ask_all(self, *asks: Ask) -> list[str]:
+        """Ask at the same time; return the answers in order."""
+        return list(self._call("ask", asks))
+
+    def ask(
+        self,
+        source: str,
+        address: str,
+        port: int = 8080,
+        protocol: str = "tcp",
+        *,
+        source_port: int = 0,
+    ) -> str:
+        """Ask once."""
+        ask = Ask(
+            source=source, address=address, port=port, protocol=protocol, source_port=source_port
+        )
+        return self.ask_all(ask)[0]
+
+    def capture(self, where: str, link: str, *asks: Ask) -> list[bytes]:
+        """Return the frames on a link while asking."""
+        return list(self._call("capture", where, link, asks))
+
+    def links(self, where: str) -> list[str]:
+        """Return the names of a namespace's links."""
+        return list(self._call("links", where))
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``Fabric.describe`` does."""
+        return dict(self._call("describe"))
+
+    def inodes(self) -> list[int]:
+        """Return the inodes of the lab's namespaces."""
+        return list(self._call("inodes"))
+
+    def work_done(self) -> tuple[int, int]:
+        """Return the numbers of netlink requests and of nft runs so far."""
+        requests, runs = self._call("work_done")
+        return requests, runs
+
+    def open_descriptors(self) -> int:
+        """Return how many descriptors the child has open."""
+        return int(self._call("open_descriptors"))
+
+    def close_fabric(self) -> None:
+        """Close the fabric; the child lives on."""
+        self._call("close")
+
+
+@contextmanager
+def laboratory(profile: Profile) -> Iterator[Laboratory]:
+    """Start a child with the profile's fabric; end it afterwards."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)]),
+    }
+    command = [sys.executable, "-W", "error", "-m", "tests.lab.network.isolated_lab"]
+    child = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd="/"
+    )
+    with child:
+        assert child.stdin is not None
+        pickle.dump(profile, child.stdin)
+        child.stdin.flush()
+        try:
+            yield Laboratory(child)
+        finally:
+            child.kill()

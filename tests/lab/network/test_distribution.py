@@ -1,0 +1,66 @@
+"""How Windows switches spread connections over backends, and what session affinity does by build."""
+
+import pytest
+
+from nettests.lab.topology import Driver
+from tests.lab.network.asking import Ask
+from tests.lab.network.clusters import (
+    VIP,
+    WIN_A,
+    WIN_B,
+    WS2019_LATE,
+    WS2022,
+    backend,
+    profile,
+    service,
+)
+from tests.lab.network.conftest import StartLab
+from tests.lab.network.laboratory import Laboratory
+
+CONNECTIONS = 64
+
+
+def _lab(start_lab: StartLab, release: tuple[int, int], *, affinity: bool) -> Laboratory:
+    lab = start_lab(profile(Driver.L2BRIDGE, release=release))
+    lab.attach(WIN_A, "client")
+    servers = [backend(lab.attach(node, f"server-{node}"), node) for node in (WIN_A, WIN_B)]
+    lab.program(*(service(*servers, protocol=p, affinity=affinity) for p in ("TCP", "UDP")))
+    return lab
+
+
+def _servers(lab: Laboratory, protocol: str) -> set[str]:
+    ask = Ask(source="client", address=VIP, port=80, protocol=protocol)
+    return {answer.split()[0] for answer in lab.ask_all(*[ask] * CONNECTIONS)}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_connections_spread_over_all_backends(start_lab: StartLab, protocol: str) -> None:
+    """Without affinity the 5-tuple decides, so 64 connections reach both backends."""
+    lab = _lab(start_lab, WS2022, affinity=False)
+    assert _servers(lab, protocol) == {f"server-{WIN_A}", f"server-{WIN_B}"}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_affinity_holds_on_windows_server_2022(start_lab: StartLab, protocol: str) -> None:
+    """From build 20348 on, one client address stays with one backend."""
+    lab = _lab(start_lab, WS2022, affinity=True)
+    assert len(_servers(lab, protocol)) == 1
+
+
+def test_affinity_is_ignored_on_windows_server_2019(start_lab: StartLab) -> None:
+    """Build 17763 accepts the setting and spreads all the same."""
+    lab = _lab(start_lab, WS2019_LATE, affinity=True)
+    assert _servers(lab, "tcp") == {f"server-{WIN_A}", f"server-{WIN_B}"}
+
+
+def test_affinity_survives_the_change_of_another_service(start_lab: StartLab) -> None:
+    """Programming an unrelated Service does not move a client to another backend."""
+    lab = start_lab(profile(release=WS2022))
+    lab.attach(WIN_A, "client")
+    servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
+    sticky = service(*servers, affinity=True)
+    lab.program(sticky)
+    before = _servers(lab, "tcp")
+    lab.program(sticky, service(*servers, name="other", vip="10.96.7.9", node_port=None))
+    assert _servers(lab, "tcp") == before
+    assert len(before) == 1

@@ -1,0 +1,61 @@
+"""What a client sent before the rules came must not hold its source port against it later.
+
+A packet that no rule translates may be remembered by connection tracking as a flow to the Service's
+own address; whoever then dials from the same port within two minutes follows that memory past the
+rules. Clients choose their ports at random from 28 232, so it shows about once in as many dials.
+"""
+
+import pytest
+
+from nettests.lab.topology import Driver, Profile
+from tests.lab.network.clusters import (
+    LINUX,
+    NODE_ADDRESS,
+    NODE_PORT,
+    VIP,
+    WIN_A,
+    WIN_B,
+    backend,
+    profile,
+    service,
+)
+from tests.lab.network.conftest import StartLab
+
+PORT = 45555
+
+PROFILES = {
+    "l2bridge": profile(),
+    "dsr": profile(dsr=True),
+    "overlay": profile(Driver.OVERLAY),
+}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize("chosen", PROFILES.values(), ids=PROFILES)
+def test_a_port_used_before_the_rules_came_is_translated_after(
+    start_lab: StartLab, chosen: Profile, protocol: str
+) -> None:
+    """ClusterIP and another node's NodePort, from pods of both systems, nodes and outside."""
+    lab = start_lab(chosen)
+    lab.attach(WIN_A, "windows")
+    lab.attach(LINUX, "linux")
+    server = backend(lab.attach(WIN_B, "server"), WIN_B)
+    asked = [
+        ("windows", VIP, 80),
+        ("linux", VIP, 80),
+        (LINUX, VIP, 80),
+        ("linux", NODE_ADDRESS[WIN_A], NODE_PORT),
+        ("outside-client", NODE_ADDRESS[LINUX], NODE_PORT),
+        ("outside-client", NODE_ADDRESS[WIN_A], NODE_PORT),
+    ]
+
+    def ask_all() -> list[str]:
+        return [
+            lab.ask(source, address, port, protocol, source_port=PORT)
+            for source, address, port in asked
+        ]
+
+    assert not any("sees" in answer for answer in ask_all())
+    lab.program(service(server, protocol=protocol.upper()))
+    answers = ask_all()
+    assert all(answer.startswith("server sees") for answer in answers), answers

@@ -1,0 +1,157 @@
+"""Which policies kube-proxy writes on a Windows node: a Service table in, policies out."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.lab.network.load_balancers import LoadBalancer, Port, Source, load_balancers
+from nettests.lab.topology import Driver, Profile, ServicePort
+from tests.lab.network.clusters import (
+    LINUX,
+    NODE_ADDRESS,
+    WIN_A,
+    WIN_B,
+    WS2019_EARLY,
+    WS2019_LATE,
+    WS2022,
+    backend,
+    profile,
+    service,
+)
+
+LOCAL = backend("10.244.2.5", WIN_A)
+REMOTE = backend("10.244.3.5", WIN_B)
+
+
+def _policies(cluster: Profile, *services: ServicePort) -> dict[str, LoadBalancer]:
+    made = load_balancers(services, cluster.node(WIN_A), cluster)
+    return {policy.kind: policy for policy in made}
+
+
+def test_a_service_without_endpoints_has_no_policy() -> None:
+    """Nothing is programmed, so nothing answers and nothing refuses."""
+    assert _policies(profile(), service()) == {}
+
+
+@pytest.mark.parametrize(
+    ("driver", "dsr", "source"),
+    [
+        (Driver.L2BRIDGE, False, Source.NODE),
+        (Driver.L2BRIDGE, True, Source.KEPT),
+        (Driver.OVERLAY, False, Source.VIP),
+        (Driver.OVERLAY, True, Source.KEPT),
+    ],
+)
+def test_cluster_ip_source(driver: Driver, dsr: bool, source: Source) -> None:
+    """ClusterIP rewrites to node or source VIP without DSR, to nothing with it."""
+    assert _policies(profile(driver, dsr=dsr), service(LOCAL))["ClusterIP"].source is source
+
+
+@pytest.mark.parametrize(
+    ("driver", "source"), [(Driver.L2BRIDGE, Source.NODE), (Driver.OVERLAY, Source.VIP)]
+)
+def test_node_port_is_never_direct(driver: Driver, source: Source) -> None:
+    """``--enable-dsr`` does not change NodePort with externalTrafficPolicy Cluster."""
+    assert _policies(profile(driver, dsr=True), service(LOCAL))["NodePort"].source is source
+
+
+def test_one_node_address_among_the_backends_decides_for_the_whole_port() -> None:
+    """Overlay: a backend outside the pod network makes the node's address the source for all."""
+    mixed = service(REMOTE, backend(NODE_ADDRESS[LINUX], LINUX, own=True))
+    assert _policies(profile(Driver.OVERLAY), mixed)["ClusterIP"].source is Source.NODE
+    public = service(REMOTE, backend("203.0.113.9", None))
+    assert _policies(profile(Driver.OVERLAY), public)["ClusterIP"].source is Source.NODE
+
+
+@pytest.mark.parametrize(
+    ("release", "dsr", "kinds"),
+    [
+        (WS2019_EARLY, False, {"ClusterIP", "NodePort"}),
+        (WS2019_EARLY, True, {"ClusterIP", "NodePort"}),
+        (WS2019_LATE, False, {"ClusterIP", "NodePort"}),
+        (WS2019_LATE, True, {"ClusterIP", "LB_HOST", "NodePort"}),
+        (WS2022, True, {"ClusterIP", "LB_HOST", "NodePort"}),
+    ],
+)
+def test_rules_on_the_hosts_port(release: tuple[int, int], dsr: bool, kinds: set[str]) -> None:
+    """ClusterIP sits on the host's port only with DSR and from 17763.1432 on."""
+    assert _policies(profile(dsr=dsr, release=release), service(LOCAL)).keys() == kinds
+
+
+@pytest.mark.parametrize(
+    ("release", "reached"), [((17763, 1431), False), ((17763, 1432), True), (WS2022, True)]
+)
+def test_node_ports_of_the_own_node(release: tuple[int, int], reached: bool) -> None:
+    """LocalRoutedVIP puts NodePort on the host's port from 17763.1432 on."""
+    policy = _policies(profile(release=release), service(LOCAL))["NodePort"]
+    assert (Port.HOST in policy.ports) == reached
+    assert {Port.UPLINK, Port.POD} <= set(policy.ports)
+
+
+def test_external_traffic_local_keeps_local_backends_and_the_client() -> None:
+    """Local: only this node's pods, the client's address kept, whatever ``--enable-dsr`` says."""
+    policy = _policies(profile(), service(LOCAL, REMOTE, external_local=True))["NodePort"]
+    assert policy.backends == (LOCAL.address,)
+    assert policy.source is Source.KEPT
+
+
+def test_external_traffic_local_without_local_backends_has_no_node_port() -> None:
+    """The NodePort falls through to the host; the ClusterIP stays."""
+    assert _policies(profile(), service(REMOTE, external_local=True)).keys() == {"ClusterIP"}
+
+
+def test_external_traffic_local_is_ignored_without_dsr_capable_hns() -> None:
+    """Before 17763.1217 Local is treated as Cluster."""
+    cluster = profile(release=(17763, 1216))
+    policy = _policies(cluster, service(REMOTE, external_local=True))["NodePort"]
+    assert (policy.backends, policy.source) == ((REMOTE.address,), Source.NODE)
+
+
+def test_host_network_backends_of_the_own_node_are_skipped() -> None:
+    """No HNS endpoint carries the node's own address, so such a backend is left out."""
+    own = backend(NODE_ADDRESS[WIN_A], WIN_A, own=True)
+    assert _policies(profile(), service(own)) == {}
+    assert _policies(profile(), service(own, REMOTE))["ClusterIP"].backends == (REMOTE.address,)
+
+
+@pytest.mark.parametrize(
+    ("release", "count", "programmed"),
+    [
+        ((17763, 2745), 64, True),
+        ((17763, 2745), 65, False),
+        ((17763, 2746), 65, True),
+        ((17763, 2746), 1024, True),
+        ((17763, 2746), 1025, False),
+    ],
+)
+def test_destination_limit(release: tuple[int, int], count: int, programmed: bool) -> None:
+    """64 destinations before 17763.2746, 1024 from then on; above, the whole Service is missing."""
+    backends = [backend(f"10.244.{n // 250}.{n % 250 + 1}", LINUX) for n in range(count)]
+    assert bool(_policies(profile(release=release), service(*backends))) == programmed
+
+
+def test_a_host_network_backend_counts_towards_the_limit_once_per_address() -> None:
+    """Unique addresses are counted, not endpoints."""
+    backends = [backend("10.244.3.5", WIN_B, port=8000 + n) for n in range(100)]
+    assert _policies(profile(), service(*backends))["ClusterIP"].backends == (REMOTE.address,)
+
+
+def test_one_internal_port_for_all_backends() -> None:
+    """HNS has a single InternalPort: backends on another port are dialled on the first one's."""
+    policy = _policies(profile(), service(LOCAL, replace(REMOTE, port=9999)))["ClusterIP"]
+    assert policy.internal_port == LOCAL.port
+
+
+@pytest.mark.parametrize(("build", "by_client"), [(17763, False), (19042, False), (20348, True)])
+def test_affinity_by_build(build: int, by_client: bool) -> None:
+    """SourceIP distribution exists from build 20348 on; below, the setting has no effect."""
+    policies = _policies(profile(release=(build, 9999)), service(LOCAL, REMOTE, affinity=True))
+    assert {policy.by_client for policy in policies.values()} == {by_client}
+
+
+@pytest.mark.parametrize(("version", "backends"), [("v1.26.15", 2), ("v1.27.0", 1), ("v1.36.2", 1)])
+def test_internal_traffic_local_by_version(version: str, backends: int) -> None:
+    """internalTrafficPolicy is read from kube-proxy 1.27 on."""
+    cluster = profile(kubernetes=version)
+    policy = _policies(cluster, service(LOCAL, REMOTE, internal_local=True))["ClusterIP"]
+    assert len(policy.backends) == backends

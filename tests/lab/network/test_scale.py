@@ -1,0 +1,51 @@
+"""Work per pod and per change does not grow with what is there already. Counted, not timed."""
+
+from tests.lab.network.asking import Ask
+from tests.lab.network.clusters import LINUX, VIP, WIN_A, WIN_B, WS2022, backend, profile, service
+from tests.lab.network.conftest import StartLab
+
+PODS = 200
+
+
+def test_two_hundred_pods_cost_the_same_each(start_lab: StartLab) -> None:
+    """Each pod takes a constant number of netlink messages and no nft run, the last like the first."""
+    lab = start_lab(profile())
+    costs: dict[str, list[tuple[int, int]]] = {WIN_A: [], LINUX: []}
+    for number in range(PODS):
+        node = (WIN_A, LINUX)[number % 2]
+        before = lab.work_done()
+        lab.attach_bare(node, f"pod-{number}")
+        after = lab.work_done()
+        costs[node].append((after[0] - before[0], after[1] - before[1]))
+    for spent in costs.values():
+        assert len(set(spent)) == 1
+        messages, nft_runs = spent[0]
+        assert 0 < messages <= 20
+        assert nft_runs == 0
+
+
+def test_a_change_is_one_transaction_and_none_when_nothing_changed(start_lab: StartLab) -> None:
+    """One more Service among fifty is one nft run per node; the same table again is none."""
+    lab = start_lab(profile())
+    server = backend(lab.attach(WIN_B, "server"), WIN_B)
+    table = [service(server, name=f"s-{n}", vip=f"10.96.8.{n}", node_port=None) for n in range(50)]
+    lab.program(*table)
+    before = lab.work_done()
+    lab.program(*table)
+    assert lab.work_done() == before
+    lab.program(*table, service(server))
+    assert lab.work_done()[1] - before[1] == 3
+
+
+def test_a_thousand_backends_fit_through_an_unprivileged_socket(start_lab: StartLab) -> None:
+    """A table too large for one netlink message buffer is programmed in parts, and then works."""
+    lab = start_lab(profile(release=WS2022))
+    lab.attach(WIN_A, "client")
+    lab.attach(LINUX, "linux")
+    fillers = [backend(f"10.244.{1 + n // 200}.{20 + n % 200}", LINUX) for n in range(20)]
+    table = [
+        service(*fillers, name=f"s-{n}", vip=f"10.96.8.{n}", node_port=31000 + n) for n in range(50)
+    ]
+    lab.program(*table, service(backend(lab.attach(WIN_B, "server"), WIN_B)))
+    asks = [Ask(source=source, address=VIP, port=80) for source in ("client", "linux")]
+    assert [answer.split()[0] for answer in lab.ask_all(*asks)] == ["server", "server"]

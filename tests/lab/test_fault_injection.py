@@ -1,0 +1,133 @@
+"""Faults by name: what they break, what they leave alone, and that clearing mends it."""
+
+from collections.abc import Iterator
+
+import pytest
+from kubernetes.client import ApiException
+
+from tests.lab.running import Lab, pod, until
+
+
+@pytest.fixture(scope="module")
+def broken(lab: Lab) -> Iterator[Lab]:
+    """The lab with a server behind a Service and a client on each of two nodes."""
+    lab.create(pod("backend", "win-2", os={"name": "windows"}))
+    lab.create(pod("client-1", "win-1", os={"name": "windows"}))
+    lab.create(pod("client-2", "linux-2"))
+    for name in ("backend", "client-1", "client-2"):
+        lab.ready(name)
+    ports = [{"port": 80, "targetPort": 8080}]
+    spec = {"selector": {"app": "backend"}, "ports": ports}
+    lab.core.create_namespaced_service("default", {"metadata": {"name": "target"}, "spec": spec})
+    for client in ("client-1", "client-2"):
+        answered(lab, client)
+    yield lab
+    lab.core.delete_namespaced_service("target", "default")
+    for name in ("backend", "client-1", "client-2"):
+        lab.remove(name)
+
+
+@pytest.fixture(autouse=True)
+def mended(lab: Lab) -> Iterator[None]:
+    """Clear all faults after each test."""
+    yield
+    assert lab.command("fault", "clear").returncode == 0
+
+
+def inject(lab: Lab, *arguments: str) -> None:
+    """Put a fault in force."""
+    done = lab.command("fault", "inject", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def ask(lab: Lab, client: str, url: str) -> int:
+    """curl's exit code: 0, 6 name not resolved, 28 timed out."""
+    return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
+
+
+def service(lab: Lab) -> str:
+    """The Service by address, so that DNS has no part."""
+    found = lab.core.read_namespaced_service("target", "default")
+    return f"http://{found.spec.cluster_ip}/hostname"
+
+
+def answered(lab: Lab, client: str) -> None:
+    """Wait until the Service answers the client by address: its node then has the rules.
+
+    A Service is refused or lost on a node until that node's kube-proxy has seen it; what the
+    tests below break must have worked before.
+    """
+    until(lambda: ask(lab, client, service(lab)) == 0, what=f"the Service to answer {client}")
+
+
+def test_without_dns_names_fail_and_addresses_work(broken: Lab) -> None:
+    """``dns-down`` loses packets to the DNS pod; clearing brings names back."""
+    name = "http://target.default.svc.cluster.local/hostname"
+    assert ask(broken, "client-2", name) == 0
+    inject(broken, "dns-down")
+    assert ask(broken, "client-2", name) in {6, 28}
+    assert ask(broken, "client-2", service(broken)) == 0
+    assert broken.command("fault", "clear", "dns-down").stdout == "1 fault(s) cleared.\n"
+    assert ask(broken, "client-2", name) == 0
+
+
+def test_missing_rules_break_one_service_on_one_node(broken: Lab) -> None:
+    """The node without rules loses the Service; the other node, DNS and pod addresses do not."""
+    url = service(broken)
+    inject(broken, "service-rules-missing", "--service", "default/target", "--node", "win-1")
+    assert ask(broken, "client-1", url) == 28
+    assert ask(broken, "client-2", url) == 0
+    backend = broken.core.read_namespaced_pod("backend", "default").status.pod_ip
+    assert ask(broken, "client-1", f"http://{backend}:8080/hostname") == 0
+    assert ask(broken, "client-1", "http://server.outside.test/hostname") == 0
+    broken.command("fault", "clear")
+    answered(broken, "client-1")
+
+
+def test_a_channel_that_is_down_breaks_asking_not_the_network(broken: Lab) -> None:
+    """exec and pod proxy to that node fail; other nodes' pods can still be asked, about it too."""
+    inject(broken, "channel-down", "--node", "win-1")
+    assert broken.refused_exec("client-1") == 500
+    with pytest.raises(ApiException) as refused:
+        broken.core.connect_get_namespaced_pod_proxy_with_path("client-1:8080", "default", "x")
+    assert refused.value.status == 503
+    address = broken.core.read_namespaced_pod("client-1", "default").status.pod_ip
+    assert ask(broken, "client-2", f"http://{address}:8080/hostname") == 0
+
+
+def test_api_errors_hit_users_only(broken: Lab) -> None:
+    """With every request failing, users get 500 while the lab's own components go on."""
+    inject(broken, "api-errors", "--rate", "1")
+    with pytest.raises(ApiException) as failed:
+        broken.core.list_node()
+    assert failed.value.status == 500
+    broken.command("fault", "clear")
+    broken.run("after-errors", "linux-1", args=["pause"])
+    broken.remove("after-errors")
+
+
+def test_faults_in_force_are_listed(broken: Lab) -> None:
+    """Name and options of each."""
+    inject(broken, "slow-api", "--seconds", "0.1")
+    inject(broken, "channel-down")
+    listed = broken.command("fault", "list").stdout
+    assert listed == "slow-api seconds=0.1\nchannel-down\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dns-dwn"], 'There is no fault "dns-dwn".'),
+        (["service-rules-missing", "--service", "x"], "needs --node"),
+        (["service-rules-missing", "--node", "win-1"], "needs --service"),
+        (["channel-down", "--node", "win-9"], 'There is no node "win-9".'),
+    ],
+)
+def test_a_fault_that_makes_no_sense_is_refused(
+    lab: Lab, arguments: list[str], message: str
+) -> None:
+    """The error says what is wrong; nothing is put in force."""
+    done = lab.command("fault", "inject", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert lab.command("fault", "list").stdout == ""

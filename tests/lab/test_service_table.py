@@ -1,0 +1,189 @@
+"""Endpoints of Services, and the table of Service ports that nodes program: pure functions."""
+
+from ipaddress import IPv4Address
+from typing import Any
+
+import pytest
+
+from nettests.lab import profiles
+from nettests.lab.controllers.endpoints import endpoints_of, slice_of
+from nettests.lab.controllers.service_table import service_table
+from nettests.lab.topology import Backend
+
+Json = dict[str, Any]
+PROFILE = profiles.load("win2019-l2bridge")
+
+
+def service(**spec: Any) -> Json:
+    """A Service ``default/web`` with port 80 to 8080."""
+    return {
+        "metadata": {"name": "web", "namespace": "default", "uid": "u"},
+        "spec": {
+            "clusterIP": "10.96.7.7",
+            "type": "ClusterIP",
+            "selector": {"app": "web"},
+            "ports": [{"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}],
+            **spec,
+        },
+    }
+
+
+def pod(name: str, address: str, *, ready: bool = True, leaving: bool = False, **spec: Any) -> Json:
+    """A pod that the Service selects."""
+    metadata = {"name": name, "namespace": "default", "uid": name, "labels": {"app": "web"}}
+    if leaving:
+        metadata["deletionTimestamp"] = "2026-11-21T01:22:03Z"
+    conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
+    return {
+        "metadata": metadata,
+        "spec": {"nodeName": "win-1", "containers": [{"name": "c"}], **spec},
+        "status": {"podIP": address, "phase": "Running", "conditions": conditions},
+    }
+
+
+def table_of(subject: Json, *pods: Json) -> tuple[Backend, ...]:
+    """The backends of the only port of the Service that selects ``pods``."""
+    made = {**slice_of(subject, pods)}
+    (port,) = service_table([subject], [made], PROFILE)
+    return port.backends
+
+
+def test_a_slice_has_the_recorded_shape() -> None:
+    """Labels, owner, conditions, target and node as recorded from Kubernetes 1.36."""
+    made = slice_of(service(), [pod("p1", "10.244.3.19")])
+    assert made["metadata"]["labels"] == {
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+        "kubernetes.io/service-name": "web",
+    }
+    assert made["metadata"]["ownerReferences"][0]["kind"] == "Service"
+    assert made["endpoints"] == [
+        {
+            "addresses": ["10.244.3.19"],
+            "conditions": {"ready": True, "serving": True, "terminating": False},
+            "targetRef": {"kind": "Pod", "namespace": "default", "name": "p1", "uid": "p1"},
+            "nodeName": "win-1",
+        }
+    ]
+    assert made["ports"] == [{"name": "http", "protocol": "TCP", "port": 8080}]
+
+
+def test_endpoints_list_ready_and_unready_addresses_apart() -> None:
+    """Pods that terminate are in neither list."""
+    made = endpoints_of(
+        service(),
+        [
+            pod("a", "10.244.3.3"),
+            pod("b", "10.244.3.4", ready=False),
+            pod("c", "10.244.3.5", leaving=True),
+        ],
+    )
+    (subset,) = made["subsets"]
+    assert [each["ip"] for each in subset["addresses"]] == ["10.244.3.3"]
+    assert [each["ip"] for each in subset["notReadyAddresses"]] == ["10.244.3.4"]
+
+
+def test_endpoints_without_pods_have_no_subsets() -> None:
+    """As recorded: the object is there, empty."""
+    assert "subsets" not in endpoints_of(service(), [])
+
+
+def test_unready_pods_can_be_published() -> None:
+    """``publishNotReadyAddresses`` makes every endpoint ready, as headless Services for peers need."""
+    subject = service(publishNotReadyAddresses=True)
+    made = slice_of(subject, [pod("a", "10.244.3.3", ready=False)])
+    assert made["endpoints"][0]["conditions"] == {
+        "ready": True,
+        "serving": False,
+        "terminating": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [({"hostname": "a", "subdomain": "web"}, "a"), ({"hostname": "a", "subdomain": "x"}, None)],
+)
+def test_a_hostname_is_published_by_the_service_of_its_subdomain(
+    spec: Json, expected: str | None
+) -> None:
+    """DNS makes ``a.web.default.svc`` of it."""
+    made = slice_of(service(clusterIP="None"), [pod("a", "10.244.3.3", **spec)])
+    assert made["endpoints"][0].get("hostname") == expected
+
+
+def test_a_named_target_port_is_looked_up_in_the_pod() -> None:
+    """``targetPort: http`` is the container port of that name."""
+    subject = service(ports=[{"port": 80, "targetPort": "http", "protocol": "TCP"}])
+    container = {"name": "c", "ports": [{"name": "http", "containerPort": 9090}]}
+    made = slice_of(subject, [pod("a", "10.244.3.3", containers=[container])])
+    assert made["ports"] == [{"name": "", "protocol": "TCP", "port": 9090}]
+
+
+def test_pods_that_ended_or_have_no_address_are_no_endpoints() -> None:
+    """Finished pods keep their address in the API, but nobody answers there."""
+    ended = pod("a", "10.244.3.3")
+    ended["status"]["phase"] = "Succeeded"
+    fresh = pod("b", "")
+    assert slice_of(service(), [ended, fresh])["endpoints"] == []
+
+
+def test_a_service_port_carries_the_services_settings() -> None:
+    """NodePort, affinity and traffic policies reach the data plane."""
+    subject = service(
+        type="NodePort",
+        sessionAffinity="ClientIP",
+        sessionAffinityConfig={"clientIP": {"timeoutSeconds": 60}},
+        externalTrafficPolicy="Local",
+        internalTrafficPolicy="Local",
+        ports=[{"port": 80, "targetPort": 8080, "protocol": "TCP", "nodePort": 30080}],
+    )
+    (port,) = service_table([subject], [slice_of(subject, [])], PROFILE)
+    assert port.key == "default/web:"
+    assert (port.node_port, port.client_ip_affinity, port.affinity_timeout) == (30080, True, 60)
+    assert (port.external_traffic_local, port.internal_traffic_local) == (True, True)
+    assert port.backends == ()
+
+
+def test_only_ready_backends_are_programmed_in_order() -> None:
+    """The same endpoints give the same table, whatever their order in the slice."""
+    pods = [
+        pod("c", "10.244.3.10"),
+        pod("a", "10.244.3.9"),
+        pod("b", "10.244.3.11", ready=False),
+    ]
+    expected = ("10.244.3.9", "10.244.3.10")
+    found = table_of(service(), *pods)
+    assert tuple(str(backend.address) for backend in found) == expected
+    assert found == table_of(service(), *reversed(pods))
+
+
+def test_terminating_backends_serve_when_nothing_else_is_left() -> None:
+    """Proxy terminating endpoints (GA in 1.28): better a leaving pod than none."""
+    leaving = pod("a", "10.244.3.9", leaving=True)
+    assert [str(b.address) for b in table_of(service(), leaving)] == ["10.244.3.9"]
+    both = table_of(service(), leaving, pod("b", "10.244.3.10"))
+    assert [str(backend.address) for backend in both] == ["10.244.3.10"]
+
+
+def test_a_nodes_own_address_is_marked() -> None:
+    """Source rewriting differs for backends that are nodes (hostNetwork, the API server)."""
+    found = table_of(service(), pod("a", "172.30.0.13"), pod("b", "10.244.4.5"))
+    assert [(str(b.address), b.node, b.node_address) for b in found] == [
+        ("10.244.4.5", "win-1", False),
+        ("172.30.0.13", "win-1", True),
+    ]
+
+
+@pytest.mark.parametrize("spec", [{"clusterIP": "None"}, {"type": "ExternalName", "clusterIP": ""}])
+def test_services_without_an_address_have_no_rules(spec: Json) -> None:
+    """Headless and ExternalName Services are DNS records only."""
+    assert service_table([service(**spec)], [], PROFILE) == ()
+
+
+def test_slices_of_other_services_and_families_do_not_count() -> None:
+    """A slice belongs to the Service that its label names, in its namespace."""
+    other = {**slice_of(service(), [pod("a", "10.244.3.3")])}
+    other["metadata"] = {**other["metadata"], "namespace": "elsewhere"}
+    sixth = {**slice_of(service(), [pod("a", "10.244.3.3")]), "addressType": "IPv6"}
+    (port,) = service_table([service()], [other, sixth], PROFILE)
+    assert port.backends == ()
+    assert port.cluster_ip == IPv4Address("10.96.7.7")

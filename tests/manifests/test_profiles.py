@@ -1,0 +1,178 @@
+"""What is expected of every check on the lab's profiles, as a table written from the documents.
+
+The golden list: a change of any entry shows here as a changed line.
+"""
+
+import re
+from collections import Counter
+
+import pytest
+
+from nettests.expect import Manifest
+from tests.facts import PROFILES, Shape, cluster_facts
+from tests.manifests.shipped import deciding, expectations, manifests, planned
+
+DNS = {
+    r"pod-to-service-partial-name/windows-1/.*/system": "dns-between-forms: nxdomain",
+    r"pod-to-service-partial-name/windows-1/.*/nslookup": (
+        "dns-between-forms-nslookup: unspecified"
+    ),
+}
+ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out"}
+OLD = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-from-node: timed_out",
+    r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
+    r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
+}
+SEEN = r"dsr-source-address/windows-1/"
+TABLE: dict[str, dict[str, str]] = {
+    "linux": {},
+    "win2019-l2bridge": {
+        **DNS,
+        **ICMP,
+        **OLD,
+        SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
+        SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
+    },
+    "win2019-overlay": {
+        **DNS,
+        **ICMP,
+        **OLD,
+        r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
+        SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
+        SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
+    },
+    "win2022-l2bridge-dsr": {
+        **DNS,
+        **ICMP,
+        r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
+        r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+    },
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profiles_limitations_are_exactly_these(profile: str) -> None:
+    """Every check that the table names is decided by that limitation, and no other check by any."""
+    facts = cluster_facts(profile)
+    due = {
+        check.id: said
+        for check in planned(facts)
+        for pattern, said in TABLE[profile].items()
+        if re.match(pattern, check.id)
+    }
+    assert deciding(facts) == due
+    for pattern in TABLE[profile]:
+        assert any(re.match(pattern, check) for check in due), pattern
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
+    """All conditions can be decided on the lab's facts."""
+    found = expectations(cluster_facts(profile))
+    assert [one.undecided for one in found.values() if one.undecided] == []
+
+
+def test_linux_sources_are_expected_to_work() -> None:
+    """No limitation speaks of what a Linux node or pod does on the lab's profiles."""
+    for profile in PROFILES:
+        for check, one in expectations(cluster_facts(profile)).items():
+            if check.split("/")[1] == "linux-1":
+                assert one.limitation is None, check
+                assert one.expected == one.claim
+
+
+ENTRIES = [(index, entry.id) for index, one in enumerate(manifests()) for entry in one.limitations]
+
+
+@pytest.mark.parametrize(("index", "name"), ENTRIES, ids=[name for _, name in ENTRIES])
+def test_removing_an_entry_changes_only_what_it_decided(index: int, name: str) -> None:
+    """Without an entry exactly the checks that it decided are expected to work as claimed."""
+    facts = cluster_facts("win2019-overlay")
+    before = expectations(facts)
+    left = [_without(one, name) if n == index else one for n, one in enumerate(manifests())]
+    after = expectations(facts, [_keeping_references(one, name) for one in left])
+    changed = {check for check in before if before[check].expected != after[check].expected}
+    decided = {
+        check
+        for check, one in before.items()
+        if one.limitation is not None and one.limitation.id == name
+    }
+    assert changed == decided
+    assert all(after[check].expected == after[check].claim for check in changed)
+
+
+def _without(manifest: Manifest, name: str) -> Manifest:
+    kept = tuple(entry for entry in manifest.limitations if entry.id != name)
+    return Manifest(file=manifest.file, layer=manifest.layer, limitations=kept)
+
+
+def _keeping_references(manifest: Manifest, removed: str) -> Manifest:
+    """Leave out what overrides a removed entry: it would refer to nothing."""
+    kept = tuple(entry for entry in manifest.limitations if removed not in entry.overrides)
+    return Manifest(file=manifest.file, layer=manifest.layer, limitations=kept)
+
+
+SPLITS = [
+    # C2: node → ClusterIP is denied without DSR before 17763.1432, and left open otherwise.
+    ("node-to-service-clusterip", "17763.1431", "1.24", False, "timed_out"),
+    ("node-to-service-clusterip", "17763.1432", "1.24", False, "unspecified"),
+    ("node-to-service-clusterip", "20348.3207", "1.33", False, "unspecified"),
+    ("node-to-service-clusterip", "17763.1339", "1.24", True, "unspecified"),
+    # C3: the node's own NodePort is denied before 17763.1432 or kube-proxy 1.16.
+    ("nodeport-from-local-node", "17763.1431", "1.24", False, "timed_out"),
+    ("nodeport-from-local-node", "17763.1432", "1.15", False, "timed_out"),
+    ("nodeport-from-local-node", "17763.1432", "1.16", False, "unspecified"),
+    ("nodeport-from-local-node", "20348.3207", "1.33", True, "unspecified"),
+    # C4: affinity works from kube-proxy 1.19 on 20348, and nowhere before.
+    ("session-affinity", "19042.1", "1.24", False, "several-backends"),
+    ("session-affinity", "20348.1", "1.18", False, "several-backends"),
+    ("session-affinity", "20348.1", "1.19", False, "as claimed"),
+    ("session-affinity", "26100.1", "1.36", True, "as claimed"),
+    # C1: DSR is certain from 17763.1432.
+    ("dsr-source-address", "17763.1431", "1.24", True, "unspecified"),
+    ("dsr-source-address", "17763.1432", "1.24", True, "as claimed"),
+    ("dsr-source-address", "18362.1", "1.24", True, "as claimed"),
+    ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
+    # C24: pings to the outside are denied on every build without Calico.
+    ("icmp-egress", "17763.1339", "1.24", False, "timed_out"),
+    ("icmp-egress", "26100.1", "1.36", True, "timed_out"),
+    # C30: regressions of single builds of 20348 only.
+    ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
+    ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),
+    ("pod-to-pod-ip", "20348.1365", "1.24", True, "unspecified"),
+    ("pod-to-pod-ip", "20348.1366", "1.24", True, "as claimed"),
+    ("pod-to-pod-ip", "20348.500", "1.24", False, "as claimed"),
+    ("icmp-pod-to-pod", "20348.2226", "1.28", False, "as claimed"),
+    ("icmp-pod-to-pod", "20348.2227", "1.28", False, "unspecified"),
+    ("icmp-pod-to-pod", "20348.2762", "1.28", False, "as claimed"),
+]
+
+
+@pytest.mark.parametrize(("flow", "build", "kubernetes", "dsr", "expected"), SPLITS)
+def test_conflicts_of_sources_split_versions(
+    flow: str, build: str, kubernetes: str, expected: str, *, dsr: bool
+) -> None:
+    """Where documents disagree the outcome changes exactly at the version that splits them."""
+    shape = Shape(kubernetes=kubernetes, backend="host-gw", build=build, dsr=dsr)
+    found = {
+        check: one
+        for check, one in expectations(cluster_facts(shape)).items()
+        if re.match(rf"{flow}/windows-1/(windows-1/other-node|windows-1/same-node|external)", check)
+    }
+    remote = {check: one for check, one in found.items() if "/other-node/" in check} or found
+    assert remote
+    for check, one in remote.items():
+        assert one.undecided is None, check
+        told = "as claimed" if one.expected == one.claim else str(one.expected or "unspecified")
+        assert told.endswith(expected), (check, told)
+
+
+def test_the_default_profile_has_limitations_of_every_kind() -> None:
+    """The default profile shows expected failures, other addresses and other distributions."""
+    counts = Counter(
+        said.split(":")[0] for said in deciding(cluster_facts("win2019-l2bridge")).values()
+    )
+    assert min(counts.values()) >= 1
+    assert sum(counts.values()) >= 25

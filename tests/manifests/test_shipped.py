@@ -1,0 +1,96 @@
+"""The shipped limitation manifests: valid, free of overlaps, sourced, and each entry of use."""
+
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from nettests.expect import Limitation, lint
+from nettests.model.facts import known
+from nettests.model.versions import WindowsBuild
+from nettests.resources import manifests_path
+from tests.facts import PROFILES, Shape, cluster_facts, with_windows
+from tests.manifests.shipped import FILES, FOLDER, entries, expectations, flows, manifests
+
+
+def test_the_published_schema_is_one() -> None:
+    """The schema is a valid JSON Schema of draft 2020-12, with a description for people."""
+    file = manifests_path() / "schema" / "limitations.schema.json"
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"].endswith("2020-12/schema")
+    assert schema["description"]
+
+
+def test_nothing_is_to_be_repaired() -> None:
+    """No two entries overlap provably, and every flow that an entry covers is declared by a suite."""
+    assert lint(manifests(), flows=[flow.name for flow in flows()]) == ()
+
+
+def test_every_file_lies_in_the_folder_of_its_layer() -> None:
+    """Folders are layers; a site's own layer is not shipped."""
+    for file, manifest in zip(FILES, manifests(), strict=True):
+        assert file.relative_to(FOLDER).parts[0] == manifest.layer.name.lower()
+    assert {manifest.layer.name for manifest in manifests()} == {"BASE", "CNI", "PLATFORM"}
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: str(entry.id))
+def test_every_entry_is_written_for_people(entry: Limitation) -> None:
+    """Summary and mechanism are sentences, sources name a document, addresses are no documents."""
+    for text in (entry.summary, entry.mechanism):
+        assert text.endswith("."), text
+        assert len(text.split()) > 4, text
+    for source in entry.sources:
+        assert not source.document.startswith("http"), source
+        assert source.section or source.address, source
+
+
+def shapes() -> dict[str, Shape]:
+    """Return clusters beside the lab's profiles that entries are written for."""
+    return {
+        "patched 17763, no DSR": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.2000"),
+        "17763 before the DSR update": Shape(
+            kubernetes="1.24.17", backend="host-gw", build="17763.1339", dsr=True
+        ),
+        "kube-proxy 1.15": Shape(kubernetes="1.15", backend="host-gw", build="17763.2000"),
+        "20348 with kube-proxy 1.18": Shape(
+            kubernetes="1.18", backend="host-gw", build="20348.100"
+        ),
+        "early 20348 with DSR": Shape(
+            kubernetes="1.24.17", backend="host-gw", build="20348.500", dsr=True
+        ),
+        "20348 of spring 2024": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2340"),
+        "20348.2582": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2582"),
+        "20348 overlay": Shape(
+            kubernetes="1.28", backend="vxlan", build="20348.500", driver="overlay", source_vip=True
+        ),
+        "early 17763 overlay": Shape(
+            kubernetes="1.24", backend="vxlan", build="17763.100", driver="overlay", source_vip=True
+        ),
+    }
+
+
+def test_every_entry_applies_somewhere() -> None:
+    """Some cluster shows each entry: none is written past every check of the shipped suites."""
+    clusters = [cluster_facts(name) for name in PROFILES]
+    clusters += [cluster_facts(shape) for shape in shapes().values()]
+    base = cluster_facts("win2019-l2bridge")
+    userspace = with_windows(base, kube_proxy={"mode": known("userspace", "test")})
+    clusters.append(userspace)
+    for plugin in ("calico", "antrea"):
+        facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
+        clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
+    used = {
+        name for facts in clusters for one in expectations(facts).values() for name in one.entries
+    }
+    assert {entry.id for entry in entries()} - used == set()
+
+
+def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
+    """Where only the build is known, checks that depend on its patch level say so."""
+    facts = with_windows(
+        cluster_facts("win2019-l2bridge"), build=known(WindowsBuild(17763), "windows-build")
+    )
+    undecided = {check.split("/")[0] for check, one in expectations(facts).items() if one.undecided}
+    assert undecided == {"node-to-service-clusterip", "nodeport-from-local-node"}

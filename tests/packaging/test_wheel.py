@@ -1,0 +1,149 @@
+"""The built wheel works outside the checkout: everything that a run needs travels in it."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """An environment that holds the wheel, and the dependencies of the environment that tests it."""
+
+    python: Path
+    outside: Path
+
+    def run(self, *arguments: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
+        """Run the installed interpreter outside the checkout."""
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "HOME", "NETTESTS_NFT")
+            if name in os.environ
+        }
+        return subprocess.run(
+            [str(self.python), *arguments],
+            cwd=self.outside,
+            env=kept,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def nettests(self, *arguments: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
+        """Run the installed command."""
+        return self.run(str(self.python.parent / "nettests"), *arguments, timeout=timeout)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the checkout with the build backend at hand."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", f"--wheel-dir={folder}", str(ROOT)]
+    subprocess.run(command, check=True, timeout=120)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An empty environment with the wheel; dependencies are borrowed, not fetched again."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=False, symlinks=True)
+    python = home / "bin" / "python"
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*command, "--no-deps", "--no-index", str(wheel)], check=True, timeout=120)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = home / "lib" / version / "site-packages"
+    # A line of a .pth file adds a folder but does not read the .pth files in it, so that an editable
+    # installation of this checkout stays out.
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    return Installed(python=python, outside=tmp_path_factory.mktemp("outside"))
+
+
+def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
+    """The package is imported from the environment, not from the checkout."""
+    done = installed.run("-c", "import nettests; print(nettests.__file__)")
+    assert done.stdout.startswith(str(installed.python.parents[1])), done.stderr
+
+
+def test_the_wheel_holds_every_shipped_file(wheel: Path) -> None:
+    """Suites, manifests, lab profiles, schemas and templates are in it, tests are not."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("suites", "manifests"):
+        shipped = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".yaml"}]
+        bundled = {f"nettests/_bundled/{path.relative_to(ROOT)}" for path in shipped}
+        assert bundled
+        assert bundled <= names
+    data = [p for p in (ROOT / "nettests").rglob("*") if p.is_file() and p.suffix not in {".pyc"}]
+    assert {str(path.relative_to(ROOT)) for path in data} <= names
+    assert not [name for name in names if name.startswith(("tests/", "docs/", "scripts/"))]
+
+
+def test_the_command_tells_its_version(installed: Installed) -> None:
+    """``nettests --version`` names the wheel's version."""
+    done = installed.nettests("--version")
+    assert done.returncode == 0, done.stderr
+    assert "0.1.0" in done.stdout
+
+
+def test_it_lists_the_lab_profiles(installed: Installed) -> None:
+    """The four profiles travel in the wheel."""
+    done = installed.nettests("lab", "profiles")
+    assert done.returncode == 0, done.stderr
+    for profile in ("linux", "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"):
+        assert profile in done.stdout
+
+
+def test_suites_and_manifests_are_found_and_valid(installed: Installed) -> None:
+    """The bundled suites declare flows and the bundled limitation manifests can be read."""
+    program = """
+from nettests.expect import read_manifest
+from nettests.plan import load
+from nettests.resources import manifests_path, suites_path
+assert "_bundled" in str(suites_path()), suites_path()
+files = sorted((manifests_path() / "limitations").rglob("*.yaml"))
+entries = sum(len(read_manifest(f.read_text("utf-8"), str(f)).limitations) for f in files)
+print(len(load([suites_path()]).flows), entries)
+"""
+    done = installed.run("-c", program)
+    assert done.returncode == 0, done.stderr
+    flows, entries = map(int, done.stdout.split())
+    assert flows >= 17
+    assert entries >= 10
+
+
+def test_it_renders_reports(installed: Installed) -> None:
+    """Templates, style, script and schemas travel in the wheel."""
+    program = """
+import json
+from importlib.resources import files
+from nettests.report import build_results, render_html, render_json, render_junit, render_markdown
+results = build_results([])
+made = [render(results) for render in (render_html, render_json, render_junit, render_markdown)]
+data = files("nettests.report")
+json.loads(data.joinpath("results.schema.json").read_text("utf-8"))
+print(json.dumps([len(text) for text in made] + [len(data.joinpath("junit.xsd").read_text("utf-8"))]))
+"""
+    done = installed.run("-c", program)
+    assert done.returncode == 0, done.stderr
+    assert all(length > 100 for length in json.loads(done.stdout))
+
+
+def test_a_run_on_the_lab_works_outside_the_checkout(installed: Installed) -> None:
+    """The wheel alone brings up a lab, asks it and writes reports."""
+    arguments = ("run", "--lab=linux", "--flow=pod-to-pod-ip", "--report-dir=here", "--quiet")
+    done = installed.nettests(*arguments, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((installed.outside / "here" / "latest" / "results.json").read_text())
+    assert results["counts"]["pass"] == results["coverage"]["ran"] > 0

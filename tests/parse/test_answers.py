@@ -1,0 +1,60 @@
+"""What a reached server says: who it is, or whom it saw."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nettests.parse.answers import Answer, client_address, read_answer
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10.244.1.2:56880", ("10.244.1.2", 56880)),
+        (" 10.244.1.2:56880\n", ("10.244.1.2", 56880)),
+        ("[fd00::A]:58634", ("fd00::a", 58634)),
+        ("[::ffff:10.244.1.2]:80", ("10.244.1.2", 80)),
+        ("10.244.1.2", None),
+        ("fd00::a:58634", None),
+        ("999.1.1.1:80", None),
+        ("server-windows-1-1", None),
+        ("", None),
+    ],
+)
+def test_an_address_is_read_with_its_port(text: str, expected: tuple[str, int] | None) -> None:
+    """``ip:port`` is read for both families, IPv6 in brackets only; anything else is no address."""
+    assert client_address(text) == expected
+
+
+@given(st.ip_addresses(v=4) | st.ip_addresses(v=6), st.integers(1, 65535))
+def test_every_address_comes_back(address: object, port: int) -> None:
+    """Whatever Go prints of a remote address is read as that address."""
+    text = f"[{address}]:{port}" if ":" in str(address) else f"{address}:{port}"
+    read = client_address(text)
+    assert read is not None
+    mapped = getattr(address, "ipv4_mapped", None)
+    assert read == (str(mapped or address), port)
+
+
+@given(st.text(max_size=100))
+def test_no_text_breaks_it(text: str) -> None:
+    """Any text is an address, a name or neither; nothing raises."""
+    answer = read_answer(text)
+    assert answer.server_saw is None or answer.backend is None
+
+
+@pytest.mark.parametrize("request_", ["hostname", ""])
+def test_a_pod_name_is_the_backend(request_: str) -> None:
+    """The answer to the question who serves is the backend's name."""
+    assert read_answer("server-windows-1-1\n", request_) == Answer(backend="server-windows-1-1")
+
+
+def test_a_strangers_page_is_not_the_expected_backend() -> None:
+    """A proxy's error page, asked for the hostname, counts as a backend of that odd name."""
+    assert read_answer("404 page not found\n", "hostname").backend == "404 page not found"
+
+
+def test_a_complaint_is_no_client_address() -> None:
+    """A kubelet's complaint about TLS tells neither who answers nor whom it saw."""
+    text = "Client sent an HTTP request to an HTTPS server.\n"
+    assert read_answer(text, "clientip") == Answer()

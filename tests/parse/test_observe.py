@@ -1,0 +1,286 @@
+"""Merging a check's raw answers into one observation that can be trusted, or not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nettests.model.check import Ask, Check, Control, Target, Vantage
+from nettests.model.expectation import Expected
+from nettests.model.observation import Observation, Raw
+from nettests.model.words import (
+    Distribution,
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+from nettests.parse import observe
+from tests.parse.raws import raw
+
+CONTEXT = {
+    "client-pod": "10.244.3.2",
+    "client-node": "172.30.0.13,10.244.3.1",
+    "target-node": "172.30.0.14",
+    "source-vip": "10.244.3.9",
+}
+ASK = Ask(
+    source=Vantage(kind=VantageKind.POD, probe="probe-windows-1-1"),
+    target=Target(kind=TargetKind.SERVICE_CLUSTERIP, backends=("server-1", "server-2")),
+    protocol=Protocol.TCP,
+)
+
+
+def check(*proves: str, **changes: Any) -> Check:
+    """Return a check that asks ``ASK`` with changes, and controls that prove what is named."""
+    ask = replace(ASK, **changes)
+    return Check(
+        id="f/a/b/other-node/tcp",
+        flow="f",
+        title="a → b",
+        ask=ask,
+        placement=Placement.OTHER_NODE,
+        claim=Expected(outcome=Outcome.CONNECTED),
+        controls=tuple(
+            Control(proves=one, ask=replace(ask, question=Question.REACH)) for one in proves
+        ),
+        sources=(),
+    )
+
+
+def says(text: str, number: int = 1, purpose: str = "check", **changes: Any) -> Raw:
+    """Return an answer of ``/dial`` that brought ``text``, asked for whatever it looks like."""
+    request = "clientip" if ":" in text else "hostname"
+    return raw(
+        "dial",
+        attempt=number,
+        purpose=purpose,
+        status=200,
+        stdout=f'{{"responses":["{text}"]}}',
+        context={**CONTEXT, "request": request},
+        **changes,
+    )
+
+
+def fails(text: str = "i/o timeout", number: int = 1, purpose: str = "check") -> Raw:
+    """Return an answer of ``/dial`` that met an error."""
+    body = f'{{"errors":["dial tcp 10.1.1.1:80: {text}"]}}'
+    return raw("dial", attempt=number, purpose=purpose, status=200, stdout=body, context=CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("address", "seen"),
+    [
+        ("10.244.3.2", SourceSeen.CLIENT_POD),
+        ("172.30.0.13", SourceSeen.CLIENT_NODE),
+        ("10.244.3.1", SourceSeen.CLIENT_NODE),
+        ("172.30.0.14", SourceSeen.TARGET_NODE),
+        ("10.244.3.9", SourceSeen.SOURCE_VIP),
+        ("198.51.100.20", SourceSeen.OTHER),
+    ],
+)
+def test_the_address_that_was_seen_gets_its_name(address: str, seen: SourceSeen) -> None:
+    """Whose address the server saw follows from the addresses recorded with the answer."""
+    observation = observe(check(), [says("server-1"), says(f"{address}:4000", 2)])
+    assert (observation.source_seen, observation.server_saw) == (seen, address)
+    assert observation.backends == ("server-1",)
+    assert observation.agreed
+    assert observation.trusted
+
+
+def test_on_one_node_the_clients_node_comes_first() -> None:
+    """Where the source's node is also the target's, its address is the client's node."""
+    same = says("172.30.0.13:1")
+    same = replace(same, context={**same.context, "target-node": "172.30.0.13"})
+    assert observe(check(), [same]).source_seen is SourceSeen.CLIENT_NODE
+
+
+def test_a_node_vantages_pod_is_its_node() -> None:
+    """A pod on the host's network has the node's address: the server saw the node."""
+    host = says("172.30.0.13:1")
+    host = replace(host, context={**host.context, "client-pod": "172.30.0.13"})
+    proof = says("172.30.0.13:9", purpose="origin")
+    assert observe(check(source=NODE), [proof, host]).source_seen is SourceSeen.CLIENT_NODE
+    assert observe(check(), [host]).source_seen is SourceSeen.CLIENT_POD
+
+
+def test_attempts_that_disagree_are_said_to() -> None:
+    """One failure among successes leaves no agreement; the outcome is the last one's."""
+    observation = observe(check(), [fails(), says("server-1", 2), says("server-1", 3)])
+    assert not observation.agreed
+    assert observation.outcome is Outcome.CONNECTED
+    assert observation.trusted
+
+
+def test_different_sources_are_no_agreement() -> None:
+    """Seen under the pod's address once and the node's once: the attempts disagree."""
+    observation = observe(check(), [says("10.244.3.2:1"), says("172.30.0.13:2", 2)])
+    assert not observation.agreed
+
+
+@pytest.mark.parametrize(
+    "raws",
+    [
+        [],
+        [replace(says("server-1"), error="connection reset")],
+        [says("server-1"), replace(says("server-1", 2), error="connection reset")],
+        [says("server-1"), raw("dial", attempt=2, status=502, stdout="Bad Gateway")],
+        [says("server-1", purpose="control:vantage")],
+    ],
+    ids=[
+        "nothing",
+        "channel error",
+        "channel error later",
+        "no answer of the probe",
+        "controls only",
+    ],
+)
+def test_what_cannot_be_trusted(raws: Sequence[Raw]) -> None:
+    """No usable answer, or one that the channel spoiled, makes the whole observation untrusted."""
+    observation = observe(check(), raws)
+    assert not observation.trusted
+    assert observation.distrust
+
+
+NODE = Vantage(kind=VantageKind.NODE, probe="node-windows-1-1")
+
+
+@pytest.mark.parametrize(
+    ("proofs", "trusted"),
+    [
+        ([], False),
+        ([says("172.30.0.13:9", purpose="origin")], True),
+        ([says("10.244.3.2:9", purpose="origin")], False),
+        ([fails(purpose="origin")], False),
+        ([fails(purpose="origin"), says("172.30.0.13:9", purpose="origin")], True),
+        ([says("172.30.0.13:9", purpose="origin"), says("10.244.3.2:9", purpose="origin")], False),
+    ],
+    ids=["no proof", "the node", "a pod", "no answer", "at the second try", "the last one counts"],
+)
+def test_a_node_vantage_has_to_prove_its_origin(proofs: list[Raw], *, trusted: bool) -> None:
+    """A target has to see an address of the node; a pod's own address means the wrong place."""
+    observation = observe(check(source=NODE), [*proofs, says("server-1")])
+    assert observation.trusted is trusted
+
+
+def test_a_pod_vantage_needs_no_proof() -> None:
+    """Only node vantages prove their origin."""
+    assert observe(check(), [says("server-1")]).trusted
+
+
+def resolved(*texts: str) -> Observation:
+    """Return the observation of a name that the system's resolver was asked for."""
+    ask = {"question": Question.RESOLVE, "resolver": Resolver.SYSTEM, "protocol": Protocol.UDP}
+    return observe(check(**ask), [raw("dial", status=400, stdout=text) for text in texts])
+
+
+def test_a_name_alone_is_resolved_or_not() -> None:
+    """The system resolver's answer is read from what dialling the name says."""
+    missing = "host and/or port param are invalid. lookup a.b on 10.96.0.10:53: no such host\n"
+    assert resolved(missing, missing).outcome is Outcome.NXDOMAIN
+    ask = check(question=Question.RESOLVE, protocol=Protocol.UDP)
+    assert observe(ask, [fails("connect: connection refused")]).outcome is Outcome.RESOLVED
+
+
+def test_controls_are_read_by_what_they_prove() -> None:
+    """One positive answer holds a control; one that was never asked does not hold."""
+    both = check("vantage", "target")
+    observation = observe(
+        both,
+        [
+            fails(),
+            fails(purpose="control:vantage"),
+            says("server-1", 2, purpose="control:vantage"),
+        ],
+    )
+    assert [(one.proves, one.ok) for one in observation.controls] == [
+        ("vantage", True),
+        ("target", False),
+    ]
+
+
+def test_controls_are_not_missing_beside_a_positive_result() -> None:
+    """Controls are asked beside negative results only, so none is missing beside a positive one."""
+    assert observe(check("vantage", "target"), [says("server-1")]).controls == ()
+
+
+COUNT = 32
+
+
+def distributed(
+    names: Sequence[str], ports: Sequence[int] = range(4000, 4008), *extra: Raw
+) -> Observation:
+    """Return the observation of many connections, some of which asked for the client's port."""
+    answers = [says(name, number) for number, name in enumerate(names, 1)]
+    answers += [says(f"10.244.3.2:{port}", COUNT + n) for n, port in enumerate(ports, 1)]
+    return observe(check(question=Question.DISTRIBUTE, connections=COUNT), [*answers, *extra])
+
+
+def test_one_backend_and_several() -> None:
+    """The distribution is that of all connections together."""
+    assert distributed(["server-1"] * COUNT).distribution is Distribution.ONE_BACKEND
+    spread = distributed(["server-1"] * (COUNT - 1) + ["server-2"])
+    assert spread.distribution is Distribution.SEVERAL_BACKENDS
+    assert spread.trusted
+
+
+def test_fewer_connections_than_asked_are_not_trusted() -> None:
+    """A distribution of 31 connections is none of 32."""
+    assert not distributed(["server-1"] * (COUNT - 1)).trusted
+
+
+@pytest.mark.parametrize(
+    ("ports", "trusted"),
+    [([4000] * 8, False), ([1, 1, 2, 2, 3, 3, 4, 4], False), ([1, 2, 3, 4, 5, 6, 7, 7], True)],
+    ids=["one connection", "pairs", "two ports met by chance"],
+)
+def test_a_kept_connection_is_not_counted_twice(ports: list[int], *, trusted: bool) -> None:
+    """Repeated source ports mean that connections were not new; a single meeting may be chance."""
+    assert distributed(["server-1"] * COUNT, ports).trusted is trusted
+
+
+def test_failures_among_connections_leave_no_distribution() -> None:
+    """Where some connections fail the attempts disagree, and no distribution is claimed."""
+    observation = distributed(["server-1"] * COUNT, [1], fails(number=99))
+    assert observation.distribution is None
+    assert not observation.agreed
+
+
+def several_control(backends: Sequence[str]) -> bool:
+    """Return whether the control over many connections holds when these backends answered."""
+    one = check("target", question=Question.DISTRIBUTE, connections=COUNT)
+    control = replace(one.controls[0], ask=replace(one.ask, question=Question.DISTRIBUTE))
+    answers = [says(name, n, purpose="control:target") for n, name in enumerate(backends, 1)]
+    affine = [says("server-1", n) for n in range(1, COUNT + 1)]
+    return observe(replace(one, controls=(control,)), [*answers, *affine]).controls[0].ok
+
+
+def test_affinity_means_something_only_where_several_backends_can_be_reached() -> None:
+    """The control of a distribution holds when two different backends answered."""
+    assert several_control(["server-1", "server-2"])
+    assert not several_control(["server-1", "server-1"])
+
+
+@pytest.mark.parametrize(
+    ("stdout", "misled"),
+    [
+        ("Name:\tweb\nAddress: 10.96.0.7\n", ()),
+        ("Name:\tweb\nAddress: 203.0.113.9\n", ("203.0.113.9",)),
+        ("Name:\tweb\nAddress: 10.96.0.7\nAddress: 203.0.113.9\n", ("203.0.113.9",)),
+    ],
+)
+@pytest.mark.parametrize("known", [True, False])
+def test_a_name_that_leads_elsewhere_is_noticed(
+    stdout: str, misled: tuple[str, ...], *, known: bool
+) -> None:
+    """What a name resolves to is compared with the target's addresses, where those were recorded."""
+    context = {**CONTEXT, "resolved": "10.96.0.7,fd00::7"} if known else CONTEXT
+    answer = raw("nslookup", stdout=stdout, exit_code=0, context=context)
+    observation = observe(check(question=Question.RESOLVE), [answer])
+    assert observation.outcome is Outcome.RESOLVED
+    assert observation.misled == (misled if known else ())

@@ -1,0 +1,318 @@
+"""The plan: which checks are due on which cluster, under which ids, and what is skipped why."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import ip_address
+
+import pytest
+
+from nettests.model.check import Check, Plan
+from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
+from nettests.model.words import OS, Placement, Protocol, Question
+from nettests.plan import build, load
+from nettests.resources import suites_path
+from tests.plan.clusters import OUTSIDE, cluster, mixed, node, without
+
+FLOWS = load([suites_path()]).flows
+NAMES = {flow.name for flow in FLOWS}
+
+
+def plan(facts: ClusterFacts, *names: str) -> Plan:
+    """Return the plan of the shipped flows, or of the named ones."""
+    return build(facts, [flow for flow in FLOWS if not names or flow.name in names])
+
+
+def check(facts: ClusterFacts, check_id: str) -> Check:
+    """Return one check of the plan."""
+    return next(
+        c for c in plan(facts, check_id.split("/", maxsplit=1)[0]).checks if c.id == check_id
+    )
+
+
+def reasons(facts: ClusterFacts, *names: str) -> dict[str, str]:
+    """Return the plan's skips with their reasons."""
+    return {skip.id: skip.reason for skip in plan(facts, *names).skips}
+
+
+def test_two_nodes_of_each_os_give_at_least_150_checks() -> None:
+    """A small mixed cluster is asked at least 150 questions."""
+    assert len(plan(mixed()).checks) >= 150
+
+
+def test_ids_are_unique() -> None:
+    """No two checks or skips share an id."""
+    whole = plan(mixed())
+    ids = [c.id for c in whole.checks] + [s.id for s in whole.skips]
+    assert [check_id for check_id, count in Counter(ids).items() if count > 1] == []
+
+
+def test_the_order_of_nodes_and_flows_does_not_matter() -> None:
+    """The same facts and flows give the same plan in whatever order they are read."""
+    facts = mixed()
+    flows = list(FLOWS)
+    shuffled = random.Random(7)
+    expected = plan(facts)
+    for _ in range(5):
+        shuffled.shuffle(flows)
+        nodes = list(facts.nodes)
+        shuffled.shuffle(nodes)
+        assert build(replace(facts, nodes=tuple(nodes)), flows) == expected
+
+
+def test_ids_survive_an_upgrade_and_a_reinstallation() -> None:
+    """Ids are the same on other builds, node names and addresses."""
+    facts = mixed()
+    renamed = tuple(
+        replace(
+            n,
+            name=f"new-{index}",
+            addresses=(ip_address(f"10.1.1.{index + 1}"),),
+            build=node("windows-1", 1, build="20348.2000").build if n.os is OS.WINDOWS else n.build,
+        )
+        for index, n in enumerate(facts.nodes)
+    )
+    upgraded = replace(facts, nodes=renamed)
+    assert [c.id for c in plan(upgraded).checks] == [c.id for c in plan(facts).checks]
+
+
+def test_ids_are_plain_and_name_no_node() -> None:
+    """Ids are lower-case ASCII without node names, builds or addresses."""
+    facts = mixed()
+    for c in plan(facts).checks:
+        assert c.id.isascii()
+        assert c.id == c.id.lower()
+        assert " " not in c.id
+        assert not any(n.name in c.id or str(n.addresses[0]) in c.id for n in facts.nodes)
+        assert "17763" not in c.id
+
+
+def test_pairs_are_crossed_over_roles_placements_and_protocols() -> None:
+    """An ordinary flow is asked between all roles, on the same and another node, by TCP and UDP."""
+    pairs = {
+        "linux-1/linux-1/same-node",
+        "linux-1/linux-1/other-node",
+        "linux-1/windows-1/other-node",
+        "windows-1/linux-1/other-node",
+        "windows-1/windows-1/same-node",
+        "windows-1/windows-1/other-node",
+    }
+    ids = {c.id for c in plan(mixed(), "pod-to-pod-ip").checks}
+    assert ids == {f"pod-to-pod-ip/{pair}/{proto}" for pair in pairs for proto in ("tcp", "udp")}
+
+
+def test_placement_says_where_the_target_stands() -> None:
+    """A check on the same node has source and target on one node, another node on two."""
+    for c in plan(mixed()).checks:
+        if c.source.node and c.target.node:
+            same = c.source.node == c.target.node
+            assert same == (c.placement is Placement.SAME_NODE), c.id
+
+
+def test_nodeports_are_asked_with_backends_near_and_far() -> None:
+    """A NodePort is asked with its backend on the node that owns the address and on others."""
+    ids = {c.id for c in plan(mixed(), "nodeport-from-local-node").checks}
+    where = "nodeport-from-local-node/windows-1/windows-1/same-node/tcp"
+    assert {i for i in ids if i.startswith(where)} == {
+        f"{where}/backend-local",
+        f"{where}/backend-linux-1",
+        f"{where}/backend-windows-1",
+    }
+
+
+def test_a_nodeport_is_asked_at_the_address_of_its_owner() -> None:
+    """The target's node owns the address; the backend may stand elsewhere."""
+    c = check(
+        mixed(), "nodeport-from-other-node/windows-1/linux-1/other-node/udp/backend-windows-1"
+    )
+    assert c.target.node == "node-linux-1-1-x7"
+    assert c.target.backends == ("server-windows-1-1",)
+
+
+def test_a_node_that_owns_a_nodeport_holds_a_pod() -> None:
+    """Windows forwards NodePorts only while a pod stands on the node, so one is deployed."""
+    whole = plan(mixed(), "nodeport-from-external")
+    assert {c.target.node for c in whole.checks} <= {
+        pod.node for pod in whole.pods if pod.purpose == "server"
+    }
+
+
+def test_partial_names_are_asked_by_both_resolvers() -> None:
+    """The names between short and fully qualified are resolved by the system and by nslookup."""
+    where = "pod-to-service-partial-name/windows-1/windows-1/same-node/udp"
+    ids = {c.id for c in plan(mixed(), "pod-to-service-partial-name").checks}
+    assert {i for i in ids if i.startswith(where)} == {
+        f"{where}/{form}/{resolver}"
+        for form in ("svc.ns", "svc.ns.svc")
+        for resolver in ("system", "nslookup")
+    }
+
+
+def test_affinity_makes_enough_connections_to_all_servers_of_a_role() -> None:
+    """Session affinity is asked with 32 connections to two backends, by every role of every role."""
+    checks = plan(mixed(), "session-affinity").checks
+    assert {(c.source.role, c.target.role, c.ask.protocol) for c in checks} == {
+        (source, target, protocol)
+        for source in ("linux-1", "windows-1")
+        for target in ("linux-1", "windows-1")
+        for protocol in (Protocol.TCP, Protocol.UDP)
+    }
+    assert {c.ask.connections for c in checks} == {32}
+    assert {len(c.target.backends) for c in checks} == {2}
+
+
+def test_affinity_and_spread_are_different_services() -> None:
+    """The control meets the same backends through a Service without affinity."""
+    whole = plan(mixed(), "session-affinity")
+    services = {service.name: service for service in whole.services}
+    assert services["affinity-windows-1"].session_affinity
+    assert not services["spread-windows-1"].session_affinity
+    assert services["affinity-windows-1"].backends == services["spread-windows-1"].backends
+
+
+def test_everything_that_is_asked_stands() -> None:
+    """Each probe, backend and Service of a check or a control is among the plan's objects."""
+    whole = plan(mixed())
+    pods = {pod.name for pod in whole.pods}
+    services = {service.name for service in whole.services}
+    for c in whole.checks:
+        for ask in (c.ask, *(control.ask for control in c.controls)):
+            assert ask.source.probe in pods | {"external"}
+            assert set(ask.target.backends) <= pods
+            assert ask.target.service is None or ask.target.service in services
+
+
+def test_server_pods_have_names_through_a_headless_service() -> None:
+    """Pods that are reached by name are backends of the headless Service ``servers``."""
+    whole = plan(mixed(), "pod-to-pod-name")
+    headless = next(service for service in whole.services if service.headless)
+    assert headless.name == "servers"
+    assert {c.target.pod for c in whole.checks} <= set(headless.backends)
+
+
+def test_no_windows_node_skips_with_the_reason_and_keeps_linux() -> None:
+    """Without Windows nodes each flow says so once, and Linux is asked as before."""
+    whole = plan(without(mixed(), "windows-1"))
+    gone = [skip for skip in whole.skips if skip.id.endswith("/windows")]
+    assert {skip.flow for skip in gone} == NAMES
+    assert {skip.reason for skip in gone} == {"the cluster has no Windows node"}
+    assert {c.source.os for c in whole.checks if c.source.os} == {OS.LINUX}
+
+
+def test_one_node_of_a_role_has_no_other_node() -> None:
+    """Where a role has one node, its other-node pair is skipped with the node's name."""
+    found = reasons(without(mixed(), "windows-1", keep=1), "pod-to-pod-ip")
+    assert found == {
+        "pod-to-pod-ip/windows-1/windows-1/other-node": (
+            "only one usable node of role windows-1: node-windows-1-1-x7"
+        )
+    }
+
+
+NO_TARGET = "the cluster profile declares no external target"
+ONLY_TCP = "the external vantage carries TCP only, not UDP"
+NO_EXEC = "this identity may not create pods/exec"
+
+
+@pytest.mark.parametrize(
+    ("change", "flow", "part", "reason"),
+    [
+        (lambda f: replace(f, external_target=None), "icmp-egress", "icmp", NO_TARGET),
+        (lambda f: replace(f, external_target=None), "pod-to-external-dns", "tcp", NO_TARGET),
+        (
+            lambda f: replace(f, external_target=replace(OUTSIDE, udp_port=None)),
+            "pod-to-external-ip",
+            "udp",
+            "the external target of the cluster profile has no udpPort",
+        ),
+        (
+            lambda f: replace(f, external_target=ExternalTarget(name="a.test", tcp_port=80)),
+            "pod-to-external-ip",
+            "tcp",
+            "the external target of the cluster profile has no address",
+        ),
+        (
+            lambda f: replace(f, external_target=replace(OUTSIDE, name=None)),
+            "pod-to-external-dns",
+            "nslookup",
+            "the external target of the cluster profile has no name",
+        ),
+        (
+            lambda f: replace(f, pod_records=known(value=False, origin="pods disabled")),
+            "pod-a-record",
+            "system",
+            "the cluster's DNS serves no records of pod addresses: pods disabled",
+        ),
+        (
+            lambda f: replace(f, pod_records=unknown("no Corefile")),
+            "pod-a-record",
+            "nslookup",
+            "the cluster's DNS is not known to serve records of pod addresses: no Corefile",
+        ),
+        (lambda f: f, "nodeport-from-external", "udp", ONLY_TCP),
+        (
+            lambda f: replace(f, external_vantage="none"),
+            "nodeport-from-external",
+            "tcp",
+            "the cluster profile declares no external vantage",
+        ),
+        (lambda f: replace(f, denied=("create pods/exec",)), "node-to-pod", "tcp", NO_EXEC),
+        (lambda f: replace(f, denied=("create pods/exec",)), "icmp-pod-to-pod", "icmp", NO_EXEC),
+        (
+            lambda f: replace(f, denied=("create pods/exec",)),
+            "pod-to-service-fqdn",
+            "nslookup",
+            NO_EXEC,
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_skipped_with_the_reason(
+    change: Callable[[ClusterFacts], ClusterFacts], flow: str, part: str, reason: str
+) -> None:
+    """A due check without target, vantage or permission is skipped under its own id."""
+    facts = change(mixed())
+    found = {i: r for i, r in reasons(facts, flow).items() if part in i.split("/")}
+    assert found
+    assert set(found.values()) == {reason}
+    assert not [c.id for c in plan(facts, flow).checks if part in c.id.split("/")]
+
+
+def test_without_host_process_windows_nodes_do_not_ask() -> None:
+    """A Windows node without HostProcess containers is no vantage; its name is in the reason."""
+    facts = cluster(node("linux-1", 1), node("windows-1", 1, host_process=False))
+    found = reasons(facts, "node-to-service-clusterip")
+    skipped = {i for i, r in found.items() if "has no HostProcess containers" in r}
+    assert skipped
+    assert {i.split("/")[1] for i in skipped} == {"windows-1"}
+    assert {c.source.os for c in plan(facts, "node-to-service-clusterip").checks} == {OS.LINUX}
+
+
+def test_unknown_host_process_support_is_not_guessed() -> None:
+    """Where it is not known whether HostProcess works, the reason says what could not be read."""
+    windows = replace(node("windows-1", 1), host_process=unknown("no runtime version"))
+    found = reasons(cluster(node("linux-1", 1), windows), "node-to-pod")
+    assert any("not known to have" in r and "no runtime version" in r for r in found.values())
+
+
+def test_a_windows_node_answers_udp_only_through_host_process() -> None:
+    """UDP to a Windows node needs a HostProcess server; TCP goes to the kubelet."""
+    facts = cluster(node("linux-1", 1), node("windows-1", 1, host_process=False))
+    ids = {c.id for c in plan(facts, "pod-to-node").checks}
+    assert "pod-to-node/linux-1/windows-1/other-node/tcp" in ids
+    assert "pod-to-node/linux-1/windows-1/other-node/udp" not in ids
+
+
+def test_required_flows_mark_checks_and_skips() -> None:
+    """What a required flow is due carries the mark, asked or skipped."""
+    whole = plan(without(mixed(), "windows-1"), "pod-to-pod-ip", "icmp-egress")
+    marks = {(c.flow, c.required) for c in whole.checks}
+    marks |= {(skip.flow, skip.required) for skip in whole.skips}
+    assert marks == {("pod-to-pod-ip", True), ("icmp-egress", False)}
+
+
+def test_pings_need_ping() -> None:
+    """ICMP checks depend on a ping tool in the probe, others on nothing or on nslookup."""
+    needs = {(c.ask.question, c.ask.resolver, c.needs) for c in plan(mixed()).checks}
+    assert all(n == ("ping",) for question, _, n in needs if question is Question.PING)
+    assert all(n == () for question, _, n in needs if question is Question.REACH)

@@ -1,0 +1,150 @@
+"""Positive controls: every check has paths that must work before a negative result is believed."""
+
+from nettests.model.check import Ask, Check
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.plan import build, load
+from nettests.resources import suites_path
+from tests.plan.clusters import cluster, mixed, node, without
+
+FLOWS = load([suites_path()]).flows
+
+
+def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
+    """Return the controls of one check by what they prove."""
+    checks = build(facts, [f for f in FLOWS if f.name == check_id.split("/", maxsplit=1)[0]]).checks
+    found = next(c for c in checks if c.id == check_id)
+    return {control.proves: control.ask for control in found.controls}
+
+
+def every() -> tuple[Check, ...]:
+    """Return all checks of a mixed cluster."""
+    return build(mixed(), FLOWS).checks
+
+
+def test_every_check_has_both_controls() -> None:
+    """On a cluster of two nodes a role nothing lacks a control."""
+    assert {tuple(c.proves for c in check.controls) for check in every()} == {("vantage", "target")}
+
+
+def test_a_control_never_asks_what_the_check_asks() -> None:
+    """A control that is the check itself would prove nothing."""
+    for check in every():
+        for control in check.controls:
+            assert control.ask != check.ask, check.id
+
+
+def test_a_vantage_control_keeps_source_and_protocol() -> None:
+    """It shows that this very vantage reaches something by this very protocol."""
+    for check in every():
+        proof = next(c.ask for c in check.controls if c.proves == "vantage")
+        assert (proof.source, proof.protocol) == (check.source, check.ask.protocol), check.id
+
+
+def test_a_vantage_control_avoids_the_pods_in_question() -> None:
+    """A dead backend must not take the vantage control with it."""
+    for check in every():
+        proof = next(c.ask for c in check.controls if c.proves == "vantage")
+        assert not set(proof.target.backends) & set(check.target.backends), check.id
+
+
+def test_pods_prove_themselves_on_the_other_side_of_what_is_asked() -> None:
+    """A pod proves its vantage on its own node, or elsewhere when its own node is in question."""
+    near = controls(mixed(), "pod-to-pod-ip/windows-1/windows-1/same-node/tcp")["vantage"]
+    far = controls(mixed(), "pod-to-pod-ip/windows-1/linux-1/other-node/tcp")["vantage"]
+    assert near.target.node != near.source.node
+    assert far.target.node == far.source.node
+
+
+def test_nodes_prove_themselves_on_pods_of_their_own() -> None:
+    """Reaching other nodes' pods from a node is not documented on every network."""
+    for check in every():
+        if check.source.kind is VantageKind.NODE:
+            proof = next(c.ask for c in check.controls if c.proves == "vantage")
+            assert proof.target.kind is TargetKind.POD_IP
+            assert proof.target.node == check.source.node
+
+
+def test_targets_are_proved_by_linux_pods_first() -> None:
+    """What a Windows node cannot reach is asked from a Linux pod, which documents say can."""
+    proof = controls(mixed(), "node-to-service-clusterip/windows-1/windows-1/other-node/udp")
+    assert proof["target"].source.kind is VantageKind.POD
+    assert proof["target"].source.os is OS.LINUX
+    assert proof["target"].protocol is Protocol.UDP
+
+
+def test_a_nodeport_is_proved_from_another_node() -> None:
+    """The local NodePort of a Windows node answers other nodes, so another node asks for it."""
+    where = "nodeport-from-local-node/windows-1/windows-1/same-node/tcp/backend-local"
+    proof = controls(mixed(), where)["target"]
+    assert proof.source.kind is VantageKind.NODE
+    assert proof.source.node != proof.target.node
+
+
+def test_a_lone_node_is_proved_from_outside() -> None:
+    """Where there is no other node the external vantage stands in for TCP, and nothing for UDP."""
+    facts = cluster(node("windows-1", 1))
+    where = "nodeport-from-local-node/windows-1/windows-1/same-node"
+    tcp = controls(facts, f"{where}/tcp/backend-local")
+    udp = controls(facts, f"{where}/udp/backend-local")
+    assert tcp["target"].source.kind is VantageKind.EXTERNAL
+    assert "target" not in udp
+
+
+def test_a_partial_name_is_proved_by_the_full_one_in_the_same_pod() -> None:
+    """A name that does not resolve means something only if the resolver answers the full name."""
+    where = "pod-to-service-partial-name/windows-1/windows-1/same-node/udp/svc.ns/nslookup"
+    proof = controls(mixed(), where)
+    assert proof["target"].target.kind is TargetKind.SERVICE_FQDN
+    assert proof["target"].source.probe == "probe-windows-1-1"
+    assert proof["target"].resolver is not None
+    assert proof["vantage"].question is Question.REACH
+    assert proof["vantage"].target.kind is TargetKind.POD_IP
+
+
+def test_egress_pings_are_proved_by_linux() -> None:
+    """A Windows pod that cannot ping outside pings a pod, and a Linux vantage pings the outside."""
+    proof = controls(mixed(), "icmp-egress/windows-1/external/outside/icmp")
+    assert (proof["vantage"].question, proof["vantage"].target.kind) == (
+        Question.PING,
+        TargetKind.POD_IP,
+    )
+    assert proof["target"].source.os is OS.LINUX
+    assert proof["target"].target.kind is TargetKind.EXTERNAL_IP
+
+
+def test_the_only_linux_pod_is_proved_by_its_node() -> None:
+    """Where the one Linux pod asks itself, its node pings the outside."""
+    facts = without(mixed(), "linux-1", keep=1)
+    proof = controls(facts, "icmp-egress/linux-1/external/outside/icmp")
+    assert proof["target"].source.kind is VantageKind.NODE
+
+
+def test_egress_pings_without_linux_lack_a_control() -> None:
+    """Without a Linux vantage nothing shows that the outside answers pings."""
+    proof = controls(cluster(node("windows-1", 1)), "icmp-egress/windows-1/external/outside/icmp")
+    assert set(proof) == {"vantage"}
+
+
+def test_affinity_is_proved_by_the_spread_of_the_same_connections() -> None:
+    """One backend means affinity only if the same connections meet several without it."""
+    where = "session-affinity/windows-1/linux-1/other-node/tcp"
+    proof = controls(mixed(), where)["target"]
+    assert proof.question is Question.DISTRIBUTE
+    assert proof.target.service == "spread-linux-1"
+    assert proof.connections == 32
+
+
+def test_outside_proves_itself_on_another_node() -> None:
+    """A client outside shows that it reaches the NodePort of another node."""
+    where = "nodeport-from-external/external/windows-1/outside/tcp/backend-local"
+    proof = controls(mixed(), where)["vantage"]
+    assert proof.target.kind is TargetKind.NODEPORT
+    assert proof.target.os is OS.LINUX
+
+
+def test_outside_proves_itself_outside_if_there_is_one_node() -> None:
+    """With a single node the external target takes the other node's place."""
+    where = "nodeport-from-external/external/linux-1/outside/tcp/backend-local"
+    proof = controls(cluster(node("linux-1", 1)), where)["vantage"]
+    assert proof.target.kind is TargetKind.EXTERNAL_IP

@@ -1,0 +1,106 @@
+"""Flows are declared on the tests that assert them."""
+
+from typing import Any
+
+import pytest
+
+from nettests.errors import PlanError
+from nettests.model.expectation import Expected, Source
+from nettests.model.words import (
+    Distribution,
+    Outcome,
+    Protocol,
+    Question,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import Flow, Matrix, flow, flow_of
+
+
+def declared(**changes: Any) -> Flow:
+    """Return a flow as a suite would declare it, with changes."""
+
+    def test_claim() -> None:
+        """A claim over
+        two lines.
+
+        And what else is worth knowing.
+        """
+
+    flow(
+        changes.pop("name", "pod-to-pod-ip"),
+        **{
+            "source": VantageKind.POD,
+            "target": TargetKind.POD_IP,
+            "matrix": Matrix.PAIRS,
+            "sources": (Source(document="a document"),),
+            **changes,
+        },
+    )(test_claim)
+    found = flow_of(test_claim)
+    assert found is not None
+    return found
+
+
+def test_the_claim_is_the_first_paragraph_of_the_docstring() -> None:
+    """A flow's claim is the test's docstring up to the first empty line, on one line."""
+    assert declared().claim == "A claim over two lines."
+
+
+def test_a_flow_without_a_claim_is_refused() -> None:
+    """A test without a docstring cannot declare a flow."""
+
+    def test_nothing() -> None: ...
+
+    with pytest.raises(PlanError, match="claims nothing"):
+        flow(
+            "silent",
+            source=VantageKind.POD,
+            target=TargetKind.POD_IP,
+            matrix=Matrix.PAIRS,
+            sources=(),
+        )(test_nothing)
+
+
+@pytest.mark.parametrize("name", ["Pod", "pod/ip", "pod--ip", "-pod", "pod_ip", ""])
+def test_a_name_that_cannot_be_part_of_an_id_is_refused(name: str) -> None:
+    """Flow names are lower-case words with dashes, because they begin every check id."""
+    with pytest.raises(PlanError, match="cannot be part of check ids"):
+        declared(name=name)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "question", "outcome"),
+    [
+        (Protocol.TCP, Question.REACH, Outcome.CONNECTED),
+        (Protocol.UDP, Question.REACH, Outcome.REPLIED),
+        (Protocol.ICMP, Question.PING, Outcome.REPLIED),
+        (Protocol.UDP, Question.RESOLVE, Outcome.RESOLVED),
+    ],
+)
+def test_a_flow_claims_that_it_works(
+    protocol: Protocol, question: Question, outcome: Outcome
+) -> None:
+    """Unless it says otherwise a flow claims the positive outcome of its protocol and question."""
+    assert declared().expected(protocol, question) == Expected(outcome=outcome)
+
+
+def test_a_flow_may_claim_a_negative_outcome() -> None:
+    """A flow that is to be refused says so, whatever the protocol."""
+    refused = declared(outcome=Outcome.REFUSED)
+    assert refused.expected(Protocol.TCP, Question.REACH) == Expected(outcome=Outcome.REFUSED)
+
+
+def test_source_and_distribution_are_not_claimed_of_a_name() -> None:
+    """What a resolver answers has no source address and no backend."""
+    claim = declared(
+        source_seen=SourceSeen.CLIENT_POD, distribution=Distribution.ONE_BACKEND
+    ).expected(Protocol.UDP, Question.RESOLVE)
+    assert (claim.source_seen, claim.distribution) == (None, None)
+
+
+def test_other_functions_declare_nothing() -> None:
+    """Ordinary tests are not mistaken for flows."""
+    assert flow_of(test_other_functions_declare_nothing) is None
+    assert flow_of(None) is None

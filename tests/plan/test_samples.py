@@ -1,0 +1,25 @@
+"""How many connections tell one backend from several."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nettests.plan.samples import FALSE_RATE, connections
+
+
+@given(st.integers(min_value=2, max_value=500))
+def test_the_chance_of_an_accident_is_bounded(backends: int) -> None:
+    """Connections that are spread at random all meet one backend with at most the false rate."""
+    assert backends * (1 / backends) ** connections(backends) <= FALSE_RATE
+
+
+@given(st.integers(min_value=2, max_value=500))
+def test_there_are_never_fewer_than_32(backends: int) -> None:
+    """Many backends need few connections by arithmetic, but 32 are made all the same."""
+    assert connections(backends) >= 32
+
+
+def test_one_backend_has_no_distribution() -> None:
+    """A single backend always answers alone: nothing can be told, so nothing is computed."""
+    with pytest.raises(ValueError, match="needs 2 backends"):
+        connections(1)

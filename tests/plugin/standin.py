@@ -1,0 +1,159 @@
+"""A pytest plugin for tests of ours: the session without a cluster.
+
+Everything is the real thing (plan, manifests, journal, judging, reports) but the two ends that touch a
+cluster: ``prepare`` takes facts that are stated here, and observing writes canned answers, in the
+probes' own words, instead of asking. ``NETTESTS_ANSWERS`` holds them as JSON: parts of check ids to
+words of ``ANSWERS``; where nothing is said a check is answered as it is expected.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from nettests.errors import ClusterError
+from nettests.model.check import Ask, Check, Plan
+from nettests.model.expectation import Expected
+from nettests.model.observation import Raw
+from nettests.model.profile import ClusterProfile
+from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
+from nettests.plan import Flow
+from nettests.plugin import controller
+from nettests.session.blueprint import blueprint
+from nettests.session.options import RunOptions
+from nettests.session.run import Prepared, Run, new_run_id
+from tests.plan.clusters import mixed, without
+
+ANSWERS = {
+    "timed out": Expected(outcome=Outcome.TIMED_OUT),
+    "refused": Expected(outcome=Outcome.REFUSED),
+    "connected": Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_POD),
+    "replied": Expected(outcome=Outcome.REPLIED, source_seen=SourceSeen.CLIENT_POD),
+}
+
+_ERRORS = {
+    Outcome.TIMED_OUT: "dial tcp 10.96.0.9:80: i/o timeout",
+    Outcome.REFUSED: "dial tcp 10.96.0.9:80: connect: connection refused",
+    Outcome.NXDOMAIN: "lookup web.demo: no such host",
+}
+_POD, _NODE = "10.244.1.7", "172.30.0.3"
+
+
+class StatedConnection:
+    """A connection that is only named in the journal."""
+
+    context = "stated"
+    server = "https://127.0.0.1"
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
+    """Prepare on stated facts; ``NETTESTS_FACTS`` may be ``linux`` or an error for people."""
+    stated = os.environ.get("NETTESTS_FACTS", "mixed")
+    facts = {"mixed": mixed(), "linux": without(mixed(), "windows-1")}.get(stated)
+    if stated == "interrupt":
+        raise KeyboardInterrupt
+    if facts is None:
+        raise ClusterError(stated, hint="state other facts")
+    run_id = new_run_id()
+    return Prepared(
+        options=options,
+        run_id=run_id,
+        directory=options.report_dir / run_id,
+        connection=StatedConnection(),  # type: ignore[arg-type] # nothing is asked through it
+        profile=ClusterProfile(),
+        blueprint=blueprint(facts, flows, options.manifests),
+    )
+
+
+class CannedRun(Run):
+    """A run whose observation writes canned answers."""
+
+    def _observe(self, plan: Plan) -> None:
+        self._touched = True
+        answers: dict[str, str] = json.loads(os.environ.get("NETTESTS_ANSWERS", "{}"))
+        for number, check in enumerate(plan.checks):
+            word = next((w for part, w in answers.items() if part in check.id), "")
+            self._answer(check, word)
+            self._tell("observe", number + 1, len(plan.checks))
+
+    def _answer(self, check: Check, word: str) -> None:
+        expectation = self.prepared.blueprint.expectations[check.id]
+        seen = ANSWERS.get(word) or expectation.expected or expectation.claim
+        if word == "hang":
+            while not self._stopped.wait(0.05):
+                pass
+            return
+        if word == "skip":
+            self.journal.done(check.id, skip="the probe has no ping")
+            return
+        error = "the exec lost its exit code" if word == "channel" else None
+        for raw in _raws(check, check.ask, "check", seen):
+            self.journal.raw(replace(raw, error=error))
+        for control in check.controls:
+            works = Expected(
+                outcome=_works(control.ask), distribution=Distribution.SEVERAL_BACKENDS
+            )
+            for raw in _raws(check, control.ask, f"control:{control.proves}", works):
+                self.journal.raw(raw)
+        self.journal.done(check.id)
+
+    def _clean_up(self) -> None:
+        self._clean = True
+        self.journal.event("everything was removed")
+
+
+def _works(ask: Ask) -> Outcome:
+    return Outcome.CONNECTED if ask.protocol is Protocol.TCP else Outcome.REPLIED
+
+
+def _raws(check: Check, ask: Ask, purpose: str, seen: Expected) -> list[Raw]:
+    """Return the records of an ask that was answered as ``seen``: who answered, and whom it saw."""
+    backends = list(ask.target.backends) or ["server"]
+    if seen.distribution is Distribution.ONE_BACKEND or ask.connections == 1:
+        backends = backends[:1]
+    names = [backends[turn % len(backends)] for turn in range(max(1, ask.connections))]
+    source = _POD if seen.source_seen in {None, SourceSeen.CLIENT_POD} else _NODE
+    told = [("hostname", name) for name in names] + [("clientip", f"{source}:40000")]
+    if ask.connections > 1:
+        told = told[:-1]
+    kind = "udp" if _works(ask) is Outcome.REPLIED else "http"
+    error = _ERRORS.get(seen.outcome)
+    return [
+        Raw(
+            check=check.id,
+            purpose=purpose,
+            attempt=number,
+            tool="dial",
+            client_os="linux",
+            probe=ask.source.probe,
+            channel="canned",
+            command=("GET", f"/dial?protocol={kind}&request={request}"),
+            started=0.0,
+            elapsed=0.0,
+            status=200,
+            stdout=json.dumps({"errors": [error]} if error else {"responses": [text]}),
+            context={"request": request, "client-pod": _POD, "client-node": _NODE},
+        )
+        for number, (request, text) in enumerate(told)
+    ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the stand-ins in place before the plugin is asked to prepare."""
+    vars(controller).update(prepare=prepare, Run=CannedRun)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a worker die, or the run be interrupted, where ``NETTESTS_DIE`` says so."""
+    place = os.environ.get("NETTESTS_DIE")
+    if place and place in item.nodeid:
+        if hasattr(item.config, "workerinput"):
+            os._exit(9)
+        raise KeyboardInterrupt

@@ -1,0 +1,74 @@
+"""Exit codes: what a nightly job learns without reading anything."""
+
+import pytest
+
+from nettests.errors import ClusterError, DeployError, ManifestError, NettestsError, PlanError
+from nettests.model.words import Verdict
+from nettests.plugin.exitcodes import of_error, of_run
+
+OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
+
+
+def code(status: int, *verdicts: Verdict, others_failed: bool = False) -> int:
+    """Return the exit code of a run with these verdicts and nothing required."""
+    by_check = {f"flow/{number}": verdict for number, verdict in enumerate(verdicts)}
+    return of_run(status, by_check, {}, others_failed=others_failed)
+
+
+def test_all_as_documented_is_success() -> None:
+    """pass, limited, recorded and skipped keep a run green."""
+    good = (Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED, Verdict.SKIPPED)
+    assert code(OK, *good) == 0
+
+
+@pytest.mark.parametrize("bad", [Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY])
+def test_deviations_are_one(bad: Verdict) -> None:
+    """fail, lifted and flaky end a run with 1, whatever else happened."""
+    assert code(FAILED, Verdict.PASS, Verdict.UNKNOWN, bad) == 1
+
+
+def test_unknown_alone_is_six() -> None:
+    """When nothing is worse than unknown, the code says that something could not be judged."""
+    assert code(FAILED, Verdict.PASS, Verdict.UNKNOWN) == 6
+
+
+@pytest.mark.parametrize("verdicts", [(), (Verdict.SKIPPED,)])
+def test_nothing_judged_is_seven(verdicts: tuple[Verdict, ...]) -> None:
+    """A run that skipped everything is not green by accident."""
+    assert code(OK, *verdicts) == 7
+
+
+def test_a_required_flow_that_was_skipped_is_seven() -> None:
+    """A run is worthless when a required flow was due and none of it was judged."""
+    verdicts = {"a/1": Verdict.PASS, "b/1": Verdict.SKIPPED, "b/2": Verdict.SKIPPED}
+    assert of_run(OK, verdicts, {"b": {"b/1", "b/2"}}, others_failed=False) == 7
+    assert (
+        of_run(OK, verdicts | {"b/2": Verdict.PASS}, {"b": {"b/1", "b/2"}}, others_failed=False)
+        == 0
+    )
+
+
+@pytest.mark.parametrize("status", [2, 3, 4, 5])
+def test_pytests_own_codes_stay(status: int) -> None:
+    """Interruption, internal errors, wrong usage and an empty selection keep pytest's code."""
+    assert code(status, Verdict.FAIL) == status
+
+
+def test_other_tests_that_fail_are_one() -> None:
+    """A test in a suite that is no check can fail a run too."""
+    assert code(FAILED, Verdict.PASS, others_failed=True) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (PlanError("x"), 4),
+        (ManifestError("x"), 4),
+        (ClusterError("x"), 7),
+        (DeployError("x"), 7),
+        (NettestsError("x"), 7),
+    ],
+)
+def test_errors_before_a_run(error: NettestsError, expected: int) -> None:
+    """Wrong input is wrong usage; a cluster that cannot be used leaves nothing judged."""
+    assert of_error(error) == expected

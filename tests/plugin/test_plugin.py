@@ -1,0 +1,336 @@
+"""The plugin in whole pytest runs, on canned answers: outcomes, exit codes, documents, workers."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nettests.resources import suites_path
+
+pytest_plugins = "pytester"
+
+CHECKOUT = Path(__file__).parents[2]
+FLOW = "pod-to-pod-ip"
+FIRST = "pod-to-pod-ip/linux-1/linux-1/other-node/tcp"
+WINDOWS = "pod-to-pod-ip/windows-1/linux-1/other-node/udp"
+
+VENDOR_SUITE = '''
+"""A vendor's own suite."""
+from nettests.model.expectation import Source
+from nettests.model.words import Protocol, TargetKind, VantageKind
+from nettests.plan import Matrix, flow
+
+@flow("vendor-local", source=VantageKind.POD, target=TargetKind.SERVICE_CLUSTERIP,
+      matrix=Matrix.NEAREST, protocols=(Protocol.TCP,), sources=(Source(document="Vendor guide"),))
+def test_vendor_local(verdict):
+    """A pod reaches a Service that is backed on its own node."""
+    assert verdict.accepted, verdict.message
+'''
+
+VENDOR_MANIFEST = """
+apiVersion: nettests.dev/v1alpha1
+kind: LimitationManifest
+layer: cni
+limitations:
+  - id: vendor-no-local-service
+    summary: Windows pods do not reach Services on their own node.
+    when:
+      source: {os: windows}
+    flows: [vendor-local]
+    expected: EXPECTED
+    mechanism: A test.
+    category: by-design
+    sources: [{document: Vendor guide, section: "3"}]
+"""
+
+
+class Ran:
+    """A finished pytest run and its documents."""
+
+    def __init__(self, result: pytest.RunResult, folder: Path) -> None:
+        self.result = result
+        self.code = int(result.ret)
+        self.out = result.stdout.str() + result.stderr.str()
+        self.directory = folder / "reports" / "latest"
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """The parsed results.json."""
+        parsed: dict[str, Any] = json.loads((self.directory / "results.json").read_text())
+        return parsed
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Verdict by check id."""
+        return {check["id"]: check["verdict"] for check in self.results["checks"]}
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The journal."""
+        lines = (self.directory / "journal.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+
+class Runner:
+    """Runs pytest with the plugin on canned answers."""
+
+    def __init__(self, pytester: pytest.Pytester, patch: pytest.MonkeyPatch) -> None:
+        self.pytester = pytester
+        self.patch = patch
+        ini = pytester.makeini("[pytest]\naddopts = --import-mode=importlib\n")
+        # Suites lie in a checkout with a configuration of its own, which must not matter here.
+        self.fixed = (f"--config-file={ini}", f"--rootdir={pytester.path}", "-pno:randomly")
+        patch.setenv("PYTHONPATH", str(CHECKOUT))
+        patch.delenv("NO_COLOR", raising=False)
+
+    def __call__(
+        self,
+        *arguments: str | Path,
+        answers: dict[str, str] | None = None,
+        suites: tuple[Path, ...] = (suites_path(),),
+        environment: dict[str, str] | None = None,
+    ) -> Ran:
+        """Run the suites with these answers (parts of check ids to words)."""
+        self.patch.setenv("NETTESTS_ANSWERS", json.dumps(answers or {}))
+        for name, value in (environment or {}).items():
+            self.patch.setenv(name, value)
+        plugin = ["-pno:nettests", "-pnettests.plugin", "-ptests.plugin.standin"]
+        done = self.pytester.runpytest_subprocess(
+            *self.fixed, *plugin, "--context=stated", *suites, *arguments, timeout=120
+        )
+        return Ran(done, self.pytester.path)
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Run pytest with the plugin, in a folder of its own."""
+    return Runner(pytester, monkeypatch)
+
+
+def vendor(folder: Path, expected: str) -> tuple[Path, Path]:
+    """Write a vendor's suite and manifest outside the package."""
+    folder.mkdir()
+    suite, manifest = folder / "test_vendor.py", folder / "vendor.yaml"
+    suite.write_text(VENDOR_SUITE)
+    manifest.write_text(VENDOR_MANIFEST.replace("EXPECTED", expected))
+    return suite, manifest
+
+
+def test_what_is_as_documented_passes(run: Runner) -> None:
+    """Every check is one test; all pass, the exit code is 0 and the documents stand."""
+    done = run(f"--flow={FLOW}")
+    done.result.assert_outcomes(passed=12)
+    assert done.code == 0
+    assert Counter(done.verdicts.values()) == {"pass": 12}
+    for name in ("journal.jsonl", "results.json", "junit.xml", "report.html", "summary.md"):
+        assert (done.directory / name).stat().st_size > 0
+
+
+def test_a_deviation_fails_its_test_alone(run: Runner) -> None:
+    """A check that deviates fails with expected and observed, and the exit code is 1."""
+    done = run(f"--flow={FLOW}", answers={WINDOWS: "timed out"})
+    done.result.assert_outcomes(passed=11, failed=1)
+    assert done.code == 1
+    assert {i for i, verdict in done.verdicts.items() if verdict == "fail"} == {WINDOWS}
+    assert "timed_out" in done.out
+
+
+def test_a_broken_channel_is_an_error_and_six(run: Runner) -> None:
+    """What cannot be trusted is an error of the fixture, and unknown alone ends a run with 6."""
+    done = run(f"--flow={FLOW}", answers={WINDOWS: "channel"})
+    done.result.assert_outcomes(passed=11, errors=1)
+    assert done.code == 6
+    assert done.verdicts[WINDOWS] == "unknown"
+
+
+def test_what_the_probe_cannot_ask_is_skipped(run: Runner) -> None:
+    """A capability that the probe lacks skips the check with the reason."""
+    done = run("--flow=icmp-pod-to-pod", "-rs", answers={"windows-1/windows-1": "skip"})
+    done.result.assert_outcomes(passed=4, skipped=2)
+    assert "the probe has no ping" in done.out
+    assert Counter(done.verdicts.values()) == {"pass": 4, "skipped": 2}
+
+
+def test_planned_skips_are_skipped_tests(run: Runner) -> None:
+    """What does not apply to the cluster appears as a skipped test with its reason."""
+    done = run(f"--flow={FLOW}", "-rs", environment={"NETTESTS_FACTS": "linux"})
+    done.result.assert_outcomes(passed=4, skipped=1)
+    assert "the cluster has no Windows node" in done.out
+    assert done.verdicts["pod-to-pod-ip/windows"] == "skipped"
+
+
+def test_a_run_that_only_skips_is_seven(run: Runner) -> None:
+    """Nothing judged is not success."""
+    done = run("--flow=nodeport-from-external", "-k", "udp")
+    assert done.code == 7
+
+
+@pytest.mark.parametrize("runxfail", [(), ("--runxfail",)])
+def test_a_vendors_suite_and_manifest_are_picked_up(
+    run: Runner, pytester: pytest.Pytester, runxfail: tuple[str, ...]
+) -> None:
+    """A flow and a limitation from outside the package: xfailed with the id, also under --runxfail."""
+    suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
+    done = run(f"--limitations={manifest}", "-rx", *runxfail, suites=(suite,))
+    done.result.assert_outcomes(passed=1, xfailed=1)
+    assert done.code == 0
+    assert "vendor-no-local-service" in done.out
+    assert set(done.verdicts.values()) == {"pass", "limited"}
+
+
+def test_a_limitation_that_does_not_show_fails(run: Runner, pytester: pytest.Pytester) -> None:
+    """An unexpected pass is strict: lifted fails the run."""
+    suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
+    answers = {"vendor-local/windows-1": "connected"}
+    done = run(f"--limitations={manifest}", suites=(suite,), answers=answers)
+    done.result.assert_outcomes(passed=1, failed=1)
+    assert done.code == 1
+    assert "lifted" in done.verdicts.values()
+
+
+def test_another_failure_does_not_satisfy_a_limitation(
+    run: Runner, pytester: pytest.Pytester
+) -> None:
+    """A limitation that says timed_out is not satisfied by refused."""
+    suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
+    answers = {"vendor-local/windows-1": "refused"}
+    done = run(f"--limitations={manifest}", suites=(suite,), answers=answers)
+    done.result.assert_outcomes(passed=1, failed=1)
+    assert set(done.verdicts.values()) == {"pass", "fail"}
+
+
+def test_what_documents_leave_open_is_recorded(run: Runner, pytester: pytest.Pytester) -> None:
+    """An unspecified outcome passes, and is recorded as what it is."""
+    suite, manifest = vendor(pytester.path / "vendor", "unspecified")
+    answers = {"vendor-local/windows-1": "timed out"}
+    done = run(f"--limitations={manifest}", suites=(suite,), answers=answers)
+    done.result.assert_outcomes(passed=2)
+    assert done.code == 0
+    assert set(done.verdicts.values()) == {"pass", "recorded"}
+
+
+def test_workers_give_the_same_ids_and_verdicts(run: Runner, pytester: pytest.Pytester) -> None:
+    """With -n 2 nothing differs, and nothing is observed twice."""
+    suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
+    both = (suites_path(), suite)
+    chosen = [f"--flow={name}" for name in (FLOW, "pod-to-pod-name", "vendor-local")]
+    answers = {WINDOWS: "timed out", FIRST: "channel"}
+    alone = run(f"--limitations={manifest}", *chosen, suites=both, answers=answers)
+    shared = run("-n2", f"--limitations={manifest}", *chosen, suites=both, answers=answers)
+    assert shared.verdicts == alone.verdicts
+    assert Counter(alone.verdicts.values()) == {"pass": 23, "fail": 1, "unknown": 1, "limited": 1}
+    assert (alone.code, shared.code) == (1, 1)
+    asked = Counter(r["check"] for r in shared.records if r["record"] == "done")
+    assert set(asked.values()) == {1}
+
+
+def test_a_crashed_worker_leaves_its_check_unknown(run: Runner) -> None:
+    """The check on which a worker died is unknown; the others are judged."""
+    done = run("-n2", f"--flow={FLOW}", environment={"NETTESTS_DIE": WINDOWS})
+    assert done.verdicts[WINDOWS] == "unknown"
+    assert Counter(done.verdicts.values()) == {"pass": 11, "unknown": 1}
+    assert done.code == 6
+
+
+def test_an_interruption_cleans_up_and_reports(run: Runner) -> None:
+    """Ctrl-C ends the run with pytest's 2, removes what was deployed, and writes the documents."""
+    done = run(f"--flow={FLOW}", answers={WINDOWS: "hang"}, environment={"NETTESTS_DIE": WINDOWS})
+    assert done.code == 2
+    assert [r["text"] for r in done.records if r["record"] == "event"] == ["everything was removed"]
+    assert done.records[-1]["record"] == "end"
+    assert done.verdicts[WINDOWS] == "unknown"
+    assert "The run was interrupted" in done.out
+    assert WINDOWS not in done.out  # what was never judged is no finding
+
+
+def test_only_what_was_selected_is_observed(run: Runner) -> None:
+    """Checks that -k deselects are neither asked nor reported as due."""
+    done = run(f"--flow={FLOW}", "-k", "windows-1/windows-1 and tcp")
+    assert {i.rsplit("/", 1)[1] for i in done.verdicts} == {"tcp"}
+    assert len(done.verdicts) == 2
+    planned = [r for r in done.records if r["record"] == "planned"]
+    assert len(planned) == 2
+
+
+def test_a_node_id_selects_one_check(run: Runner) -> None:
+    """A single test is named as pytest names it."""
+    test = f"{suites_path() / 'test_pod_to_pod.py'}::test_pod_to_pod_ip[{FIRST}]"
+    done = run(suites=(Path(test),))
+    assert set(done.verdicts) == {FIRST}
+
+
+def test_collecting_only_asks_nothing(run: Runner) -> None:
+    """--collect-only lists the checks and leaves no trace."""
+    done = run("--collect-only", "-q", f"--flow={FLOW}")
+    assert FIRST in done.out
+    assert not (run.pytester.path / "reports").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "code", "says"),
+    [
+        (("--flow=pod-to-pod-op",), {}, 4, "did you mean pod-to-pod-ip"),
+        (("--lab=reports",), {}, 4, "put --lab last"),
+        ((), {"NETTESTS_FACTS": "interrupt"}, 2, "interrupted before it began"),
+        ((), {"NETTESTS_FACTS": "the API server is gone"}, 7, "the API server is gone"),
+        (("--limitations=nowhere.yaml",), {}, 4, "nowhere.yaml"),
+    ],
+)
+def test_a_run_that_cannot_start_says_why_and_writes_junit(
+    run: Runner, arguments: tuple[str, ...], environment: dict[str, str], code: int, says: str
+) -> None:
+    """Wrong input and an unusable cluster end with a sentence, without a traceback, with documents."""
+    (run.pytester.path / "reports").mkdir()
+    done = run(*arguments, environment=environment)
+    assert done.code == code
+    assert says in done.out
+    assert "Traceback" not in done.out
+    assert "<error" in (done.directory / "junit.xml").read_text()
+
+
+def test_properties_travel_with_the_tests(run: Runner, pytester: pytest.Pytester) -> None:
+    """pytest's own JUnit shows the verdict and the limitation of each test."""
+    suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
+    run(f"--limitations={manifest}", "--junitxml=own.xml", suites=(suite,))
+    written = (pytester.path / "own.xml").read_text()
+    assert 'name="verdict" value="limited"' in written
+    assert 'name="limitation" value="vendor-no-local-service"' in written
+
+
+def test_our_own_output_replaces_pytests(run: Runner) -> None:
+    """With our output there are plain stage lines and a summary that ends with the report's path."""
+    done = run(f"--flow={FLOW}", "--nettests-output=own", "-qq")
+    lines = done.result.outlines
+    assert lines[0] == "discover"
+    assert "observe: 12/12 checks observed" in lines
+    assert lines[-1].startswith("report: ")
+    assert lines[-1].endswith("report.html")
+    assert len(lines) <= 20
+
+
+def test_other_pytest_runs_are_left_alone(pytester: pytest.Pytester) -> None:
+    """Without our options and suites the plugin does nothing, and loads no client library."""
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_nothing_was_loaded(request):
+            assert not request.config.pluginmanager.has_plugin("nettests-controller")
+            assert "kubernetes" not in sys.modules
+            assert "nettests.session.run" not in sys.modules
+        """
+    )
+    pytester.makeini("[pytest]")
+    done = pytester.runpytest_subprocess("-pno:nettests", "-pnettests.plugin")
+    done.assert_outcomes(passed=1)
+
+
+def test_a_suite_without_a_cluster_is_refused(pytester: pytest.Pytester) -> None:
+    """A suite outside the package that is run without naming a cluster says what is missing."""
+    pytester.makeini("[pytest]")
+    suite = pytester.makepyfile(test_vendor=VENDOR_SUITE)
+    done = pytester.runpytest_subprocess("-pno:nettests", "-pnettests.plugin", suite)
+    assert done.ret != 0
+    assert "add --kubeconfig=FILE" in done.stdout.str() + done.stderr.str()

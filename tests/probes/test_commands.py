@@ -1,0 +1,121 @@
+"""Commands, word for word: argv lists and requests, per vantage, protocol and OS."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Ask
+from nettests.model.profile import Timing
+from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
+from nettests.probes.addresses import Directory
+from nettests.probes.commands import CannotAskError, Command, command, ping_words
+from tests.probes.made import FACTS, ask, deployed
+
+DIRECTORY = Directory(facts=FACTS, deployment=deployed())
+
+
+def made(question: Ask, turn: int = 0) -> Command:
+    """Return the command of a question's turn."""
+    return command(question, DIRECTORY.endpoint(question), turn, Timing())
+
+
+def test_a_pod_is_asked_to_dial_once() -> None:
+    """/dial gets host, port, protocol, request, and one try: loops stay outside."""
+    wanted = made(ask("probe-windows-1-1", TargetKind.POD_IP))
+    assert wanted.means == wanted.tool == "dial"
+    assert wanted.words == (
+        "GET",
+        "/dial?host=10.244.1.11&port=18080&protocol=http&request=hostname&tries=1",
+    )
+
+
+def test_turns_alternate_between_who_answers_and_whom_it_saw() -> None:
+    """Even turns ask for the host name, odd ones for the client's address."""
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    assert [made(question, turn).request for turn in range(3)] == [
+        "hostname",
+        "clientip",
+        "hostname",
+    ]
+    assert "port=82&protocol=http&request=whoami" in made(question, 1).path
+
+
+def test_udp_is_dialled_on_its_port() -> None:
+    """UDP questions go to the UDP port with the same two requests."""
+    question = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.UDP)
+    assert "port=81&protocol=udp&request=hostname" in made(question).path
+    assert "port=81&protocol=udp&request=clientip" in made(question, 1).path
+
+
+@pytest.mark.parametrize(
+    ("probe", "protocol", "words"),
+    [
+        ("node-linux-1-1", Protocol.TCP, ("curl", "-sS", "-m", "5", "http://10.244.1.11:18080/hostname")),
+        ("node-windows-1-1", Protocol.TCP, ("curl.exe", "-sS", "-m", "5", "http://10.244.1.11:18080/hostname")),
+        ("node-linux-1-1", Protocol.UDP, ("/agnhost", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
+        ("node-windows-1-1", Protocol.UDP,
+         ("%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
+    ],
+)  # fmt: skip
+def test_a_node_asks_by_a_process(probe: str, protocol: Protocol, words: tuple[str, ...]) -> None:
+    """Node vantages run curl for TCP and agnhost connect for UDP, in their OS's manner."""
+    wanted = made(ask(probe, TargetKind.POD_IP, protocol))
+    assert wanted.means == "exec"
+    assert wanted.words == words
+
+
+def test_ping_is_spelled_per_os() -> None:
+    """Three echoes, two seconds each, in the manner of iputils and of Windows."""
+    assert ping_words(OS.LINUX, "a") == ("ping", "-c", "3", "-W", "2", "a")
+    assert ping_words(OS.WINDOWS, "a") == ("ping", "-n", "3", "-w", "2000", "a")
+
+
+def test_ping_questions_go_to_the_address() -> None:
+    """A PING question is a process in the probe, whatever the target serves."""
+    question = ask(
+        "probe-windows-1-1", TargetKind.EXTERNAL_IP, Protocol.ICMP, question=Question.PING
+    )
+    assert made(question).words == ("ping", "-n", "3", "-w", "2000", "198.51.100.10")
+
+
+def test_names_are_resolved_by_two_clients() -> None:
+    """The system's resolver is asked by dialling the name, nslookup by a process."""
+    by_name = ask(
+        "probe-windows-1-1",
+        TargetKind.SERVICE_PARTIAL_NAME,
+        Protocol.UDP,
+        name_form="{service}.{namespace}",
+        question=Question.RESOLVE,
+    )
+    system = made(replace(by_name, resolver=Resolver.SYSTEM))
+    assert "host=svc-server-linux-1-1.nettests-run&port=81" in system.path
+    lookup = made(replace(by_name, resolver=Resolver.NSLOOKUP))
+    assert lookup.words == ("nslookup", "svc-server-linux-1-1.nettests-run")
+
+
+def test_resolution_does_not_alternate() -> None:
+    """A name alone is asked the same way every time."""
+    question = ask(
+        "probe-linux-1-1",
+        TargetKind.SERVICE_FQDN,
+        name_form="{service}.{namespace}.svc.{domain}",
+        question=Question.RESOLVE,
+        resolver=Resolver.SYSTEM,
+    )
+    assert made(question, 0) == made(question, 1)
+
+
+def test_the_outside_fetches_over_tcp_only() -> None:
+    """The external vantage fetches; UDP from there cannot be asked."""
+    wanted = made(ask("external", TargetKind.NODEPORT, on="w1"))
+    assert wanted.means == "external"
+    assert wanted.path == "http://172.30.0.21:30080/hostname"
+    with pytest.raises(CannotAskError, match="TCP only"):
+        made(ask("external", TargetKind.NODEPORT, Protocol.UDP, on="w1"))
+
+
+def test_a_dial_by_name_leaves_the_resolver_its_time() -> None:
+    """Where DNS is silent a name takes longer than a dial; the channel waits for it."""
+    by_address = made(ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP))
+    by_name = made(ask("probe-linux-1-1", TargetKind.SERVICE_FQDN))
+    assert by_name.deadline - by_address.deadline == Timing().names

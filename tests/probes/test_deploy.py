@@ -1,0 +1,154 @@
+"""Deployment: what stands, what does not and why, and the channels of what stands."""
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nettests.errors import ClusterError, DeployError
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.check import Plan, ServiceObject
+from nettests.model.profile import ClusterProfile, Timing
+from nettests.probes import Deployment, deploy, open_probes
+from nettests.session.journal import Journal
+from tests.probes.made import FACTS, PODS, deployed
+from tests.probes.netexec import DialChannel, Processes
+
+Object = dict[str, Any]
+SERVICE = ServiceObject(
+    name="svc-server-linux-1-1", backends=("server-linux-1-1",), type="NodePort"
+)
+
+
+class Cluster:
+    """Holds objects and says of each pod whether it is Ready."""
+
+    def __init__(self) -> None:
+        self.created: dict[str, Object] = {}
+        self.refused: dict[str, str] = {}
+        self.not_ready: dict[str, str] = {}
+        self.no_channel: set[str] = set()
+        self.bounds: dict[str, int] = {}
+
+    def create(self, item: Object) -> Object:
+        """Complete an object as the API server does."""
+        name = item["metadata"]["name"]
+        if name in self.refused:
+            raise ClusterError(self.refused[name])
+        stored = deepcopy(item)
+        if item["kind"] == "Service":
+            stored["spec"]["clusterIP"] = "10.96.1.1"
+            for number, port in enumerate(stored["spec"]["ports"]):
+                port["nodePort"] = 30080 + number
+        self.created[name] = stored
+        return stored
+
+    def wait_for_pods(
+        self,
+        namespace: str,
+        names: Iterable[str],
+        *,
+        ready: float,
+        stuck: float,
+        on_change: Callable[[int, int], None],
+    ) -> tuple[dict[str, Object], dict[str, str]]:
+        """Return created pods as Ready ones."""
+        found = {}
+        for name in names:
+            if name not in self.not_ready:
+                pod = deepcopy(self.created[name])
+                pod["spec"]["nodeName"] = pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]
+                pod["status"] = {"podIPs": [{"ip": "10.244.1.9"}], "hostIP": "172.30.0.11"}
+                found[name] = pod
+        on_change(len(found), len(found))
+        return found, self.not_ready
+
+    def open_http(
+        self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
+    ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
+        """Return a channel, unless the pod has none."""
+        if pod in self.no_channel:
+            raise ChannelError(f"no control channel to {pod} works")
+        return (DialChannel(pod, "127.0.0.1"),), ("port-forward: refused",)
+
+    def open_exec(
+        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+    ) -> ExecChannel:
+        """Return an exec channel and keep the bound."""
+        self.bounds[node] = at_once
+        return Processes("127.0.0.1")
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """An empty cluster."""
+    return Cluster()
+
+
+def deploy_on(cluster: Cluster) -> Deployment:
+    """Deploy the small plan."""
+    plan = Plan(checks=(), skips=(), pods=PODS, services=(SERVICE,))
+    return deploy(
+        cluster,
+        plan,
+        FACTS,
+        namespace="nettests-r",
+        labels={"nettests.dev/run": "r"},
+        profile=ClusterProfile(),
+        on_progress=lambda *_: None,
+    )
+
+
+def test_everything_stands(cluster: Cluster) -> None:
+    """Pods and Services come back with their addresses and ports; the namespace was first."""
+    found = deploy_on(cluster)
+    assert set(found.pods) == {pod.name for pod in PODS}
+    assert found.problems == {}
+    service = found.services["svc-server-linux-1-1"]
+    assert str(service.addresses[0]) == "10.96.1.1"
+    assert service.node_ports == {"hostname": 30080, "clientip": 30081, "udp": 30082}
+    assert next(iter(cluster.created)) == "nettests-r"
+
+
+def test_a_pod_that_fails_is_a_problem_and_the_others_stand(cluster: Cluster) -> None:
+    """A pod that is not Ready and one that admission refused each keep their reason."""
+    cluster.not_ready = {"probe-windows-1-1": "ImagePullBackOff"}
+    cluster.refused = {"node-windows-1-1": "violates PodSecurity"}
+    found = deploy_on(cluster)
+    assert set(found.pods) == {"server-linux-1-1", "node-linux-1-1"}
+    assert found.problems == {
+        "probe-windows-1-1": "pod probe-windows-1-1 is not Ready: ImagePullBackOff",
+        "node-windows-1-1": "Pod node-windows-1-1 was not created: violates PodSecurity",
+    }
+
+
+def test_nothing_stands_is_an_error(cluster: Cluster) -> None:
+    """When no pod comes up at all the run says so, with the first reason."""
+    cluster.refused = {pod.name: "exceeded quota" for pod in PODS}
+    with pytest.raises(DeployError, match=r"none of 4 probe pods came up.*exceeded quota"):
+        deploy_on(cluster)
+
+
+def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_path: Path) -> None:
+    """Probe pods get their channel, node pods exec alone; refusals are in the journal."""
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        probes, problems = open_probes(cluster, deployed(), FACTS, Timing(), journal)
+    assert problems == {}
+    assert set(probes) == {
+        "probe-linux-1-1", "probe-windows-1-1", "node-linux-1-1", "node-windows-1-1",
+    }  # fmt: skip
+    assert probes["node-windows-1-1"].http == ()
+    text = journal.path.read_text()
+    assert "probe probe-linux-1-1 is asked over pod-proxy (port-forward: refused)" in text
+    assert cluster.bounds["w1"] < cluster.bounds["n1"]
+
+
+def test_a_probe_without_a_channel_is_a_problem(cluster: Cluster, tmp_path: Path) -> None:
+    """Its checks will be unknown with this reason; the other probes are opened."""
+    cluster.no_channel = {"probe-windows-1-1"}
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        probes, problems = open_probes(cluster, deployed(), FACTS, Timing(), journal)
+    assert problems == {"probe-windows-1-1": "no control channel to probe-windows-1-1 works"}
+    assert "probe-linux-1-1" in probes

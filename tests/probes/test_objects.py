@@ -1,0 +1,137 @@
+"""The objects of a plan: pinned, tolerating, owned, and exposing nothing that runs commands."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from nettests.model.check import Plan, ServiceObject
+from nettests.probes import objects
+from nettests.resources import manifests_path
+from tests.probes.made import FACTS, PODS
+
+SERVICES = (
+    ServiceObject(name="svc-server-linux-1-1", backends=("server-linux-1-1",), type="NodePort"),
+    ServiceObject(name="affinity-linux-1", backends=("server-linux-1-1", "b"), session_affinity=True),
+    ServiceObject(name="servers", backends=("server-linux-1-1",), headless=True),
+)  # fmt: skip
+PLAN = Plan(checks=(), skips=(), pods=PODS, services=SERVICES)
+BLANK = objects.Blank(
+    namespace="nettests-r", labels={"nettests.dev/run": "r"}, image="registry.internal/agnhost:1"
+)
+
+
+@pytest.fixture
+def pods() -> dict[str, Any]:
+    """The plan's pods by name."""
+    return {pod["metadata"]["name"]: pod for pod in objects.pods(PLAN, FACTS, BLANK)}
+
+
+@pytest.fixture
+def services() -> dict[str, Any]:
+    """The plan's Services by name."""
+    return {item["metadata"]["name"]: item for item in objects.services(PLAN, BLANK)}
+
+
+def test_every_pod_is_pinned_declares_its_os_and_is_owned(pods: dict[str, Any]) -> None:
+    """Labels pin a pod to its node and OS; run labels and image come from the run."""
+    for planned in PODS:
+        pod = pods[planned.name]
+        spec = pod["spec"]
+        assert spec["nodeSelector"] == {
+            "kubernetes.io/hostname": planned.node,
+            "kubernetes.io/os": planned.os.value,
+        }
+        assert spec["os"] == {"name": planned.os.value}
+        assert "nodeName" not in spec
+        assert pod["metadata"]["namespace"] == "nettests-r"
+        assert pod["metadata"]["labels"]["nettests.dev/run"] == "r"
+        assert {item["image"] for item in spec["containers"]} == {"registry.internal/agnhost:1"}
+
+
+def test_no_pod_has_an_account_links_or_probes(pods: dict[str, Any]) -> None:
+    """httpGet and tcpSocket probes are node → pod flows themselves, so there are none."""
+    for pod in pods.values():
+        assert pod["spec"]["automountServiceAccountToken"] is False
+        assert pod["spec"]["enableServiceLinks"] is False
+        for container in pod["spec"]["containers"]:
+            assert not {"livenessProbe", "readinessProbe", "startupProbe"} & container.keys()
+
+
+def test_taints_of_the_node_are_tolerated(pods: dict[str, Any]) -> None:
+    """Windows nodes are tainted in most clusters; the toleration names the taint."""
+    assert pods["probe-windows-1-1"]["spec"]["tolerations"] == [
+        {"key": "os", "operator": "Exists", "effect": "NoSchedule"}
+    ]
+    assert pods["server-linux-1-1"]["spec"]["tolerations"] == []
+
+
+def test_a_windows_node_vantage_is_a_host_process(pods: dict[str, Any]) -> None:
+    """HostProcess needs hostNetwork, hostProcess, a user, and the path of the program."""
+    spec = pods["node-windows-1-1"]["spec"]
+    assert spec["hostNetwork"] is True
+    assert spec["securityContext"]["windowsOptions"] == {
+        "hostProcess": True,
+        "runAsUserName": "NT AUTHORITY\\SYSTEM",
+    }
+    assert spec["containers"][0]["command"] == ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
+
+
+def test_a_linux_node_vantage_is_on_the_host(pods: dict[str, Any]) -> None:
+    """hostNetwork is enough on Linux, and nothing of Windows is declared."""
+    spec = pods["node-linux-1-1"]["spec"]
+    assert spec["hostNetwork"] is True
+    assert "securityContext" not in spec
+
+
+@pytest.mark.parametrize("file", sorted((manifests_path() / "probes").glob("*.yaml")))
+def test_whatever_is_exposed_has_its_handler_overridden(file: Path) -> None:
+    """Only the probe inside the pod network runs a netexec that serves /shell and /exit."""
+    item = YAML(typ="safe").load(file.read_text())
+    if item["kind"] != "Pod" or item["metadata"]["labels"]["nettests.dev/purpose"] == "probe":
+        return
+    for container in item["spec"]["containers"]:
+        command, *options = container["args"]
+        overridden = any(option.startswith("--http-override=/") for option in options)
+        assert command == "no-snat-test" or (command == "netexec" and overridden)
+
+
+def test_servers_have_names_and_back_their_services(
+    pods: dict[str, Any], services: dict[str, Any]
+) -> None:
+    """A server pod is selected by each Service that lists it and by no other pod's."""
+    server = pods["server-linux-1-1"]
+    assert (server["spec"]["hostname"], server["spec"]["subdomain"]) == (
+        "server-linux-1-1",
+        "servers",
+    )
+    for service in services.values():
+        selector = service["spec"]["selector"]
+        assert selector.items() <= server["metadata"]["labels"].items()
+        assert not selector.items() <= pods["probe-windows-1-1"]["metadata"]["labels"].items()
+
+
+def test_services_have_their_kind(services: dict[str, Any]) -> None:
+    """NodePort, affinity and headless are what the plan says; ports are the same everywhere."""
+    assert services["svc-server-linux-1-1"]["spec"]["type"] == "NodePort"
+    assert services["affinity-linux-1"]["spec"]["sessionAffinity"] == "ClientIP"
+    assert services["servers"]["spec"]["clusterIP"] == "None"
+    assert [
+        (port["name"], port["port"], port["targetPort"], port["protocol"])
+        for port in services["svc-server-linux-1-1"]["spec"]["ports"]
+    ] == [("hostname", 80, 18080, "TCP"), ("clientip", 82, 18082, "TCP"), ("udp", 81, 18081, "UDP")]
+
+
+def test_label_values_and_keys_are_valid() -> None:
+    """Keys and values stay within Kubernetes' limits for the longest names a plan makes."""
+    longest = f"{objects.MEMBER_LABEL}svc-server-windows-10-2-b"
+    assert len(longest.partition("/")[2]) <= 63
+
+
+def test_the_namespace_allows_privileged_pods() -> None:
+    """Pod Security would refuse hostNetwork and HostProcess otherwise."""
+    item = objects.namespace(BLANK)
+    assert item["metadata"]["name"] == "nettests-r"
+    assert item["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+    assert item["metadata"]["labels"]["nettests.dev/run"] == "r"

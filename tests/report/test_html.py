@@ -1,0 +1,221 @@
+"""``report.html`` is one file that can be read without a network, a script or colours."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from lxml import html
+
+from nettests.model.expectation import Source
+from nettests.model.words import Verdict
+from nettests.report import Results, build_results, render_html
+from nettests.report.html import link
+from nettests.report.matrix import flow_groups
+from tests.report.hostile import hostile_records
+
+
+@pytest.fixture(scope="module")
+def page(eventful_run: Results) -> html.HtmlElement:
+    return html.fromstring(render_html(eventful_run))
+
+
+@pytest.fixture(scope="module")
+def hostile_page() -> str:
+    return render_html(build_results(hostile_records()))
+
+
+def words(element: html.HtmlElement) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+def test_the_page_requests_nothing(page: html.HtmlElement) -> None:
+    """No element loads anything: no address but of links and of the page's own shapes."""
+    loading = page.xpath("//@src | //link/@href | //*[local-name()='image']/@href | //@action")
+    assert loading == []
+    assert all(target.startswith("#") for target in page.xpath("//*[local-name()='use']/@href"))
+    assert not re.search(r"url\(|@import", "".join(page.xpath("//style/text()")))
+
+
+def test_the_page_forbids_what_is_not_its_own(page: html.HtmlElement) -> None:
+    """The page's policy allows its own style and script by digest and nothing else."""
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert page.xpath("//@style") == []
+    assert page.xpath("//@*[starts-with(name(), 'on')]") == []
+
+
+def test_the_answer_comes_first(page: html.HtmlElement) -> None:
+    """The headline answers the question, below it the cluster in one line."""
+    assert words(page.find(".//h1")) == "Something does not behave as documented"
+    (cluster,) = page.xpath("//p[@class='cluster']")
+    assert words(cluster).startswith("Kubernetes 1.29.4 · 2 Windows nodes (17763.1339)")
+
+
+def test_every_verdict_is_counted_at_first_sight(
+    page: html.HtmlElement, eventful_run: Results
+) -> None:
+    """Each verdict's tile has its number, word and meaning."""
+    for verdict, count in eventful_run.counts.items():
+        (tile,) = page.xpath(f"//button[@data-verdict='{verdict.value}']")
+        assert words(tile).startswith(f"{count} {verdict.value} ")
+
+
+def test_each_check_is_one_cell_entry_with_shape_and_word(
+    page: html.HtmlElement, eventful_run: Results
+) -> None:
+    """A matrix entry says its verdict by shape and by word, never by colour alone."""
+    chips = page.xpath("//table[@class='matrix']//a[@data-check]")
+    planned = {check.id: check.verdict for check in eventful_run.checks if check.check}
+    assert {chip.get("data-check") for chip in chips} == set(planned)
+    for chip in chips:
+        verdict = planned[chip.get("data-check")]
+        assert verdict.value in words(chip)
+        (shape,) = chip.xpath(".//*[local-name()='use']/@href")
+        assert shape == f"#i-{verdict.value}"
+        assert page.xpath(f"//*[@id='i-{verdict.value}']")
+
+
+def test_shapes_differ(page: html.HtmlElement) -> None:
+    """No two verdicts share a drawing."""
+    symbols = page.xpath("//*[local-name()='symbol']")
+    drawings = [b"".join(html.tostring(part) for part in symbol) for symbol in symbols]
+    assert len(drawings) == len(set(drawings)) == len(Verdict)
+
+
+def test_each_link_within_the_page_has_its_end(page: html.HtmlElement) -> None:
+    """One click on a cell, a flow or a limitation leads somewhere, without a script too."""
+    ends = set(page.xpath("//@id"))
+    within = {target[1:] for target in page.xpath("//a/@href") if target.startswith("#")}
+    assert within <= ends
+    ids = page.xpath("//@id")
+    assert len(ids) == len(set(ids))
+
+
+def test_evidence_holds_command_output_and_controls(page: html.HtmlElement) -> None:
+    """A red check's evidence has what was asked, what came back, and the positive controls."""
+    found = evidence(page, "pod-to-service-fqdn/linux-1/windows-1/other-node/tcp")
+    text = words(found)
+    assert "/dial?host=10.96.44.7" in text
+    assert "connection refused" in text
+    assert "Expected connected" in text
+    assert "Observed refused" in text
+    assert "Next step check that the target listens" in text
+    assert "Positive controls" in text
+    assert "client-pod 10.244.0.5" in text
+
+
+def test_evidence_of_a_limitation_links_its_source(page: html.HtmlElement) -> None:
+    """A limited check names limitation, mechanism, facts, place in the manifest and source."""
+    found = evidence(page, "node-to-service-clusterip/windows-1/linux-1/other-node/udp")
+    text = words(found)
+    assert "win-node-to-clusterip" in text
+    assert "No HNS load balancer rule" in text
+    assert "--enable-dsr=false" in text
+    assert "manifests/limitations/base.yaml:" in text
+    assert "Without it: replied" in text
+    assert found.xpath(".//a[starts-with(@href, 'https://kubernetes.io/docs/')]")
+
+
+def test_evidence_of_many_connections_is_cut_and_says_where_the_rest_is(
+    page: html.HtmlElement,
+) -> None:
+    """Thirty-two connections are sampled; the others are where the page says."""
+    text = words(evidence(page, "session-affinity/windows-1/linux-1/other-node/tcp"))
+    assert "more attempts, all in results.json" in text
+    assert "more answers of this kind, all in journal.jsonl" in text
+    assert "several-backends" in text
+
+
+def test_skips_are_shown_with_their_reason(page: html.HtmlElement) -> None:
+    """What never applied stands below its flow, with the reason once."""
+    (flow,) = page.xpath("//article[@data-flow='nodeport-from-external']")
+    assert "12 not asked: the cluster profile declares no external vantage" in words(flow)
+
+
+def test_unknown_facts_say_why(page: html.HtmlElement) -> None:
+    """A fact that was not read is unknown with its reason, never blank."""
+    (cluster,) = page.xpath("//section[@id='s-cluster']")
+    assert "unknown host-gw has no overlay" in words(cluster)
+
+
+def test_tables_are_labelled_for_screen_readers(page: html.HtmlElement) -> None:
+    """Heads of rows and columns are marked as such, and scrolling regions have names."""
+    assert page.xpath("//thead//th[not(@scope='col')]") == []
+    assert page.xpath("//tbody//th[not(@scope='row')]") == []
+    assert page.xpath("//*[@role='region'][not(@aria-label)]") == []
+    assert page.get("lang") == "en"
+
+
+def test_hostile_texts_add_no_element(hostile_page: str) -> None:
+    """Whatever a cluster says, the page's only script is its own, and no handler is added."""
+    page = html.fromstring(hostile_page)
+    assert len(page.xpath("//script")) == 1
+    assert "alert(1)" not in page.xpath("//script")[0].text
+    assert page.xpath("//*[@onmouseover]") == []
+    assert page.xpath("//b[contains(., 'alert')]") == []
+
+
+def test_hostile_texts_are_shown(hostile_page: str) -> None:
+    """An attack is readable: as text, with its hidden characters named."""
+    text = html.fromstring(hostile_page).text_content()
+    assert "<script>alert(1)</script>" in text
+    assert "{{ 7*7 }}" in text
+    assert "⟨U+202E⟩txt.exe" in text
+    assert "␀" in text
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x1b", "\u202e", "\u2028", "\ufeff"])
+def test_no_hidden_character_reaches_the_page(hostile_page: str, character: str) -> None:
+    """Nothing in the page is invisible or reorders what stands around it."""
+    assert character not in hostile_page
+
+
+@pytest.mark.parametrize(
+    ("address", "linked"),
+    [
+        ("https://kubernetes.io/docs/", True),
+        ("http://example.test/a", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("https:", False),
+        ("//example.test", False),
+        ("Kubernetes documentation, Services", False),
+        ("http://[broken", False),
+    ],
+)
+def test_only_web_addresses_are_linked(address: str, linked: bool) -> None:
+    """A source becomes a link only if it has an http or https address with a host."""
+    assert bool(link(Source(document=address))) is linked
+    assert bool(link(Source(document="a document", address=address))) is linked
+
+
+def test_a_run_that_could_not_start_has_a_page() -> None:
+    """The page then says why, and nothing else."""
+    told = {"record": "event", "at": "2026-11-21T14:04:12+00:00", "text": "the token expired"}
+    page = html.fromstring(render_html(build_results([told])))
+    assert words(page.find(".//h1")) == "The run could not start"
+    assert "the token expired" in words(page.xpath("//section[@class='hero']")[0])
+    assert page.xpath("//table[@class='matrix']") == []
+
+
+@pytest.mark.parametrize("render", [render_html])
+def test_rendering_twice_gives_the_same_text(
+    quiet: Results, render: Callable[[Results], str]
+) -> None:
+    """The page depends on nothing but its results."""
+    assert render(quiet) == render(quiet)
+
+
+def test_windows_stands_first_in_every_matrix(quiet: Results) -> None:
+    """Rows and columns begin with Windows where there is one, and end with what lies outside."""
+    for group in flow_groups(quiet.checks):
+        for names in (group.table.rows, [column.target for column in group.table.columns]):
+            kinds = [(not n.startswith("windows"), n.startswith("outside")) for n in names]
+            assert kinds == sorted(kinds), group.flow
+
+
+def evidence(page: html.HtmlElement, check_id: str) -> html.HtmlElement:
+    (found,) = page.xpath(f"//div[@id='{check_id}']")
+    element: html.HtmlElement = found
+    return element

@@ -1,0 +1,143 @@
+"""``junit.xml`` is valid by its schema and says the verdicts in JUnit's words."""
+
+from importlib.resources import files
+
+import pytest
+from lxml import etree
+
+from nettests.model.words import Verdict
+from nettests.report import Results, build_results, render_junit
+from tests.report.hostile import hostile_records
+
+SCHEMA = etree.XMLSchema(
+    etree.fromstring(files("nettests.report").joinpath("junit.xsd").read_bytes())
+)
+
+
+def tree(results: Results) -> etree._Element:
+    root = etree.fromstring(render_junit(results).encode())
+    SCHEMA.assertValid(root)
+    return root
+
+
+def case(root: etree._Element, name: str) -> etree._Element:
+    return next(one for one in root.iter("testcase") if one.get("name") == name)
+
+
+def properties(element: etree._Element) -> dict[str, str]:
+    return {one.get("name"): one.get("value") for one in element.findall("properties/property")}
+
+
+def test_each_flow_is_a_suite_and_each_check_a_case(eventful_run: Results) -> None:
+    """Everything due is a test case, skips too."""
+    root = tree(eventful_run)
+    assert len(list(root.iter("testcase"))) == eventful_run.coverage.due
+    names = [suite.get("name") for suite in root.iter("testsuite")]
+    assert names == list(dict.fromkeys(check.flow for check in eventful_run.checks))
+
+
+def test_the_totals_are_those_of_the_cases(eventful_run: Results) -> None:
+    """The counts of the root and of each suite are what their cases hold."""
+    root = tree(eventful_run)
+    for element in (root, *root.iter("testsuite")):
+        for attribute, tag in (
+            ("failures", "failure"),
+            ("errors", "error"),
+            ("skipped", "skipped"),
+        ):
+            assert int(element.get(attribute)) == len(list(element.iter(tag))), attribute
+        assert int(element.get("tests")) == len(list(element.iter("testcase")))
+
+
+def test_limited_is_an_expected_failure_with_the_limitations_id(quiet: Results) -> None:
+    """A known limitation is a skip of pytest's type for expected failures."""
+    found = case(tree(quiet), "node-to-service-clusterip/windows-1/linux-1/other-node/tcp")
+    skipped = found.find("skipped")
+    assert skipped is not None
+    assert skipped.get("type") == "pytest.xfail"
+    assert skipped.get("message").startswith("win-node-to-clusterip ")
+    assert (
+        "source: Kubernetes documentation, Networking on Windows §Limitations https" in skipped.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tag", "kind"),
+    [
+        (Verdict.FAIL, "failure", "nettests.fail"),
+        (Verdict.LIFTED, "failure", "nettests.lifted"),
+        (Verdict.FLAKY, "failure", "nettests.flaky"),
+        (Verdict.UNKNOWN, "error", "nettests.unknown"),
+        (Verdict.LIMITED, "skipped", "pytest.xfail"),
+        (Verdict.SKIPPED, "skipped", "pytest.skip"),
+    ],
+)
+def test_a_verdict_has_its_element(
+    eventful_run: Results, verdict: Verdict, tag: str, kind: str
+) -> None:
+    """Failures, errors and skips are told apart as CI systems read them."""
+    root = tree(eventful_run)
+    for check in eventful_run.checks:
+        if check.verdict is verdict:
+            found = case(root, check.id).find(tag)
+            assert found is not None
+            assert found.get("type") == kind
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.RECORDED])
+def test_what_is_fine_has_no_element(eventful_run: Results, verdict: Verdict) -> None:
+    """A pass and a recorded check are passed cases; the property tells which."""
+    root = tree(eventful_run)
+    chosen = [check for check in eventful_run.checks if check.verdict is verdict]
+    for check in chosen:
+        found = case(root, check.id)
+        assert [child.tag for child in found] == ["properties"]
+        assert properties(found)["verdict"] == verdict.value
+
+
+def test_properties_carry_the_values_of_a_check(quiet: Results) -> None:
+    """What results.json says of a check stands in its properties."""
+    found = case(tree(quiet), "node-to-service-clusterip/windows-1/linux-1/other-node/tcp")
+    values = properties(found)
+    assert values["source.os"] == "windows"
+    assert values["source.build"] == "17763.1339"
+    assert values["target.kind"] == "service-clusterip"
+    assert values["limitation"] == "win-node-to-clusterip"
+    assert values["placement"] == "other-node"
+
+
+def test_a_run_that_could_not_start_is_one_error() -> None:
+    """CI sees a red case, not an empty file."""
+    told = {"record": "event", "at": "2026-11-21T14:04:12+00:00", "text": "token expired <now>"}
+    root = tree(build_results([told]))
+    (only,) = root.iter("testcase")
+    assert only.find("error").get("message") == "token expired <now>"
+    assert (root.get("tests"), root.get("errors")) == ("1", "1")
+
+
+def test_an_empty_journal_is_one_error() -> None:
+    """Nothing at all is still a document with one error."""
+    assert len(list(tree(build_results([])).iter("error"))) == 1
+
+
+def test_hostile_texts_keep_the_document_valid() -> None:
+    """Characters that XML refuses are shown by name; markup is text."""
+    root = tree(build_results(hostile_records()))
+    (message,) = {
+        one.get("message") for one in root.iter("skipped") if "alert" in one.get("message")
+    }
+    assert "␀" in message
+    assert "⟨U+202E⟩" in message
+    assert not list(root.iter("script"))
+
+
+def test_the_schema_can_fail() -> None:
+    """The schema refuses a skip of an unknown kind and a case without a name."""
+    head = '<testsuites name="n" tests="1" failures="0" errors="0" skipped="0" time="0">'
+    suite = '<testsuite name="n" tests="1" failures="0" errors="0" skipped="0" time="0">'
+    for body in (
+        '<testcase classname="c" name="n" time="0"><skipped type="x" message=""/></testcase>',
+        '<testcase classname="c" time="0"/>',
+    ):
+        text = f"{head}{suite}{body}</testsuite></testsuites>"
+        assert not SCHEMA.validate(etree.fromstring(text))

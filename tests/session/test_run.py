@@ -1,0 +1,236 @@
+"""A run's stages without a cluster that works: what is refused, what is recorded, what is left behind."""
+
+import json
+import re
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nettests.errors import ClusterError, ManifestError, PathError
+from nettests.model.words import Outcome
+from nettests.plan import load
+from nettests.resources import suites_path
+from nettests.session.blueprint import narrowed, read_manifests
+from nettests.session.journal import Finished, Follower
+from nettests.session.observed import observed
+from nettests.session.options import Progress, RunOptions
+from nettests.session.run import Run, new_run_id, prepare, record_failed_start, require_writable
+from nettests.session.signals import ending_signals
+from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
+from tests.cluster.recorded import linux_node, windows_node
+
+FLOWS = load([suites_path()]).flows
+
+
+class Cluster:
+    """An API server that knows nodes and nothing else; ``denied`` verbs are refused in reviews."""
+
+    def __init__(self) -> None:
+        self.denied: set[str] = set()
+        self.namespaces: list[str] = []
+        self.create_pods: Callable[[Request], Reply] = lambda _: status(403, "Forbidden", "quota")
+
+    def __call__(self, request: Request) -> Reply:
+        path, _, _ = request.path.partition("?")
+        if path == "/version":
+            return Reply(body={"gitVersion": "v1.29.4"})
+        if path == "/api/v1/nodes":
+            return Reply(body={"metadata": {}, "items": [linux_node(), windows_node()]})
+        if path.endswith("selfsubjectaccessreviews"):
+            attributes = request.body["spec"]["resourceAttributes"]
+            allowed = f"{attributes['verb']} {attributes['resource']}" not in self.denied
+            return Reply(status=201, body={"status": {"allowed": allowed}})
+        return self._namespaced(request, path)
+
+    def _namespaced(self, request: Request, path: str) -> Reply:
+        if path.startswith("/api/v1/namespaces") and request.method == "DELETE":
+            self.namespaces.remove(path.rpartition("/")[2])
+            return Reply(body={})
+        if path == "/api/v1/namespaces" and request.method == "POST":
+            self.namespaces.append(request.body["metadata"]["name"])
+            return Reply(status=201, body=request.body)
+        if path == "/api/v1/namespaces":
+            items = [{"metadata": {"name": name}} for name in self.namespaces]
+            return Reply(body={"metadata": {}, "items": items})
+        if request.method == "POST":
+            return self.create_pods(request)
+        return status(404, "NotFound", f"{path} not found")
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """The server's state."""
+    return Cluster()
+
+
+@pytest.fixture
+def options(cluster: Cluster, tmp_path: Path) -> Iterator[RunOptions]:
+    """Options of a run against the server."""
+    with serving(cluster) as api:
+        yield _options(api, tmp_path)
+
+
+def _options(api: Api, directory: Path) -> RunOptions:
+    return RunOptions(
+        kubeconfig=write_kubeconfig(directory / "kubeconfig", api.url),
+        report_dir=directory / "reports",
+        argv=("nettests", "run"),
+    )
+
+
+def records(directory: Path, kind: str) -> list[dict[str, Any]]:
+    """Return a journal's records of one kind."""
+    lines = (directory / "journal.jsonl").read_text().splitlines()
+    return [record for line in lines if (record := json.loads(line))["record"] == kind]
+
+
+def test_a_run_id_is_a_dns_label() -> None:
+    """``nettests-<run id>`` has to be a namespace's name; two runs never share an id."""
+    ids = {new_run_id() for _ in range(50)}
+    assert len(ids) > 1
+    for run_id in ids:
+        assert re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", f"nettests-{run_id}")
+
+
+def test_prepare_reads_the_cluster_and_writes_nothing(options: RunOptions) -> None:
+    """Facts, plan and expectations are there; no directory and no object is."""
+    prepared = prepare(options, FLOWS)
+    assert {node.name for node in prepared.blueprint.facts.nodes} == {"n1", "w1"}
+    assert prepared.blueprint.plan.checks
+    assert set(prepared.blueprint.expectations) == {c.id for c in prepared.blueprint.plan.checks}
+    assert not options.report_dir.exists()
+
+
+def test_a_missing_permission_is_refused_before_anything_is_deployed(
+    cluster: Cluster, options: RunOptions
+) -> None:
+    """Without permission to create pods the run does not begin."""
+    cluster.denied = {"create pods"}
+    with pytest.raises(ClusterError, match="no permission to create pods"):
+        prepare(options, FLOWS)
+    assert cluster.namespaces == []
+
+
+def test_a_broken_manifest_is_reported_before_the_cluster_is_asked(tmp_path: Path) -> None:
+    """The user's own manifest is read first, and its error is the one that is seen."""
+    broken = tmp_path / "mine.yaml"
+    broken.write_text("apiVersion: nettests.dev/v1alpha1\nkind: Nonsense\n")
+    options = RunOptions(kubeconfig=tmp_path / "nosuch", manifests=(broken,))
+    with pytest.raises(ManifestError, match=r"mine\.yaml"):
+        prepare(options, FLOWS)
+
+
+def test_a_missing_manifest_is_said(tmp_path: Path) -> None:
+    """A file that does not exist is an error with its name."""
+    with pytest.raises(ManifestError, match=r"nosuch\.yaml cannot be read"):
+        read_manifests([tmp_path / "nosuch.yaml"])
+
+
+def test_shipped_manifests_are_digested_under_their_short_names() -> None:
+    """Reports name shipped files by their place in the project, with the content's digest."""
+    _, digests = read_manifests()
+    assert digests
+    for digest in digests:
+        assert digest.file.startswith("manifests/limitations/")
+        assert re.fullmatch(r"[0-9a-f]{64}", digest.sha256)
+
+
+def test_a_run_that_could_not_start_leaves_a_journal(tmp_path: Path) -> None:
+    """The reason is in a journal of its own, which ``latest`` points to."""
+    options = RunOptions(report_dir=tmp_path / "reports")
+    directory = record_failed_start(options, ClusterError("no kubeconfig"), exit_code=4)
+    assert "no kubeconfig" in records(directory, "event")[0]["text"]
+    assert records(directory, "end")[0]["exit_code"] == 4
+    assert (tmp_path / "reports" / "latest").resolve() == directory.resolve()
+
+
+def test_when_nothing_stands_every_check_is_distrusted_and_nothing_is_left(
+    cluster: Cluster, options: RunOptions
+) -> None:
+    """Pods are refused by admission: each waiting test gets the reason, the namespace goes."""
+    prepared = prepare(options, FLOWS)
+    told: list[Progress] = []
+    run = Run(prepared, told.append)
+    check = prepared.blueprint.plan.checks[0]
+    run.start([check.id])
+    finished = Follower(run.journal.path).wait(check.id, timeout=60)
+    assert "none of" in str(finished.distrust)
+    assert "quota" in str(finished.distrust)
+    run.finish(exit_code=6, counts={"unknown": 1})
+    run.stop()
+    assert cluster.namespaces == []
+    assert told[-1].stage == "done"
+    assert records(run.directory, "end")[0]["counts"] == {"unknown": 1}
+
+
+def test_only_the_selected_is_planned_and_recorded(options: RunOptions) -> None:
+    """The journal says what was due of the selection: checks with expectations, and skips."""
+    prepared = prepare(options, FLOWS)
+    plan = prepared.blueprint.plan
+    run = Run(prepared)
+    run.start([plan.checks[3].id, plan.skips[0].id])
+    run.finish(exit_code=0, counts={})
+    assert [item["check"]["id"] for item in records(run.directory, "planned")] == [
+        plan.checks[3].id
+    ]
+    assert "expectation" in records(run.directory, "planned")[0]
+    assert [item["skip"]["id"] for item in records(run.directory, "skip")] == [plan.skips[0].id]
+    (head,) = records(run.directory, "run")
+    assert (head["context"], head["argv"]) == ("test", ["nettests", "run"])
+    assert records(run.directory, "facts")[0]["facts"]["context"] == "test"
+
+
+def test_a_selection_deploys_no_more_than_it_needs(options: RunOptions) -> None:
+    """One pod-to-pod check needs its probe, its target and its controls, and no Service."""
+    made = prepare(options, FLOWS).blueprint
+    check = next(item for item in made.plan.checks if item.flow == "pod-to-pod-ip")
+    part = narrowed(made.plan, made.facts, [check.id])
+    assert part.checks == (check,)
+    assert part.services == ()
+    assert {check.source.probe, check.target.pod} <= {pod.name for pod in part.pods}
+    assert len(part.pods) < len(made.plan.pods)
+
+
+def test_a_run_of_skips_alone_touches_no_cluster(cluster: Cluster, options: RunOptions) -> None:
+    """Nothing is deployed for checks that do not apply."""
+    prepared = prepare(options, FLOWS)
+    run = Run(prepared)
+    run.start([prepared.blueprint.plan.skips[0].id])
+    run.finish(exit_code=0, counts={})
+    assert cluster.namespaces == []
+    assert records(run.directory, "event") == []
+
+
+def test_distrust_outlives_good_answers(options: RunOptions) -> None:
+    """What the journal distrusts stays untrusted, and a check without answers says why."""
+    check = prepare(options, FLOWS).blueprint.plan.checks[0]
+    seen = observed(check, Finished(check=check.id, distrust="the probe is in the wrong place"))
+    assert (seen.trusted, seen.outcome) == (False, Outcome.PROBE_FAILED)
+    assert seen.distrust == "the probe is in the wrong place"
+    assert observed(check, Finished(check=check.id)).distrust == "nothing was asked"
+
+
+@pytest.mark.parametrize("place", ["/proc/nettests", "file/below"])
+def test_a_report_folder_that_cannot_be_written_is_refused(tmp_path: Path, place: str) -> None:
+    """Nobody finds out at the end of a run that its report has no place."""
+    (tmp_path / "file").touch()
+    with pytest.raises(PathError, match="no report can be written to"):
+        require_writable(tmp_path / place)
+
+
+def test_an_empty_folder_of_manifests_is_refused(tmp_path: Path) -> None:
+    """A folder without manifests is a mistake, not a site without limitations."""
+    with pytest.raises(ManifestError, match="holds no manifest"):
+        read_manifests([tmp_path])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_interrupt_as_ctrl_c_does(number: signal.Signals) -> None:
+    """A service manager's and a closed terminal's signal unwind the block, and only the block."""
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), ending_signals():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before

@@ -1,0 +1,79 @@
+"""The shipped suites: their flows, their style, and that they know nothing of the lab."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from nettests.plan import load
+from nettests.resources import suites_path
+
+MODULES = sorted(suites_path().glob("*.py"))
+DUE = {
+    "dsr-source-address",
+    "icmp-egress",
+    "icmp-pod-to-pod",
+    "node-to-pod",
+    "node-to-service-clusterip",
+    "nodeport-from-external",
+    "nodeport-from-local-node",
+    "nodeport-from-other-node",
+    "pod-a-record",
+    "pod-to-external-dns",
+    "pod-to-external-ip",
+    "pod-to-node",
+    "pod-to-pod-ip",
+    "pod-to-pod-name",
+    "pod-to-service-clusterip",
+    "pod-to-service-fqdn",
+    "pod-to-service-partial-name",
+    "pod-to-service-pqdn",
+    "session-affinity",
+}
+
+
+def functions_of(module: Path) -> list[ast.FunctionDef]:
+    """Return the test functions of a suite module."""
+    tree = ast.parse(module.read_text())
+    return [item for item in tree.body if isinstance(item, ast.FunctionDef)]
+
+
+def test_every_flow_is_declared() -> None:
+    """The shipped suites declare the documented flows, and no others."""
+    assert {flow.name for flow in load([suites_path()]).flows} == DUE
+
+
+def test_every_flow_names_its_source() -> None:
+    """A claim comes from a document and a section of it."""
+    for flow in load([suites_path()]).flows:
+        assert flow.sources, flow.name
+        assert all(source.document and source.section for source in flow.sources), flow.name
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_suite_tests_are_short_and_only_assert(module: Path) -> None:
+    """A suite test is its claim and one assertion: what decides is elsewhere."""
+    for test in functions_of(module):
+        assert ast.get_docstring(test), test.name
+        assert [type(line) for line in test.body[1:]] == [ast.Assert], test.name
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_every_test_of_a_suite_declares_a_flow(module: Path) -> None:
+    """No suite test runs outside the plan."""
+    assert len(functions_of(module)) == len(load([module]).flows)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_suites_know_nothing_of_the_lab(module: Path) -> None:
+    """Suites import vocabulary and planning only; whether the cluster is real is not their matter."""
+    tree = ast.parse(module.read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= {
+        "nettests.model.expectation",
+        "nettests.model.verdict",
+        "nettests.model.words",
+        "nettests.plan",
+    }
+    assert "lab" not in inspect.cleandoc(module.read_text()).lower().split()
