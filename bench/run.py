@@ -1,0 +1,100 @@
+"""A whole run on the lab: where its time goes, and how many API requests a check costs.
+
+    python bench/run.py [PROFILE …]
+
+Prints, for each profile, the seconds until every node is Ready, the seconds of the run, API requests
+per check as the API server counted them, and the share of asking time that was spent waiting for
+time-outs. The budget of the default profile on two cores: Ready in 5 s, the run in 60 s.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from kubernetes import config
+
+PROFILES = ("win2019-l2bridge",)
+TIMED_OUT = 4.5
+"""An answer that took longer than this waited for a time-out: dials give up after 5 s."""
+
+
+def main() -> None:
+    """Measure every profile that was named."""
+    for profile in sys.argv[1:] or PROFILES:
+        measure(profile)
+
+
+def measure(profile: str) -> None:
+    """Bring a lab up, run on it, take it down, and print the figures."""
+    began = time.monotonic()
+    name = f"bench-{time.time_ns() % 10**9}"
+    up = json.loads(nettests("lab", "up", "--profile", profile, "--name", name, "--json"))
+    ready = time.monotonic() - began
+    try:
+        before = requests(up["kubeconfig"])
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.monotonic()
+            nettests(
+                "run",
+                "--quiet",
+                f"--kubeconfig={up['kubeconfig']}",
+                f"--cluster-profile={up['cluster_profile']}",
+                f"--report-dir={folder}",
+            )
+            took = time.monotonic() - began
+            journal = (Path(folder) / "latest" / "journal.jsonl").read_text().splitlines()
+        asked = requests(up["kubeconfig"]) - before
+    finally:
+        nettests("lab", "down", "--name", name)
+    show(profile, ready, took, [json.loads(line) for line in journal], asked)
+
+
+def show(
+    profile: str,
+    ready: float,
+    took: float,
+    records: list[dict[str, Any]],
+    asked: Counter[str],
+) -> None:
+    """Print one profile's figures."""
+    checks = sum(1 for record in records if record["record"] == "planned")
+    raws = [record["raw"] for record in records if record["record"] == "raw"]
+    asking = sum(raw["elapsed"] for raw in raws)
+    waiting = sum(raw["elapsed"] for raw in raws if raw["elapsed"] > TIMED_OUT)
+    probing = asked["proxy"] + asked["exec"] + asked["portforward"]
+    print(f"{profile}")
+    print(f"  all nodes Ready            {ready:6.1f} s")
+    print(f"  run, discovery to report   {took:6.1f} s   {checks} checks, {len(raws)} questions")
+    print(f"  API requests to probes     {probing / checks:6.1f} a check   ({dict(asked)})")
+    print(f"  asking, all probes added   {asking:6.1f} s   at once: {asking / took:.1f}")
+    print(f"  of that, for time-outs     {waiting / asking:6.0%}")
+
+
+def requests(kubeconfig: str) -> Counter[str]:
+    """Return the API server's own count of requests, by subresource (``objects`` for none)."""
+    counted: Counter[str] = Counter()
+    web = config.new_client_from_config(config_file=kubeconfig)
+    credentials = web.configuration.auth_settings()["BearerToken"]["value"]
+    url = f"{web.configuration.host}/metrics"
+    text = web.call_api("GET", url, {"Authorization": credentials}).read().decode()
+    # sample: apiserver_request_total{resource="pods",subresource="proxy",verb="GET"} 644
+    for subresource, count in re.findall(r'subresource="(\w*)".*} (\d+)', text):
+        counted[subresource or "objects"] += int(count)
+    return counted
+
+
+def nettests(*arguments: str) -> str:
+    """Run the command line and return what it printed; it must succeed."""
+    return subprocess.run(
+        [sys.executable, "-m", "nettests", *arguments], capture_output=True, text=True, check=True
+    ).stdout
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Make ``reports/sample``: a whole run of the default lab profile, as a reader would get it.
+
+``make sample`` runs the lab; with ``--render`` the documents are made again from the committed journal,
+which is enough when only their form changed. Paths of the machine that made it are taken out.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from nettests.plugin.documents import write_documents
+from nettests.session.run import JOURNAL
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = ROOT / "reports" / "sample"
+NEUTRAL = {
+    "argv": ["nettests", "run", "--lab"],
+    "suites": ["suites"],
+    "cluster_profile": "cluster-profile.yaml",
+}
+"""What the run's record says instead of one machine's paths."""
+
+
+def main() -> int:
+    """Return the exit code of the run, 0 when documents are only rendered again."""
+    if sys.argv[1:] not in ([], ["--render"]):
+        sys.exit("usage: sample.py [--render]")
+    if sys.argv[1:] == ["--render"]:
+        write_documents(SAMPLE)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="nettests-sample-") as folder:
+        command = [sys.executable, "-m", "nettests", "run", "--lab", f"--report-dir={folder}"]
+        done = subprocess.run(command, cwd=ROOT, check=False)
+        if done.returncode == 0:
+            keep(Path(folder) / "latest")
+        return done.returncode
+
+
+def keep(run: Path) -> None:
+    """Replace the sample by the journal of ``run`` and the documents made of it."""
+    lines = (run / JOURNAL).read_text("utf-8").splitlines()
+    shutil.rmtree(SAMPLE, ignore_errors=True)
+    SAMPLE.mkdir(parents=True)
+    (SAMPLE / JOURNAL).write_text("".join(f"{neutral(line)}\n" for line in lines), "utf-8")
+    write_documents(SAMPLE)
+
+
+def neutral(line: str) -> str:
+    """Return a journal line without the paths of this machine."""
+    record: dict[str, Any] = json.loads(line)
+    if record["record"] != "run":
+        return line
+    return json.dumps({**record, **NEUTRAL}, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

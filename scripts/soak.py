@@ -1,0 +1,139 @@
+"""Run every lab profile again and again: the same ids and the same verdicts, or say where they differ.
+
+    python scripts/soak.py [--budget 40m] [--rounds 10] [--profile P …] [--state FILE]
+
+Resumable: each finished run is one line of the state file, and a later call goes on where the file ends.
+It records what ran and what did not, prints a table, and exits 1 when two runs of a profile disagree or
+a run was not clean, 3 when the budget ended before all rounds.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+PROFILES = ("win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr", "linux")
+CLEAN = 0
+RUN_SECONDS = 300
+
+
+def main() -> int:
+    """Run what is missing within the budget, then show all that ran."""
+    wanted = options()
+    state = Path(wanted.state)
+    runs = read(state)
+    deadline = time.monotonic() + seconds(wanted.budget)
+    for number in range(wanted.rounds):
+        for profile in wanted.profile or PROFILES:
+            if sum(run["profile"] == profile for run in runs) > number:
+                continue
+            if time.monotonic() > deadline:
+                continue
+            run = one_run(profile)
+            runs.append(run)
+            with state.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(run) + "\n")
+            say(f"{profile}: run {number + 1}, exit {run['exit_code']}, {run['seconds']:.0f} s")
+    return show(runs, wanted.profile or PROFILES, wanted.rounds)
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Run every lab profile again and again.")
+    parser.add_argument("--budget", default="40m", help="time for new runs: 90s, 40m, 2h")
+    parser.add_argument("--rounds", type=int, default=10, help="runs of each profile")
+    parser.add_argument("--profile", action="append", help="only this profile (repeatable)")
+    parser.add_argument(
+        "--state", default="reports/soak.jsonl", help="where finished runs are kept"
+    )
+    return parser.parse_args()
+
+
+def seconds(budget: str) -> float:
+    """Return a budget such as ``40m`` in seconds."""
+    found = re.fullmatch(r"(\d+)([smh]?)", budget)
+    if found is None:
+        raise SystemExit(f"not a budget: {budget!r} (write for example 40m)")
+    return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def read(state: Path) -> list[dict[str, Any]]:
+    """Return the runs that are already finished."""
+    state.parent.mkdir(parents=True, exist_ok=True)
+    if not state.exists():
+        return []
+    return [json.loads(line) for line in state.read_text(encoding="utf-8").splitlines()]
+
+
+def one_run(profile: str) -> dict[str, Any]:
+    """Run once on a lab of its own and return exit code, time and verdicts by check id."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "nettests", "run", "--quiet"),
+                *(f"--lab={profile}", f"--report-dir={folder}"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RUN_SECONDS,
+        )
+        results = Path(folder) / "latest" / "results.json"
+        checks = json.loads(results.read_text())["checks"] if results.exists() else []
+    verdicts = {check["id"]: check["verdict"] for check in checks}
+    red = {"fail", "lifted", "unknown", "flaky"}
+    return {
+        "profile": profile,
+        "exit_code": done.returncode,
+        "seconds": round(time.monotonic() - began, 1),
+        "verdicts": verdicts,
+        "messages": {c["id"]: c["message"] for c in checks if c["verdict"] in red},
+    }
+
+
+def show(runs: list[dict[str, Any]], profiles: tuple[str, ...], rounds: int) -> int:
+    """Print one line a profile and every disagreement; return the exit code."""
+    disagree = incomplete = False
+    for profile in profiles:
+        own = [run for run in runs if run["profile"] == profile]
+        counts = Counter(verdict for run in own[:1] for verdict in run["verdicts"].values())
+        told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+        differing = differences(own)
+        unclean = sum(run["exit_code"] != CLEAN for run in own)
+        say(f"{profile}: {len(own)} of {rounds} runs, {unclean} not clean, each: {told}")
+        for check, seen in differing.items():
+            say(f"  {check}: {dict(seen)}")
+        for run in own:
+            for check, message in run["messages"].items():
+                say(f"  {check}: {message}")
+        disagree |= bool(differing) or unclean > 0
+        incomplete |= len(own) < rounds
+    if disagree:
+        return 1
+    return 3 if incomplete else 0
+
+
+def differences(runs: list[dict[str, Any]]) -> dict[str, Counter[str]]:
+    """Return the checks whose verdicts, or presence, differ between runs."""
+    seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    ids = {check for run in runs for check in run["verdicts"]}
+    for run in runs:
+        for check in ids:
+            seen[check][run["verdicts"].get(check, "absent")] += 1
+    return {check: counts for check, counts in sorted(seen.items()) if len(counts) > 1}
+
+
+def say(text: str) -> None:
+    """Print one line at once."""
+    print(text, flush=True)  # noqa: T201 - a script for people
+
+
+if __name__ == "__main__":
+    sys.exit(main())
