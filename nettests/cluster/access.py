@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster.apply import create
+from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import Connection
 from nettests.cluster.execute import Exec
 from nettests.cluster.wait import wait_for_pods
-from nettests.model.channel import ExecChannel, HttpChannel
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 
 Object = dict[str, Any]
 
@@ -30,6 +31,14 @@ class Access:
     def create(self, item: Object) -> Object:
         """Create an object and return it as stored."""
         return create(self.connection, item)
+
+    def dry_run(self, item: Object) -> tuple[int, str]:
+        """Ask for an object to be created without being stored; return status and body as they come."""
+        try:
+            answer = dry_run(self.connection, item)
+        except ClusterError as error:
+            raise ChannelError(error.message) from error
+        return answer.status, answer.text
 
     def wait_for_pods(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.connection import Answer, ApiError, Connection
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
@@ -79,6 +79,20 @@ def _create(connection: Connection, item: Object) -> Object:
             if not missing or time.monotonic() > deadline:
                 raise
             time.sleep(POLL_SECONDS)
+
+
+def dry_run(connection: Connection, item: Object) -> Answer:
+    """Ask for an object to be created without being stored, and return the answer whatever it is.
+
+    Like ``create`` it waits for the default ServiceAccount of a namespace just made.
+    """
+    deadline = time.monotonic() + ACCOUNT_SECONDS
+    while True:
+        answer = connection.send("POST", path_of(item), query={"dryRun": "All"}, body=item)
+        missing = answer.status == 403 and "serviceaccount" in answer.text
+        if not missing or time.monotonic() > deadline:
+            return answer
+        time.sleep(POLL_SECONDS)
 
 
 def namespaces_of(connection: Connection, run: str) -> list[str]:

@@ -15,6 +15,8 @@ PATH = "path"
 
 def needs_controls(observation: Observation) -> bool:
     """Whether what was seen means something only beside positive controls."""
+    if observation.outcome is Outcome.DEVIATES:
+        return False  # it was read, word for word: there is no silence to explain
     one = observation.distribution is Distribution.ONE_BACKEND
     return one or not observation.outcome.positive
 

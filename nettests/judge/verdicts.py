@@ -156,7 +156,7 @@ def _proven(observation: Observation) -> _Ruling | None:
 
 
 def _failed(check: Check, observation: Observation) -> _Ruling:
-    if not observation.outcome.positive:
+    if not observation.outcome.positive and needs_controls(observation):
         why = why_vantage_fails(observation)
         if why:
             return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)

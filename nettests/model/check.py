@@ -12,6 +12,7 @@ from nettests.model.versions import WindowsBuild
 from nettests.model.words import (
     OS,
     Family,
+    Outcome,
     Placement,
     Protocol,
     Question,
@@ -59,6 +60,24 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One of the things that a flow asks of the same place: the object varies, not the path.
+
+    ``label`` is the last part of the check's id. ``object`` is the Kubernetes object as JSON, for
+    questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
+    of a ``Status`` spells it (``spec.hostPID``): rejected for another reason proves nothing.
+    ``counter`` is the same object without what is in question: a rejection counts beside its
+    acceptance. ``outcome`` replaces the flow's claim.
+    """
+
+    label: str
+    object: str = ""
+    field: str = ""
+    counter: str = ""
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """One concrete question: from where, to what, how.
 
@@ -73,6 +92,8 @@ class Ask:
     resolver: Resolver | None = None
     connections: int = 1
     """For ``DISTRIBUTE``: how many new connections from distinct source ports."""
+    case: Case | None = None
+    """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +112,8 @@ class Control:
 class Check:
     """One flow made concrete.
 
-    ``id`` is stable and role-based: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``.
+    ``id`` is stable and role-based: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``;
+    where there is no path, ``<flow>/<role>/<case>`` (role ``api`` for questions to the API server).
     ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is asked.
     """
 

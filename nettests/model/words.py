@@ -35,6 +35,8 @@ class VantageKind(StrEnum):
     POD = "pod"
     NODE = "node"
     EXTERNAL = "external"
+    API = "api"
+    """The harness itself, asking the API server."""
 
 
 class TargetKind(StrEnum):
@@ -50,6 +52,12 @@ class TargetKind(StrEnum):
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
+    API_SERVER = "api-server"
+    """What the API server makes of an object."""
+    CONFIGURATION = "configuration"
+    """How a node, its plugin or its kube-proxy is set up."""
+    POD = "pod"
+    """A Pod of the check's own, from its creation on."""
 
 
 class Placement(StrEnum):
@@ -58,6 +66,8 @@ class Placement(StrEnum):
     SAME_NODE = "same-node"
     OTHER_NODE = "other-node"
     OUTSIDE = "outside"
+    NOWHERE = "nowhere"
+    """There is no path: a question to the API server, or about one node."""
 
 
 class Question(StrEnum):
@@ -71,6 +81,12 @@ class Question(StrEnum):
     """Name resolution alone, by one resolver."""
     DISTRIBUTE = "distribute"
     """Many new connections from distinct source ports; which backends answer?"""
+    ADMIT = "admit"
+    """Does the API server accept an object? Asked by dry run."""
+    INSPECT = "inspect"
+    """Is something set up as the documents demand? Read, never changed."""
+    START = "start"
+    """Does a Pod of the check's own start, and how does it end?"""
 
 
 class Resolver(StrEnum):
@@ -90,13 +106,30 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"
     NXDOMAIN = "nxdomain"
     RESOLVED = "resolved"
+    ACCEPTED = "accepted"
     REJECTED = "rejected"
+    CONFORMS = "conforms"
+    DEVIATES = "deviates"
+    STARTED = "started"
+    FAILS_TO_START = "fails_to_start"
     PROBE_FAILED = "probe_failed"
 
     @property
     def positive(self) -> bool:
-        """Whether the target answered: only a negative outcome needs positive controls."""
-        return self in {Outcome.CONNECTED, Outcome.REPLIED, Outcome.RESOLVED}
+        """Whether the target answered, or the thing works: only the opposite needs positive controls."""
+        return self in _POSITIVE
+
+
+_POSITIVE = frozenset(
+    {
+        Outcome.CONNECTED,
+        Outcome.REPLIED,
+        Outcome.RESOLVED,
+        Outcome.ACCEPTED,
+        Outcome.CONFORMS,
+        Outcome.STARTED,
+    }
+)
 
 
 class SourceSeen(StrEnum):

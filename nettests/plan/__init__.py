@@ -5,8 +5,9 @@ Suites declare flows (``flow``), the ``registry`` collects them, ``cast`` choose
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
+from nettests.plan import cases
 from nettests.plan.build import build
 from nettests.plan.flow import Flow, Matrix, NameForm, flow, flow_of
 from nettests.plan.registry import Registry, load
 
-__all__ = ["Flow", "Matrix", "NameForm", "Registry", "build", "flow", "flow_of", "load"]
+__all__ = ["Flow", "Matrix", "NameForm", "Registry", "build", "cases", "flow", "flow_of", "load"]

@@ -7,7 +7,7 @@ check that cannot be asked on this cluster becomes a skip.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nettests.model.check import Ask, Check, Plan, Skip, Target, Vantage
+from nettests.model.check import Ask, Case, Check, Plan, Skip, Target, Vantage
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
     Placement,
@@ -19,7 +19,7 @@ from nettests.model.words import (
 )
 from nettests.plan import targets
 from nettests.plan.applies import why_not
-from nettests.plan.cast import Cast, cast, external_vantage, node_vantage, pod_vantage
+from nettests.plan.cast import Cast, api_vantage, cast, external_vantage, node_vantage, pod_vantage
 from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
@@ -32,6 +32,7 @@ _PLACES = {
     Placement.SAME_NODE: "on its own node",
     Placement.OTHER_NODE: "on another node",
     Placement.OUTSIDE: "",
+    Placement.NOWHERE: "",
 }
 
 
@@ -45,10 +46,13 @@ class _Due:
     question: Question
     name: NameForm | None = None
     resolver: Resolver | None = None
+    case: Case | None = None
 
     @property
     def id(self) -> str:
         path = self.cell.path
+        if self.case is not None:
+            return f"{self.flow.name}/{path}/{self.case.label}"
         if self.flow.target in _EXTERNAL:
             path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
         parts = (self.flow.name, path, self.protocol.value, *self.details)
@@ -100,6 +104,10 @@ def _skip(flow: Flow, check_id: str, reason: str) -> Skip:
 
 
 def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
+    for case in flow.cases:
+        yield _Due(flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case)
+    if flow.cases:
+        return
     for name in flow.names or (None,):
         if flow.question is not Question.RESOLVE:
             for protocol in flow.protocols:
@@ -129,10 +137,13 @@ def _ask(due: _Due, facts: ClusterFacts) -> Ask:
         question=due.question,
         resolver=due.resolver,
         connections=connections(len(backends.servers)) if backends else 1,
+        case=due.case,
     )
 
 
 def _source(due: _Due) -> Vantage:
+    if due.flow.source is VantageKind.API:
+        return api_vantage(due.cell.source)
     if due.cell.source is None:
         return external_vantage()
     if due.flow.source is VantageKind.NODE:
@@ -142,6 +153,8 @@ def _source(due: _Due) -> Vantage:
 
 def _target(due: _Due) -> Target:
     cell, kind = due.cell, due.flow.target
+    if kind in targets.PATHLESS:
+        return targets.pathless(kind, cell.target)
     template = due.name.template if due.name else None
     if cell.backends is not None:
         several = due.flow.several_backends
@@ -167,7 +180,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         title=_title(due),
         ask=ask,
         placement=due.cell.placement,
-        claim=due.flow.expected(due.protocol, due.question),
+        claim=due.flow.expected(due.protocol, due.question, due.case),
         controls=controls(stage, ask, None if several else due.cell.backends),
         sources=due.flow.sources,
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
@@ -177,6 +190,8 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
 
 def _title(due: _Due) -> str:
     """Say the check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
+    if due.case is not None:
+        return f"{due.cell.path} {due.question.value} {due.case.label}"
     source = f"{due.cell.source.role} {due.flow.source.value}" if due.cell.source else "outside"
     owner = due.cell.backends or due.cell.target
     target = ""

@@ -15,6 +15,7 @@ HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
 
 EXTERNAL_PROBE = "external"
+API_PROBE = "api"
 
 _MEMBERS = 2
 
@@ -115,6 +116,13 @@ def node_vantage(node: NodeFacts) -> Vantage:
 def external_vantage() -> Vantage:
     """Return the vantage outside the cluster."""
     return Vantage(kind=VantageKind.EXTERNAL, probe=EXTERNAL_PROBE)
+
+
+def api_vantage(node: NodeFacts | None = None) -> Vantage:
+    """Return the harness itself, asking the API server; about ``node`` where there is one."""
+    if node is None:
+        return Vantage(kind=VantageKind.API, probe=API_PROBE)
+    return _vantage(node, VantageKind.API, API_PROBE)
 
 
 def _vantage(node: NodeFacts, kind: VantageKind, probe: str) -> Vantage:

@@ -10,7 +10,7 @@ negative result ``unknown``.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nettests.model.check import Ask, Control, Target
+from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import targets
@@ -24,6 +24,7 @@ from nettests.plan.cast import (
     server,
 )
 
+_PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 _IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
 
 
@@ -41,11 +42,20 @@ class Stage:
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
     """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
+    if ask.question in _PATHLESS:
+        return tuple(_without_a_path(ask))
     found = (
         ("vantage", _vantage(stage, ask)),
         ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
     )
     return tuple(Control(proves=proves, ask=proof) for proves, proof in found if proof)
+
+
+def _without_a_path(ask: Ask) -> Iterator[Control]:
+    """Yield the case's own counter-case: the same object without what is in question is accepted."""
+    if ask.case is not None and ask.case.counter:
+        counter = Case(label="counter", object=ask.case.counter)
+        yield Control(proves="path", ask=replace(ask, case=counter))
 
 
 def _vantage(stage: Stage, ask: Ask) -> Ask | None:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from nettests.errors import PlanError
+from nettests.model.check import Case
 from nettests.model.expectation import Expected, Source
 from nettests.model.words import (
     Distribution,
@@ -27,6 +28,13 @@ from nettests.model.words import (
 Test = TypeVar("Test", bound=Callable[..., object])
 
 _ATTRIBUTE = "nettests_flow"
+
+_WORKS = {
+    Question.ADMIT: Outcome.ACCEPTED,
+    Question.INSPECT: Outcome.CONFORMS,
+    Question.START: Outcome.STARTED,
+}
+"""What is claimed of questions without a path, unless flow or case claim something else."""
 
 
 class Matrix(StrEnum):
@@ -46,6 +54,10 @@ class Matrix(StrEnum):
     """Every role to a target on its own node: for questions that do not depend on the target's."""
     NODES = "nodes"
     """From outside to every role's node address, by backends on that node and elsewhere."""
+    CLUSTER = "cluster"
+    """The cluster as a whole, once: for questions to the API server."""
+    EACH = "each"
+    """Every role by itself: for questions about a node, or a Pod made on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +78,9 @@ class Flow:
     """One flow: from which kind of vantage to which kind of target, and what is claimed of it.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
-    unless ``outcome`` names another one. ``source_seen`` and ``distribution`` are asserted when given.
+    unless ``outcome`` names another one. ``cases`` are the things asked where there is no path.
+    ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
+    ``source_seen`` and ``distribution`` are asserted when given.
     ``required`` makes a run worthless in which every check of the flow was skipped.
     """
 
@@ -82,6 +96,8 @@ class Flow:
     outcome: Outcome | None = None
     source_seen: SourceSeen | None = None
     distribution: Distribution | None = None
+    cases: tuple[Case, ...] = ()
+    facts: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     required: bool = False
 
@@ -103,8 +119,12 @@ class Flow:
         """Whether the flow claims that connections are spread, so that it needs no affinity."""
         return self.distribution is Distribution.SEVERAL_BACKENDS
 
-    def expected(self, protocol: Protocol, question: Question) -> Expected:
-        """Return what this flow claims for ``protocol`` when ``question`` is asked."""
+    def expected(
+        self, protocol: Protocol, question: Question, case: Case | None = None
+    ) -> Expected:
+        """Return what this flow claims for ``protocol`` when ``question`` is asked about ``case``."""
+        if question in _WORKS:
+            return Expected(outcome=(case and case.outcome) or self.outcome or _WORKS[question])
         if question is Question.RESOLVE:
             return Expected(outcome=self.outcome or Outcome.RESOLVED)
         works = Outcome.CONNECTED if protocol is Protocol.TCP else Outcome.REPLIED
@@ -128,6 +148,8 @@ def flow(
     outcome: Outcome | None = None,
     source_seen: SourceSeen | None = None,
     distribution: Distribution | None = None,
+    cases: tuple[Case, ...] = (),
+    facts: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     required: bool = False,
 ) -> Callable[[Test], Test]:
@@ -150,6 +172,8 @@ def flow(
             outcome=outcome,
             source_seen=source_seen,
             distribution=distribution,
+            cases=cases,
+            facts=facts,
             needs=needs,
             required=required,
         )

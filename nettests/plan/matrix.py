@@ -14,6 +14,8 @@ from nettests.plan.flow import Matrix
 
 OUTSIDE = "external"
 """How ids name what is not in the cluster, as a source and as a target."""
+API = "api"
+"""How ids name questions to the API server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,9 @@ class Cell:
 
     @property
     def path(self) -> str:
-        """The part of a check's id that says where: ``windows-1/linux-1/other-node``."""
+        """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``api``."""
+        if self.placement is Placement.NOWHERE:
+            return self.source.role if self.source else API
         target = self.backends.name if self.backends else _name(self.target)
         return f"{_name(self.source)}/{target}/{self.placement.value}"
 
@@ -130,6 +134,15 @@ def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
         yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
 
 
+def _cluster(_cast: Cast) -> Iterator[Cell | Gap]:
+    yield Cell(source=None, target=None, placement=Placement.NOWHERE)
+
+
+def _each(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield Cell(source=role.first, target=role.first, placement=Placement.NOWHERE)
+
+
 def _elsewhere(role: Role, node: NodeFacts) -> NodeFacts | None:
     """Return the role's first member that is not ``node``."""
     return next((member for member in role.members if member is not node), None)
@@ -147,4 +160,6 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.SOURCES: _sources,
     Matrix.NEAREST: _own_role,
     Matrix.NODES: _nodes,
+    Matrix.CLUSTER: _cluster,
+    Matrix.EACH: _each,
 }

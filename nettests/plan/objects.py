@@ -54,7 +54,7 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
 
 
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
-    if ask.source.kind is not VantageKind.EXTERNAL:
+    if ask.source.kind not in {VantageKind.EXTERNAL, VantageKind.API}:
         yield ask.source.probe
     yield from ask.target.backends
     owner = next((node for node in cast.nodes if node.name == ask.target.node), None)

@@ -11,6 +11,8 @@ from nettests.model.words import TargetKind
 from nettests.plan.cast import Role, server, service
 
 FQDN = "{service}.{namespace}.svc.{domain}"
+PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
+"""Targets that no packet is sent to."""
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 
 
@@ -66,6 +68,11 @@ def external_ip() -> Target:
 def external_name(template: str | None) -> Target:
     """Return the declared external target by name."""
     return Target(kind=TargetKind.EXTERNAL_NAME, name_form=template)
+
+
+def pathless(kind: TargetKind, node: NodeFacts | None) -> Target:
+    """Return what is asked about without a path: an API server, a configuration, a Pod to be made."""
+    return _on(node, kind) if node else Target(kind=kind)
 
 
 def _over(role: Role, name: str) -> Target:

@@ -15,11 +15,14 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
 from nettests.model.profile import Timing
-from nettests.model.words import OS, VantageKind
+from nettests.model.words import OS, Question, VantageKind
 from nettests.probes.addresses import Directory
-from nettests.probes.commands import Command, command
+from nettests.probes.commands import CannotAskError, Command, command
+from nettests.probes.examine import Examiner
 from nettests.probes.external import External
 from nettests.probes.seams import Recorder
+
+PATHLESS = frozenset({Question.ADMIT, Question.INSPECT, Question.START})
 
 
 class StoppedError(NettestsError):
@@ -59,6 +62,8 @@ class Asker:
     timing: Timing
     began: float
     stopped: threading.Event = field(default_factory=threading.Event)
+    examiners: Mapping[Question, Examiner] = field(default_factory=dict)
+    """Who asks the questions without a path."""
 
     def ask(self, check: str, purpose: str, number: int, ask: Ask, *, turn: int = 0) -> Raw:
         """Ask once, write the answer to the journal and return it.
@@ -67,6 +72,8 @@ class Asker:
         """
         if self.stopped.is_set():
             raise StoppedError("the run was stopped while this check was asked")
+        if ask.question in PATHLESS:
+            return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
         context = self.directory.context(ask)
         if wanted.request:
@@ -92,6 +99,34 @@ class Asker:
             stderr=answer.stderr,
             error=answer.error,
             context=context,
+        )
+        self.recorder.raw(raw)
+        return raw
+
+    def _examined(self, check: str, purpose: str, number: int, ask: Ask) -> Raw:
+        examiner = self.examiners.get(ask.question)
+        if examiner is None:
+            raise CannotAskError(f"nobody here can {ask.question.value}")
+        started = time.monotonic()
+        done = examiner.examine(ask)
+        elapsed = time.monotonic() - started
+        raw = Raw(
+            check=check,
+            purpose=purpose,
+            attempt=number,
+            tool=done.tool,
+            client_os=(ask.source.os or OS.LINUX).value,
+            probe=ask.source.probe,
+            channel=done.channel,
+            command=done.words,
+            started=round(started - self.began, 3),
+            elapsed=round(elapsed, 3),
+            exit_code=done.exit_code,
+            status=done.status,
+            stdout=done.stdout,
+            stderr=done.stderr,
+            error=done.error,
+            context=dict(done.context),
         )
         self.recorder.raw(raw)
         return raw

@@ -11,8 +11,11 @@ from nettests.model.words import Question
 from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
 
-ONE_IS_ENOUGH = frozenset({"ping", "nslookup"})
-"""``ping`` sends three echoes itself; a resolver's positive answer is complete at once."""
+ONE_IS_ENOUGH = frozenset({"ping", "nslookup", "admission", "inspection", "start"})
+"""``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
+the API server says or a configuration holds."""
+SAID = frozenset({"admission", "inspection", "start"})
+"""Tools whose negative answer is said, not inferred from silence: asking again would change nothing."""
 CONTROL_TRIES = 2
 
 
@@ -47,7 +50,7 @@ def _repeat(asker: Asker, check: Check) -> None:
         failures += 1
         if failures == 1:
             _ask_controls(asker, check)
-        if failures >= timing.failures:
+        if failures >= (1 if raw.tool in SAID else timing.failures):
             return
 
 

@@ -95,6 +95,8 @@ def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing
                 request=request,
                 deadline=timing.dial,
             )
+        case VantageKind.API:
+            raise CannotAskError("the API server carries no packets of its own")
 
 
 def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing) -> Command:

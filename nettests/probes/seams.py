@@ -43,6 +43,16 @@ class Cluster(Protocol):
         """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
 
 
+class ApiServer(Protocol):
+    """The API server as far as it is asked about objects."""
+
+    def dry_run(self, item: Object) -> tuple[int, str]:
+        """Ask for an object to be created without being stored; return status and body.
+
+        ``ChannelError`` when no answer comes.
+        """
+
+
 class Recorder(Protocol):
     """The journal as far as probes write it."""
 

@@ -14,6 +14,7 @@ from nettests.report.results import CheckResult
 from nettests.report.summary import end_label
 
 _PLACEMENTS = list(Placement)
+API_SERVER = "API server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ def _windows_first(os: OS | None) -> tuple[bool, bool]:
 
 def _placement(check: Check) -> str:
     words = check.placement.value.replace("-", " ")
-    return "" if check.placement is Placement.OUTSIDE else words
+    return "" if check.placement in {Placement.OUTSIDE, Placement.NOWHERE} else words
 
 
 def overview(groups: Iterable[FlowGroup]) -> Overview:
@@ -156,6 +157,9 @@ def overview(groups: Iterable[FlowGroup]) -> Overview:
 
 
 def _pair(check: Check) -> Pair:
+    if check.placement is Placement.NOWHERE:
+        source = _side(check.source.os) if check.source.os else API_SERVER
+        return Pair(source=source, target="", placement="by itself")
     return Pair(
         source=_side(check.source.os), target=_side(check.target.os), placement=_placement(check)
     )
@@ -167,5 +171,5 @@ def _side(os: OS | None) -> str:
 
 def _pair_order(pair: Pair, placement: Placement) -> tuple[int, ...]:
     # Windows first: it is what the run is about.
-    rank = ["Windows", "Linux", "outside"]
+    rank = ["Windows", "Linux", "outside", API_SERVER, ""]
     return (rank.index(pair.source), rank.index(pair.target), _PLACEMENTS.index(placement))

@@ -8,7 +8,7 @@ from typing import TypeVar
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import OS, Resolver, VantageKind, Verdict
+from nettests.model.words import OS, Resolver, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural
 
@@ -93,10 +93,22 @@ def moment(text: str) -> str:
     return f"{text[:19].replace('T', ' ')} UTC" if text else ""
 
 
+PATHLESS = {
+    TargetKind.API_SERVER: "admission",
+    TargetKind.CONFIGURATION: "configuration",
+    TargetKind.POD: "a Pod of its own",
+}
+"""How targets without a path are headed."""
+
+
 def end_label(end: Vantage | Target) -> str:
     """Return an end of a check in words: ``windows-1 (17763.1339)``, ``outside``."""
     if isinstance(end, Vantage) and end.kind is VantageKind.EXTERNAL:
         return "outside the cluster"
+    if isinstance(end, Vantage) and end.kind is VantageKind.API and end.role is None:
+        return "API server"
+    if isinstance(end, Target) and end.kind in PATHLESS:
+        return PATHLESS[end.kind]
     if end.role is None:
         return "outside the cluster" if end.os is None else end.os.value
     return f"{end.role} ({end.build})" if end.build else end.role
@@ -109,6 +121,8 @@ def variant(check: Check) -> str:
     suite's own distinction.
     """
     # A resolver is asked over UDP whatever the flow: the name's form and the resolver say more.
+    if check.ask.case is not None:
+        return check.ask.case.label
     extra = check.id.split("/")[5:]
     resolver = check.ask.resolver
     if resolver and resolver is not Resolver.SYSTEM and resolver.value not in extra:

@@ -215,6 +215,7 @@ class Run:
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
+            examiners=probes.examiners(access, namespace),
         )
         try:
             probes.Observer(asker, plan.checks, problems, self._tell).run()

@@ -78,11 +78,12 @@ def test_ids_survive_an_upgrade_and_a_reinstallation() -> None:
 
 
 def test_ids_are_plain_and_name_no_node() -> None:
-    """Ids are lower-case ASCII without node names, builds or addresses."""
+    """Ids are ASCII without node names, builds or addresses, and lower-case but for a case's label."""
     facts = mixed()
     for c in plan(facts).checks:
         assert c.id.isascii()
-        assert c.id == c.id.lower()
+        path = c.id.removesuffix(c.ask.case.label) if c.ask.case else c.id
+        assert path == path.lower()
         assert " " not in c.id
         assert not any(n.name in c.id or str(n.addresses[0]) in c.id for n in facts.nodes)
         assert "17763" not in c.id
@@ -178,7 +179,7 @@ def test_everything_that_is_asked_stands() -> None:
     services = {service.name for service in whole.services}
     for c in whole.checks:
         for ask in (c.ask, *(control.ask for control in c.controls)):
-            assert ask.source.probe in pods | {"external"}
+            assert ask.source.probe in pods | {"external", "api"}
             assert set(ask.target.backends) <= pods
             assert ask.target.service is None or ask.target.service in services
 

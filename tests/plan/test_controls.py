@@ -2,7 +2,7 @@
 
 from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
-from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Placement, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node, without
@@ -18,8 +18,20 @@ def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
 
 
 def every() -> tuple[Check, ...]:
-    """Return all checks of a mixed cluster."""
-    return build(mixed(), FLOWS).checks
+    """Return all checks of a mixed cluster that send packets."""
+    return tuple(c for c in build(mixed(), FLOWS).checks if c.placement is not Placement.NOWHERE)
+
+
+def test_a_rejection_is_asked_beside_its_counter_case() -> None:
+    """Each object that is to be rejected has its twin without the field, which is to be accepted."""
+    asked = [c for c in build(mixed(), FLOWS).checks if c.claim.outcome is Outcome.REJECTED]
+    assert asked
+    for check in asked:
+        (control,) = check.controls
+        assert check.ask.case is not None
+        assert control.proves == "path"
+        assert control.ask.case is not None
+        assert control.ask.case.object == check.ask.case.counter != check.ask.case.object
 
 
 def test_every_check_has_both_controls() -> None:

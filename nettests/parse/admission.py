@@ -1,0 +1,50 @@
+"""Read what the API server said to a dry run.
+
+Accepted is 200 or 201. Rejected is 422 ``Invalid``, and if the question names a field, only with a cause
+that names the same field: rejected for another reason says nothing of the field. Everything else (403 of
+a policy or a webhook, 429, 5xx) is no answer to the question.
+"""
+
+import json
+from typing import Any
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+
+FORBIDDEN = 403
+INVALID = 422
+
+
+def read(raw: Raw) -> Reading:
+    """Read one answer; ``context["field"]`` is what a rejection has to name."""
+    try:
+        said = json.loads(raw.stdout)
+    except ValueError:
+        return probe_failed(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
+    if not isinstance(said, dict):
+        return probe_failed(f"status {raw.status} with a body that is no object: {raw.stdout}")
+    # sample: {"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"os":{"name":"windows"}}}
+    if raw.status in {200, 201}:
+        return Reading(outcome=Outcome.ACCEPTED, detail=f"{said.get('kind', 'object')} accepted")
+    message = str(said.get("message", raw.stdout))
+    if raw.status != INVALID:
+        return probe_failed(f"status {raw.status}, which says nothing of the object: {message}")
+    # sample: "causes":[{"reason":"FieldValueForbidden","message":"Forbidden: cannot be set for a windows pod",
+    #          "field":"spec.hostPID"}]
+    wanted = raw.context.get("field", "")
+    fields = [str(cause.get("field", "")) for cause in _causes(said)]
+    if wanted and not any(_names(field, wanted) for field in fields):
+        return probe_failed(f"rejected, but not for {wanted}: {message}")
+    return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
+
+
+def _causes(said: dict[str, Any]) -> list[dict[str, Any]]:
+    details = said.get("details")
+    causes = details.get("causes") if isinstance(details, dict) else None
+    return [cause for cause in causes or [] if isinstance(cause, dict)]
+
+
+def _names(field: str, wanted: str) -> bool:
+    """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``)."""
+    return field == wanted or field.startswith((f"{wanted}.", f"{wanted}["))

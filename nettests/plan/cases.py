@@ -1,0 +1,56 @@
+"""Objects that suites ask the API server about, and the cases made of them.
+
+Used by suites beside ``flow``. Pure construction: a case carries its object as JSON, so that a journal
+says word for word what was asked.
+"""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from nettests.model.check import Case
+from nettests.model.words import Outcome
+
+Json = dict[str, Any]
+
+_IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
+
+
+def pod(os: str | None = "windows", **spec: Any) -> Json:
+    """Return a pod for nodes of ``os`` (``spec.os`` stays unset for ``None``), never to be stored."""
+    made: Json = {
+        "nodeSelector": {"kubernetes.io/os": os or "windows"},
+        "containers": [{"name": "probe", "image": _IMAGE, "args": ["pause"]}],
+        **spec,
+    }
+    if os is not None:
+        made["os"] = {"name": os}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": made}
+
+
+def of_container(context: Mapping[str, Any]) -> list[Json]:
+    """Return the containers of ``pod``, with this ``securityContext``."""
+    containers: list[Json] = deepcopy(pod()["spec"]["containers"])
+    containers[0]["securityContext"] = dict(context)
+    return containers
+
+
+def rejected(label: str, item: Json, *, field: str, counter: Json | None = None) -> Case:
+    """Return a case whose object is rejected for ``field``, while ``counter`` is accepted."""
+    return Case(
+        label=label,
+        object=_text(item),
+        field=field,
+        counter=_text(counter or pod()),
+        outcome=Outcome.REJECTED,
+    )
+
+
+def accepted(label: str, item: Json) -> Case:
+    """Return a case whose object is accepted."""
+    return Case(label=label, object=_text(item), outcome=Outcome.ACCEPTED)
+
+
+def _text(item: Json) -> str:
+    return json.dumps(item, sort_keys=True)

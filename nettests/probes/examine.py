@@ -1,0 +1,87 @@
+"""Questions without a path: what the API server admits, how a node is set up, whether a Pod starts.
+
+Beside ``asking``: an examiner does for one ``Question`` what ``commands`` and the control channels do for
+packets. Its answer is written to the journal like any other and read by the parser that it names. What
+an answer means is not known here.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nettests.errors import NettestsError
+from nettests.model.channel import ChannelError
+from nettests.model.check import Ask, Case
+from nettests.model.words import Question
+from nettests.probes.seams import ApiServer
+
+API = "api"
+"""The channel's name in the journal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What was done and what came of it; the fields are those of ``Raw``."""
+
+    tool: str
+    words: tuple[str, ...]
+    channel: str = API
+    exit_code: int | None = None
+    status: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str | None = None
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+class Examiner(Protocol):
+    """Answers one kind of question; safe for threads."""
+
+    def examine(self, ask: Ask) -> Examination:
+        """Ask once; what goes wrong on the way to an answer is the answer's ``error``."""
+
+
+class NoCaseError(NettestsError):
+    """A question without a path says nothing of what is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Asks the API server, by dry run, whether it accepts an object in ``namespace``."""
+
+    api: ApiServer
+    namespace: str
+
+    def examine(self, ask: Ask) -> Examination:
+        """Send the case's object; nothing is stored."""
+        case = case_of(ask)
+        item = in_namespace(case, self.namespace)
+        words = ("create", "--dry-run=server", json.dumps(item))
+        context = {"field": case.field} if case.field else {}
+        try:
+            status, body = self.api.dry_run(item)
+        except ChannelError as error:
+            return Examination(tool="admission", words=words, error=error.message, context=context)
+        return Examination(
+            tool="admission", words=words, status=status, stdout=body, context=context
+        )
+
+
+def examiners(api: ApiServer, namespace: str) -> dict[Question, Examiner]:
+    """Return who asks the questions without a path in a run."""
+    return {Question.ADMIT: Admission(api=api, namespace=namespace)}
+
+
+def case_of(ask: Ask) -> Case:
+    """Return the case that is asked."""
+    if ask.case is None:
+        raise NoCaseError(f"{ask.question.value} without a case asks nothing")
+    return ask.case
+
+
+def in_namespace(case: Case, namespace: str) -> dict[str, Any]:
+    """Return the case's object, to be created in ``namespace``."""
+    item: dict[str, Any] = json.loads(case.object)
+    item["metadata"] = {**item.get("metadata", {}), "namespace": namespace}
+    return item

@@ -1,0 +1,66 @@
+"""What the API server's answer to a dry run says, and what it does not say."""
+
+import json
+
+import pytest
+
+from nettests.model.words import Outcome
+from nettests.parse import read_raw
+from tests.parse.raws import raw
+
+REJECTED = {
+    "kind": "Status",
+    "message": 'Pod "w" is invalid: spec.hostPID: Forbidden: cannot be set for a windows pod',
+    "reason": "Invalid",
+    "details": {"causes": [{"reason": "FieldValueForbidden", "field": "spec.hostPID"}]},
+    "code": 422,
+}
+
+
+def outcome(status: int, body: object, field: str = "") -> Outcome:
+    """Return what an answer reads as."""
+    context = {"field": field} if field else {}
+    return read_raw(
+        raw("admission", status=status, stdout=json.dumps(body), context=context)
+    ).outcome
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_a_stored_or_pretended_object_is_accepted(status: int) -> None:
+    """200 and 201 mean that the object would be stored."""
+    assert outcome(status, {"kind": "Pod"}) is Outcome.ACCEPTED
+
+
+def test_a_rejection_that_names_the_field_is_one() -> None:
+    """422 with a cause for the field in question."""
+    assert outcome(422, REJECTED, "spec.hostPID") is Outcome.REJECTED
+
+
+def test_a_cause_inside_the_field_names_it_too() -> None:
+    """``spec.os`` is named by a cause for ``spec.os.name``, but not by one for ``spec.osX``."""
+    for cause, expected in (
+        ("spec.os.name", Outcome.REJECTED),
+        ("spec.os[0]", Outcome.REJECTED),
+        ("spec.osX", Outcome.PROBE_FAILED),
+    ):
+        body = {**REJECTED, "details": {"causes": [{"field": cause}]}}
+        assert outcome(422, body, "spec.os") is expected
+
+
+def test_a_rejection_for_another_reason_says_nothing() -> None:
+    """Invalid because of another field is not believed."""
+    assert outcome(422, REJECTED, "spec.hostIPC") is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize("status", [403, 409, 429, 500])
+def test_other_refusals_say_nothing_of_the_object(status: int) -> None:
+    """A policy, a quota, a webhook or a server in trouble is no verdict on the field."""
+    body = {"kind": "Status", "message": "denied", "code": status}
+    assert outcome(status, body, "spec.hostPID") is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize("body", ["<html>", "[]", ""])
+def test_what_is_no_status_says_nothing(body: str) -> None:
+    """A proxy's page is not an API server."""
+    answer = read_raw(raw("admission", status=422, stdout=body))
+    assert answer.outcome is Outcome.PROBE_FAILED
