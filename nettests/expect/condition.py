@@ -53,11 +53,13 @@ class Evaluation:
 
 
 def covers(limitation: Limitation, check: Check) -> bool:
-    """Whether the entry speaks of this check's flow, protocol and family at all."""
+    """Whether the entry speaks of this check's flow, protocol, family and case at all."""
+    case = check.ask.case
     return (
         check.flow in limitation.flows
         and (not limitation.protocols or check.ask.protocol in limitation.protocols)
         and (not limitation.families or check.ask.family in limitation.families)
+        and (not limitation.cases or (case is not None and case.label in limitation.cases))
     )
 
 

@@ -51,7 +51,12 @@ def _decided(one: Limitation, other: Limitation) -> bool:
 
 
 def _share(one: Limitation, other: Limitation) -> bool:
-    return _meet(one.protocols, other.protocols) and _meet(one.families, other.families)
+    pairs = (
+        (one.protocols, other.protocols),
+        (one.families, other.families),
+        (one.cases, other.cases),
+    )
+    return all(_meet(mine, others) for mine, others in pairs)
 
 
 def compatible(one: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:

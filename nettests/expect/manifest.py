@@ -101,6 +101,7 @@ class Limitation:
     flows: tuple[str, ...]
     protocols: tuple[Protocol, ...]
     families: tuple[Family, ...]
+    cases: tuple[str, ...]
     deviation: Deviation | None
     mechanism: str
     category: Category
@@ -170,6 +171,7 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
         flows=tuple(entry["flows"]),
         protocols=tuple(Protocol(word) for word in entry.get("protocols", ())),
         families=tuple(Family(word) for word in entry.get("families", ())),
+        cases=tuple(entry.get("cases", ())),
         deviation=_deviation(expected),
         mechanism=" ".join(entry["mechanism"].split()),
         category=Category(entry["category"]),

@@ -46,5 +46,9 @@ def _causes(said: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _names(field: str, wanted: str) -> bool:
-    """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``)."""
-    return field == wanted or field.startswith((f"{wanted}.", f"{wanted}["))
+    """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``).
+
+    Every field of a pod lies in ``spec``: that one is named by nothing but itself.
+    """
+    within = wanted != "spec" and field.startswith((f"{wanted}.", f"{wanted}["))
+    return field == wanted or within

@@ -5,7 +5,6 @@ says word for word what was asked.
 """
 
 import json
-from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -17,7 +16,7 @@ Json = dict[str, Any]
 _IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 
 
-def pod(os: str | None = "windows", **spec: Any) -> Json:
+def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     """Return a pod for nodes of ``os`` (``spec.os`` stays unset for ``None``), never to be stored."""
     made: Json = {
         "nodeSelector": {"kubernetes.io/os": os or "windows"},
@@ -29,11 +28,17 @@ def pod(os: str | None = "windows", **spec: Any) -> Json:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": made}
 
 
-def of_container(context: Mapping[str, Any]) -> list[Json]:
-    """Return the containers of ``pod``, with this ``securityContext``."""
-    containers: list[Json] = deepcopy(pod()["spec"]["containers"])
-    containers[0]["securityContext"] = dict(context)
-    return containers
+def container(name: str = "probe", **fields: Any) -> Json:
+    """Return a container like that of ``pod``, with these fields."""
+    own: Json = deepcopy(pod()["spec"]["containers"][0])
+    return {**own, "name": name, **fields}
+
+
+def with_container(kind: str, os: str | None = "windows", **fields: Any) -> Json:
+    """Return a pod whose first container of ``kind`` (``initContainers`` …) has these fields."""
+    if kind == "containers":
+        return pod(os, containers=[container(**fields)])
+    return pod(os, **{kind: [container("other", **fields)]})
 
 
 def rejected(label: str, item: Json, *, field: str, counter: Json | None = None) -> Case:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nettests.expect import resolve
-from nettests.model.check import Check, Target
+from nettests.model.check import Case, Check, Target
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.model.versions import WindowsBuild
@@ -102,6 +102,15 @@ def test_resolver_protocol_and_family_are_told_apart() -> None:
     assert expectation(everywhere, asked, more="families: [IPv6]").limitation is None
     six = check(family=Family.IPV6)
     assert expectation(everywhere, six, more="families: [IPv6]").limitation is not None
+
+
+def test_cases_are_told_apart() -> None:
+    """An entry with cases covers their checks, and none that asks nothing of that kind."""
+    more, always = "cases: [hostUsers]", "{source: {os: windows}}"
+    for label, covered in (("hostUsers", True), ("hostPID", False)):
+        asked = check(case=Case(label=label))
+        assert (expectation(always, asked, more=more).limitation is not None) is covered
+    assert expectation(always, check(), more=more).limitation is None
 
 
 UNKNOWN: list[tuple[str, dict[str, Any]]] = [

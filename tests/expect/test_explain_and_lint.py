@@ -86,6 +86,14 @@ def test_the_same_outcome_is_no_overlap() -> None:
     assert lint([manifest(one=TIMED_OUT, two=TIMED_OUT)]) == ()
 
 
+def test_entries_of_different_cases_do_not_overlap() -> None:
+    """Entries that share a case may contradict each other; those that share none cannot."""
+    one = f"{TIMED_OUT}\ncases: [a, b]"
+    assert lint([manifest(one=one, two=f"{REFUSED}\ncases: [c]")]) == ()
+    assert len(lint([manifest(one=one, two=f"{REFUSED}\ncases: [b]")])) == 1
+    assert len(lint([manifest(one=one, two=REFUSED)])) == 1
+
+
 def test_an_override_is_no_overlap() -> None:
     """A higher layer that says what it overrides is in order; one that does not is found."""
     lower = manifest(one=TIMED_OUT)

@@ -26,12 +26,30 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+FIELDS = {
+    r"windows-(pod|container)-fields/api/.*appArmorProfile$": (
+        "podos-forbidden-pod-apparmor: accepted"
+    ),
+    r"windows-pod-fields/api/hostUsers$": "userns-hostusers-absent: accepted",
+    r"windows-pod-fields/api/securityContext.seLinuxChangePolicy$": (
+        "podos-forbidden-pod-selinux-change-policy-absent: accepted"
+    ),
+    r"windows-pod-fields/api/securityContext.supplementalGroupsPolicy$": (
+        "podos-forbidden-pod-supplemental-groups-policy-absent: accepted"
+    ),
+    r"windows-container-fields/api/.*procMount$": (
+        "podos-forbidden-container-procmount: unspecified"
+    ),
+}
+WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
 TABLE: dict[str, dict[str, str]] = {
     "linux": {},
     "win2019-l2bridge": {
         **DNS,
         **ICMP,
         **OLD,
+        **FIELDS,
+        **WHOLE,
         SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
         SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
     },
@@ -39,6 +57,8 @@ TABLE: dict[str, dict[str, str]] = {
         **DNS,
         **ICMP,
         **OLD,
+        **FIELDS,
+        **WHOLE,
         r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
         SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
         SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
@@ -46,6 +66,7 @@ TABLE: dict[str, dict[str, str]] = {
     "win2022-l2bridge-dsr": {
         **DNS,
         **ICMP,
+        **WHOLE,
         r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
         r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
     },

@@ -28,6 +28,14 @@ def test_nothing_is_to_be_repaired() -> None:
     assert lint(manifests(), flows=[flow.name for flow in flows()]) == ()
 
 
+def test_every_case_of_an_entry_exists() -> None:
+    """An entry's cases are labels of cases of the flows that it covers."""
+    labels = {flow.name: {case.label for case in flow.cases} for flow in flows()}
+    for entry in entries():
+        known = set().union(*(labels[name] for name in entry.flows))
+        assert set(entry.cases) <= known, entry.id
+
+
 def test_every_file_lies_in_the_folder_of_its_layer() -> None:
     """Folders are layers; a site's own layer is not shipped."""
     for file, manifest in zip(FILES, manifests(), strict=True):
@@ -44,6 +52,10 @@ def test_every_entry_is_written_for_people(entry: Limitation) -> None:
     for source in entry.sources:
         assert not source.document.startswith("http"), source
         assert source.section or source.address, source
+
+
+RELEASES = ("1.21", "1.22", "1.23", "1.32")
+"""Releases between which the API server learnt fields."""
 
 
 def shapes() -> dict[str, Shape]:
@@ -68,6 +80,7 @@ def shapes() -> dict[str, Shape]:
         "early 17763 overlay": Shape(
             kubernetes="1.24", backend="vxlan", build="17763.100", driver="overlay", source_vip=True
         ),
+        **{f"Kubernetes {one}": Shape(kubernetes=one, backend="host-gw") for one in RELEASES},
     }
 
 

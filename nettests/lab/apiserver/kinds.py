@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.lab.apiserver import pod_defaults, pod_validation, resources, services, validation
+from nettests.lab.apiserver import (
+    gated_fields,
+    pod_defaults,
+    pod_validation,
+    resources,
+    services,
+    validation,
+)
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import FieldError, forbidden, forbidden_value, required
@@ -54,9 +61,10 @@ class Strategy:
 
 
 def _create_pod(pod: Json, context: Context) -> list[FieldError]:
+    gated_fields.drop(pod.setdefault("spec", {}), context.settings.version.minor)
     pod_defaults.fill_pod(pod)
     _admit_pod(pod, context)
-    return pod_validation.pod_spec(pod["spec"])
+    return [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
 
 
 def _admit_pod(pod: Json, context: Context) -> None:
@@ -182,14 +190,16 @@ def _fill_replica_set(item: Json) -> None:
 
 
 def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
-    def create(item: Json, _context: Context) -> list[FieldError]:
+    def create(item: Json, context: Context) -> list[FieldError]:
         fill(item)
         spec = item["spec"]["template"]["spec"]
+        gated_fields.drop(spec, context.settings.version.minor)
         return validation.workload(item, None) + pod_validation.pod_spec(spec, "spec.template.spec")
 
-    def update(old: Json, new: Json, _context: Context) -> list[FieldError]:
+    def update(old: Json, new: Json, context: Context) -> list[FieldError]:
         fill(new)
         spec = new["spec"]["template"]["spec"]
+        gated_fields.drop(spec, context.settings.version.minor)
         return validation.workload(new, old) + pod_validation.pod_spec(spec, "spec.template.spec")
 
     return Strategy(

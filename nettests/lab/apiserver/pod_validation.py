@@ -60,6 +60,13 @@ def pod_spec(spec: Json, path: str = "spec") -> list[FieldError]:
     ]
 
 
+def pod_create(spec: Json) -> list[FieldError]:
+    """Return what a new pod may not hold, although a running one may."""
+    if not spec.get("ephemeralContainers"):
+        return []
+    return [forbidden_value("spec.ephemeralContainers", "cannot be set on create")]
+
+
 def _volumes(spec: Json) -> Iterator[FieldError]:
     seen: set[str] = set()
     for index, volume in enumerate(spec.get("volumes") or ()):

@@ -1,7 +1,8 @@
 """Admission of Windows pods: what ``os.name`` forbids, and the rules of HostProcess containers.
 
 After ``validateWindows``, ``validateLinux`` and ``validateWindowsHostProcessPod`` of
-``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; works on pods with defaults set.
+``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; works on pods with defaults set,
+from which ``gated_fields`` took what this version of the API does not know.
 """
 
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ _POD_FIELDS = (
     ("securityContext.runAsGroup", True),
     ("securityContext.supplementalGroups", True),
     ("securityContext.supplementalGroupsPolicy", True),
+    ("securityContext.seLinuxChangePolicy", True),
 )
 _CONTAINER_FIELDS = (
     "appArmorProfile",
@@ -76,6 +78,8 @@ def _windows_pod(spec: Json) -> Iterator[FieldError]:
         value = holder.get(path.rpartition(".")[2])
         if value is not None and (even_false or value):
             yield forbidden_value(f"spec.{path}", _FORBIDDEN)
+    if spec.get("resources"):
+        yield forbidden_value("spec.resources", _FORBIDDEN)
 
 
 def _windows_containers(spec: Json) -> Iterator[FieldError]:
