@@ -68,7 +68,7 @@ def read_blueprint(asked: Asked) -> Blueprint:
     read_manifests(asked.options.manifests)  # before any cluster is asked, or a lab brought up
     with asked.cluster() as options:
         facts = read_facts(options)
-    return blueprint(facts, flows, asked.options.manifests)
+    return blueprint(facts, flows, asked.options.manifests, asked.options.enabled)
 
 
 def _as_data(made: Blueprint) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from nettests.plan import read_classes
 from nettests.plugin.lab import lab
 from nettests.resources import suites_path
 from nettests.session.options import RunOptions
@@ -71,6 +72,12 @@ _OPTIONS = (
     click.option(
         "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
     ),
+    click.option(
+        "--enable",
+        multiple=True,
+        metavar="CLASS,…",
+        help="Ask checks of these classes too: costly, exposed, disruptive (repeatable).",
+    ),
 )
 
 
@@ -87,6 +94,7 @@ def cluster_options(command: Command) -> Command:
         suites: tuple[Path, ...],
         limitations: tuple[Path, ...],
         flows: tuple[str, ...],
+        enable: tuple[str, ...],
         **others: Any,
     ) -> Any:
         if lab is not None and (kubeconfig or context or cluster_profile):
@@ -99,6 +107,7 @@ def cluster_options(command: Command) -> Command:
                 context=context,
                 cluster_profile=cluster_profile,
                 manifests=limitations,
+                enabled=read_classes(enable),
             ),
             lab=lab,
             suites=(suites_path(), *suites),

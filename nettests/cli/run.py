@@ -75,6 +75,7 @@ def _passed_on(asked: Asked) -> list[str]:
         *(f"{name}={value}" for name, value in single.items() if value is not None),
         *(f"--limitations={path}" for path in options.manifests),
         *(f"--flow={name}" for name in asked.flows),
+        *(f"--enable={one.value}" for one in sorted(options.enabled)),
     ]
 
 

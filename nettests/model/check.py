@@ -11,6 +11,7 @@ from nettests.model.expectation import Expected, Source
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import (
     OS,
+    CheckClass,
     Family,
     Outcome,
     Placement,
@@ -127,6 +128,7 @@ class Check:
     sources: tuple[Source, ...]
     needs: tuple[str, ...] = ()
     required: bool = False
+    check_class: CheckClass = CheckClass.DEFAULT
 
     @property
     def source(self) -> Vantage:

@@ -89,6 +89,18 @@ class Question(StrEnum):
     """Does a Pod of the check's own start, and how does it end?"""
 
 
+class CheckClass(StrEnum):
+    """What asking costs or touches. Only ``default`` is asked unasked; a user enables the others."""
+
+    DEFAULT = "default"
+    COSTLY = "costly"
+    """Many backends, or long waits."""
+    EXPOSED = "exposed"
+    """Objects that outsiders may reach: load balancers, external IPs."""
+    DISRUPTIVE = "disruptive"
+    """Objects that come and go at scale, which every node's proxy has to follow."""
+
+
 class Resolver(StrEnum):
     """Which client resolves a name: the resolvers of Windows differ from each other."""
 

@@ -7,7 +7,19 @@ Everything but the loading of suite modules is pure; nothing here knows pytest o
 
 from nettests.plan import cases
 from nettests.plan.build import build
+from nettests.plan.classes import read_classes
 from nettests.plan.flow import Flow, Matrix, NameForm, flow, flow_of
 from nettests.plan.registry import Registry, load
 
-__all__ = ["Flow", "Matrix", "NameForm", "Registry", "build", "cases", "flow", "flow_of", "load"]
+__all__ = [
+    "Flow",
+    "Matrix",
+    "NameForm",
+    "Registry",
+    "build",
+    "cases",
+    "flow",
+    "flow_of",
+    "load",
+    "read_classes",
+]

@@ -4,12 +4,13 @@ Last step of planning. Same facts, same flows: same ids in the same order. Nothi
 check that cannot be asked on this cluster becomes a skip.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.check import Ask, Case, Check, Plan, Skip, Target, Vantage
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
+    CheckClass,
     Placement,
     Protocol,
     Question,
@@ -20,6 +21,7 @@ from nettests.model.words import (
 from nettests.plan import targets
 from nettests.plan.applies import why_not
 from nettests.plan.cast import Cast, api_vantage, cast, external_vantage, node_vantage, pod_vantage
+from nettests.plan.classes import not_enabled
 from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
@@ -66,8 +68,11 @@ class _Due:
         return tuple(part for part in (self.cell.suffix, label, resolver) if part)
 
 
-def build(facts: ClusterFacts, flows: Iterable[Flow]) -> Plan:
-    """Return all that a run of ``flows`` will do on a cluster with these facts."""
+def build(facts: ClusterFacts, flows: Iterable[Flow], enabled: Collection[CheckClass] = ()) -> Plan:
+    """Return all that a run of ``flows`` will do on a cluster with these facts.
+
+    Checks of classes other than ``default`` that are not ``enabled`` are skips.
+    """
     players = cast(facts)
     stage = Stage(cast=players, facts=facts)
     checks: list[Check] = []
@@ -80,7 +85,7 @@ def build(facts: ClusterFacts, flows: Iterable[Flow]) -> Plan:
                 continue
             for due in _due(flow, place):
                 ask = _ask(due, facts)
-                reason = why_not(ask, facts)
+                reason = why_not(ask, facts) or not_enabled(flow.check_class, enabled)
                 if reason:
                     skips.append(_skip(flow, due.id, reason))
                 else:
@@ -187,6 +192,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         sources=due.flow.sources,
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
         required=due.flow.required,
+        check_class=due.flow.check_class,
     )
 
 

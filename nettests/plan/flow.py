@@ -15,6 +15,7 @@ from nettests.errors import PlanError
 from nettests.model.check import Case
 from nettests.model.expectation import Expected, Source
 from nettests.model.words import (
+    CheckClass,
     Distribution,
     Outcome,
     Protocol,
@@ -82,6 +83,7 @@ class Flow:
     ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
     ``source_seen`` and ``distribution`` are asserted when given.
     ``required`` makes a run worthless in which every check of the flow was skipped.
+    ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Flow:
     facts: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     required: bool = False
+    check_class: CheckClass = CheckClass.DEFAULT
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -112,6 +115,11 @@ class Flow:
             raise PlanError(
                 f"flow {self.name} claims nothing",
                 hint="write the claim as the first paragraph of the test's docstring",
+            )
+        if self.required and self.check_class is not CheckClass.DEFAULT:
+            raise PlanError(
+                f"flow {self.name} is required and of class {self.check_class.value}",
+                hint="what every run needs is asked in every run: leave one of the two out",
             )
 
     @property
@@ -152,6 +160,7 @@ def flow(
     facts: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     required: bool = False,
+    check_class: CheckClass = CheckClass.DEFAULT,
 ) -> Callable[[Test], Test]:
     """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
@@ -176,6 +185,7 @@ def flow(
             facts=facts,
             needs=needs,
             required=required,
+            check_class=check_class,
         )
         setattr(test, _ATTRIBUTE, declared)
         return test

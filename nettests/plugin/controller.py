@@ -20,7 +20,7 @@ from nettests.expect import unused
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
-from nettests.plan import Registry, load
+from nettests.plan import Registry, load, read_classes
 from nettests.plugin import exitcodes, options, outcome, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import write_documents
@@ -105,6 +105,8 @@ class Controller:
     def _prepare(self) -> Prepared:
         if not self.config.option.collectonly:
             require_writable(self.options.report_dir)
+        enabled = read_classes(self.config.option.enable)
+        self.options = replace(self.options, enabled=enabled)
         if self.config.option.lab is not None:
             options.refuse_path_as_profile(self.config)
             self.reporter.stage("lab up")
@@ -140,6 +142,7 @@ class Controller:
             suites=self.options.suites,
             flows=[flow.name for flow in self._registry.flows],
             manifests=self.options.manifests,
+            enabled=self.options.enabled,
         )
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

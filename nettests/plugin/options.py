@@ -51,6 +51,13 @@ def add(parser: pytest.Parser) -> None:
         help="ask this flow only (repeatable)",
     )
     group.addoption(
+        "--enable",
+        metavar="CLASS,…",
+        action="append",
+        default=[],
+        help="ask checks of these classes too: costly, exposed, disruptive (repeatable)",
+    )
+    group.addoption(
         "--nettests-output",
         choices=("pytest", "own", "quiet"),
         default="pytest",
@@ -91,7 +98,10 @@ def suites(config: pytest.Config) -> tuple[Path, ...]:
 
 
 def run_options(config: pytest.Config) -> RunOptions:
-    """Return what the user asks of the run; a lab adds its kubeconfig and profile later."""
+    """Return what the user asks of the run.
+
+    A lab adds its kubeconfig and profile later, and classes are read where an error can be reported.
+    """
     option = config.option
     return RunOptions(
         kubeconfig=_path(option.kubeconfig),

@@ -5,13 +5,14 @@ and judges.
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from nettests.model.codec import from_data, to_data
 from nettests.model.facts import ClusterFacts
-from nettests.plan import load
+from nettests.plan import load, read_classes
 from nettests.plugin import fixtures, outcome
 from nettests.plugin.collect import Collector
 from nettests.plugin.options import COLLECTOR, WORKER_KEY
@@ -26,6 +27,7 @@ def handover(
     suites: tuple[str, ...],
     flows: list[str],
     manifests: tuple[Path, ...],
+    enabled: Iterable[str],
 ) -> str:
     """Return what a worker needs, as text: xdist carries plain values only."""
     return json.dumps(
@@ -35,6 +37,7 @@ def handover(
             "suites": list(suites),
             "flows": flows,
             "manifests": [str(path.resolve()) for path in manifests],
+            "enabled": sorted(enabled),
         }
     )
 
@@ -44,7 +47,10 @@ def register(config: pytest.Config) -> None:
     given = json.loads(config.workerinput[WORKER_KEY])  # type: ignore[attr-defined] # xdist sets it
     flows = load([Path(path) for path in given["suites"]]).select(given["flows"]).flows
     made = blueprint(
-        from_data(given["facts"], ClusterFacts), flows, [Path(path) for path in given["manifests"]]
+        from_data(given["facts"], ClusterFacts),
+        flows,
+        [Path(path) for path in given["manifests"]],
+        read_classes(given["enabled"]),
     )
     collecting(config, made, Path(given["journal"]))
 

@@ -16,6 +16,7 @@ from nettests.expect import Manifest
 from nettests.model.check import Plan
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
+from nettests.model.words import CheckClass
 from nettests.plan import Flow, build
 from nettests.plan.cast import cast
 from nettests.plan.objects import pods_for, services_for
@@ -62,11 +63,18 @@ def read_manifests(own: Sequence[Path] = ()) -> tuple[tuple[Manifest, ...], tupl
 
 
 def blueprint(
-    facts: ClusterFacts, flows: Iterable[Flow], manifests: Sequence[Path] = ()
+    facts: ClusterFacts,
+    flows: Iterable[Flow],
+    manifests: Sequence[Path] = (),
+    enabled: Collection[CheckClass] = (),
 ) -> Blueprint:
-    """Read the manifests, plan and resolve; ``manifests`` are the user's own beside the shipped ones."""
+    """Read the manifests, plan and resolve.
+
+    ``manifests`` are the user's own beside the shipped ones; ``enabled`` are the classes of checks that
+    are asked besides ``default``.
+    """
     read, digests = read_manifests(manifests)
-    plan = build(facts, flows)
+    plan = build(facts, flows, enabled)
     return Blueprint(
         facts=facts,
         manifests=read,

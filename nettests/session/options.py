@@ -6,13 +6,16 @@ Made by the command line or by pytest options; read by every stage. Nothing here
 from dataclasses import dataclass
 from pathlib import Path
 
+from nettests.model.words import CheckClass
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """What a user asks for.
 
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
-    ``suites`` and ``argv`` are only recorded.
+    ``enabled`` are the classes of checks that are asked besides ``default``; ``suites`` and ``argv``
+    are only recorded.
     """
 
     kubeconfig: Path | None = None
@@ -20,6 +23,7 @@ class RunOptions:
     cluster_profile: Path | None = None
     report_dir: Path = Path("reports")
     manifests: tuple[Path, ...] = ()
+    enabled: frozenset[CheckClass] = frozenset()
     suites: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
 

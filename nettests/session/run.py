@@ -63,7 +63,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         directory=options.report_dir / run_id,
         connection=connection,
         profile=profile,
-        blueprint=blueprint(facts, flows, options.manifests),
+        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
     )
 
 

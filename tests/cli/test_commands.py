@@ -44,7 +44,14 @@ def test_every_command_explains_itself(command: str) -> None:
     """--help names the options that choose a cluster."""
     shown = nettests(command, "--help")
     assert shown.exit_code == 0
-    for option in ("--lab", "--kubeconfig", "--context", "--cluster-profile", "--limitations"):
+    for option in (
+        "--lab",
+        "--kubeconfig",
+        "--context",
+        "--cluster-profile",
+        "--limitations",
+        "--enable",
+    ):
         assert option in shown.output
 
 

@@ -7,6 +7,7 @@ import pytest
 from nettests.errors import PlanError
 from nettests.model.expectation import Expected, Source
 from nettests.model.words import (
+    CheckClass,
     Distribution,
     Outcome,
     Protocol,
@@ -98,6 +99,12 @@ def test_source_and_distribution_are_not_claimed_of_a_name() -> None:
         source_seen=SourceSeen.CLIENT_POD, distribution=Distribution.ONE_BACKEND
     ).expected(Protocol.UDP, Question.RESOLVE)
     assert (claim.source_seen, claim.distribution) == (None, None)
+
+
+def test_what_every_run_needs_cannot_wait_to_be_enabled() -> None:
+    """A required flow of a class that is not asked unasked would make most runs worthless."""
+    with pytest.raises(PlanError, match="required and of class costly"):
+        declared(required=True, check_class=CheckClass.COSTLY)
 
 
 def test_other_functions_declare_nothing() -> None:

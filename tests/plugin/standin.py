@@ -66,7 +66,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         directory=options.report_dir / run_id,
         connection=StatedConnection(),  # type: ignore[arg-type] # nothing is asked through it
         profile=ClusterProfile(),
-        blueprint=blueprint(facts, flows, options.manifests),
+        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
     )
 
 

@@ -19,11 +19,12 @@ WINDOWS = "pod-to-pod-ip/windows-1/linux-1/other-node/udp"
 VENDOR_SUITE = '''
 """A vendor's own suite."""
 from nettests.model.expectation import Source
-from nettests.model.words import Protocol, TargetKind, VantageKind
+from nettests.model.words import CheckClass, Protocol, TargetKind, VantageKind
 from nettests.plan import Matrix, flow
 
 @flow("vendor-local", source=VantageKind.POD, target=TargetKind.SERVICE_CLUSTERIP,
-      matrix=Matrix.NEAREST, protocols=(Protocol.TCP,), sources=(Source(document="Vendor guide"),))
+      matrix=Matrix.NEAREST, protocols=(Protocol.TCP,), check_class=CheckClass.DEFAULT,
+      sources=(Source(document="Vendor guide"),))
 def test_vendor_local(verdict):
     """A pod reaches a Service that is backed on its own node."""
     assert verdict.accepted, verdict.message
@@ -180,6 +181,20 @@ def test_a_vendors_suite_and_manifest_are_picked_up(
     assert set(done.verdicts.values()) == {"pass", "limited"}
 
 
+def test_a_class_is_skipped_until_it_is_enabled(run: Runner, pytester: pytest.Pytester) -> None:
+    """A costly flow is skipped with the option that enables it, and asked with it, by workers too."""
+    suite, _ = vendor(pytester.path / "vendor", "unspecified")
+    text = suite.read_text().replace("CheckClass.DEFAULT", "CheckClass.COSTLY")
+    suite.write_text(text)
+    left = run(f"--flow={FLOW}", "--flow=vendor-local", suites=(suites_path(), suite))
+    assert left.verdicts["vendor-local/windows-1/windows-1/same-node/tcp"] == "skipped"
+    assert "--enable=costly" in (left.directory / "junit.xml").read_text()
+    for workers in ((), ("-n2",)):
+        asked = run("--enable=exposed,costly", *workers, suites=(suite,))
+        assert Counter(asked.verdicts.values()) == {"pass": 2}
+        assert asked.code == 0
+
+
 def test_a_limitation_that_does_not_show_fails(run: Runner, pytester: pytest.Pytester) -> None:
     """An unexpected pass is strict: lifted fails the run."""
     suite, manifest = vendor(pytester.path / "vendor", "{outcome: timed_out}")
@@ -273,6 +288,7 @@ def test_collecting_only_asks_nothing(run: Runner) -> None:
     [
         (("--flow=pod-to-pod-op",), {}, 4, "did you mean pod-to-pod-ip"),
         (("--lab=reports",), {}, 4, "put --lab last"),
+        (("--enable=costy",), {}, 4, "did you mean costly"),
         ((), {"NETTESTS_FACTS": "interrupt"}, 2, "interrupted before it began"),
         ((), {"NETTESTS_FACTS": "the API server is gone"}, 7, "the API server is gone"),
         (("--limitations=nowhere.yaml",), {}, 4, "nowhere.yaml"),

@@ -1,0 +1,33 @@
+"""Which flows are asked unasked: those of class ``default``; the others when a user enables their class.
+
+The rule is the same on every cluster. Used by ``build``; the words are read here for the command line
+and for pytest alike. Pure.
+"""
+
+import difflib
+from collections.abc import Collection, Iterable
+
+from nettests.errors import PlanError
+from nettests.model.words import CheckClass
+
+OPTION = "--enable"
+CHOICES = tuple(one.value for one in CheckClass if one is not CheckClass.DEFAULT)
+
+
+def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
+    """Read what ``--enable`` was given, each a list with commas; ``PlanError`` names a wrong word."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    for word in words:
+        if word not in CHOICES:
+            near = difflib.get_close_matches(word, CHOICES, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"classes: {', '.join(CHOICES)}"
+            raise PlanError(f"{OPTION}: there is no class {word!r} to enable", hint=hint)
+    return frozenset(map(CheckClass, words))
+
+
+def not_enabled(check_class: CheckClass, enabled: Collection[CheckClass]) -> str:
+    """Return why a check of this class is not asked, or nothing."""
+    if check_class is CheckClass.DEFAULT or check_class in enabled:
+        return ""
+    name = check_class.value
+    return f"checks of class {name} are asked only when enabled: {OPTION}={name}"
