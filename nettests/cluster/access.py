@@ -5,13 +5,13 @@ Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
-from nettests.cluster.connection import Connection
+from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.execute import Exec
 from nettests.cluster.wait import wait_for_pods
 from nettests.errors import ClusterError
@@ -39,6 +39,15 @@ class Access:
         except ClusterError as error:
             raise ChannelError(error.message) from error
         return answer.status, answer.text
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Read an object, a list or a log; return status and body, also of a refusal."""
+        try:
+            return 200, self.connection.request("GET", path, query=query).text
+        except ApiError as error:
+            return error.status, error.message
+        except ClusterError as error:
+            raise ChannelError(error.message) from error
 
     def wait_for_pods(
         self,

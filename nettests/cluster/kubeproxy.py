@@ -7,9 +7,8 @@ then ignores them (cmd/kube-proxy, Options.Complete).
 
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -19,6 +18,7 @@ from nettests.model.facts import Address, Fact, KubeProxyFacts, known, unknown
 from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.parse.flags import flags_in_arguments, flags_in_log
 
 Object = dict[str, Any]
 
@@ -35,26 +35,6 @@ class ProxySources:
     config: Object | None = None
     reason: str = ""
     """Why something of the above is missing, for people."""
-
-
-def flags_in_log(log: str) -> dict[str, str]:
-    """Return the flags that a component printed when it started."""
-    # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
-    return dict(re.findall(r'FLAG: --([\w-]+)="([^"\n]*)"', log))
-
-
-def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the flags among a container's command and arguments, scripts included."""
-    words = " ".join(arguments).split()
-    flags: dict[str, str] = {}
-    for word, following in pairwise([*words, "--"]):
-        # sample: "--proxy-mode=kernelspace", "--enable-dsr" or "--source-vip" before "10.244.2.2"
-        found = re.fullmatch(r"--([\w-]+)(?:=(.*))?", word.strip("'\",;"))
-        if found is not None:
-            bare = "true" if following.startswith("-") else following
-            flags[found[1]] = found[2] if found[2] is not None else bare
-    # A script's own variables ($env:SOURCE_VIP) are not values.
-    return {key: value for key, value in flags.items() if not value.startswith(("$", "%"))}
 
 
 def config_of(config_map: Object | None) -> Object | None:

@@ -5,6 +5,7 @@ Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common 
 """
 
 from nettests.judge.proof import failed_target
+from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
@@ -39,6 +40,8 @@ def after_failure(check: Check, observation: Observation) -> str:
     """Say what to look at after an unexpected result."""
     if failed_target(observation) is not None:
         return "look at the target first: its pod, its EndpointSlice and its node"
+    if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
+        return REMEDIES.get(check.ask.case.label, UNKNOWN_RULE)
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
     if observation.outcome.positive:

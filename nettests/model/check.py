@@ -68,7 +68,8 @@ class Case:
     questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
     of a ``Status`` spells it (``spec.hostPID``): rejected for another reason proves nothing.
     ``counter`` is the same object without what is in question: a rejection counts beside its
-    acceptance. ``outcome`` replaces the flow's claim.
+    acceptance. ``outcome`` replaces the flow's claim. For ``INSPECT`` the label names the rule, and
+    ``when`` says what the rule is about (``overlay``, ``dsr`` …): elsewhere it is not asked.
     """
 
     label: str
@@ -76,6 +77,7 @@ class Case:
     field: str = ""
     counter: str = ""
     outcome: Outcome | None = None
+    when: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

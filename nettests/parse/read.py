@@ -7,7 +7,17 @@ read the same way.
 from collections.abc import Callable, Mapping
 
 from nettests.model.observation import Attempt, Raw
-from nettests.parse import admission, connect, curl, dial, http, nslookup, ping, resolve_dnsname
+from nettests.parse import (
+    admission,
+    connect,
+    curl,
+    dial,
+    http,
+    inspection,
+    nslookup,
+    ping,
+    resolve_dnsname,
+)
 from nettests.parse.reading import Reading, probe_failed
 
 Parser = Callable[[Raw], Reading]
@@ -21,6 +31,7 @@ PARSERS: Mapping[str, Parser] = {
     "resolve_dnsname": resolve_dnsname.read,
     "http": http.read,
     "admission": admission.read,
+    "inspection": inspection.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 

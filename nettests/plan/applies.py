@@ -7,6 +7,7 @@ same: only what has no vantage, no target or no permission is skipped.
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.plan.subjects import why_not_about
 
 
 def why_not(ask: Ask, facts: ClusterFacts) -> str:
@@ -17,6 +18,7 @@ def why_not(ask: Ask, facts: ClusterFacts) -> str:
         or _no_pod_records(ask, facts)
         or _no_external_target(ask, facts)
         or _no_external_vantage(ask, facts)
+        or _not_about_this(ask, facts)
     )
 
 
@@ -84,3 +86,11 @@ def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:
     if ask.protocol is not Protocol.TCP:
         return f"the external vantage carries TCP only, not {ask.protocol.value.upper()}"
     return ""
+
+
+def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
+    """A rule of configuration is about some clusters and nodes only (``Case.when``)."""
+    if ask.case is None:
+        return ""
+    node = facts.node(ask.source.node) if ask.source.node else None
+    return next(filter(None, (why_not_about(word, facts, node) for word in ask.case.when)), "")

@@ -1,7 +1,7 @@
-"""Objects that suites ask the API server about, and the cases made of them.
+"""The cases of flows without a path: objects for the API server, rules of configuration.
 
 Used by suites beside ``flow``. Pure construction: a case carries its object as JSON, so that a journal
-says word for word what was asked.
+says word for word what was asked; what a rule demands is known where it is read (``parse.rules``).
 """
 
 import json
@@ -55,6 +55,11 @@ def rejected(label: str, item: Json, *, field: str, counter: Json | None = None)
 def accepted(label: str, item: Json) -> Case:
     """Return a case whose object is accepted."""
     return Case(label=label, object=_text(item), outcome=Outcome.ACCEPTED)
+
+
+def rule(name: str, *when: str) -> Case:
+    """Return a documented rule of configuration by its name, and what it is about (``applies``)."""
+    return Case(label=name, outcome=Outcome.CONFORMS, when=when)
 
 
 def _text(item: Json) -> str:

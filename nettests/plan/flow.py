@@ -59,6 +59,8 @@ class Matrix(StrEnum):
     """The cluster as a whole, once: for questions to the API server."""
     EACH = "each"
     """Every role by itself: for questions about a node, or a Pod made on it."""
+    EACH_WINDOWS = "each-windows"
+    """Every Windows role by itself: for questions that Linux nodes do not raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.facts import NodeFacts
-from nettests.model.words import Placement
+from nettests.model.words import OS, Placement
 from nettests.plan.cast import Cast, Role
 from nettests.plan.flow import Matrix
 
@@ -143,6 +143,12 @@ def _each(cast: Cast) -> Iterator[Cell | Gap]:
         yield Cell(source=role.first, target=role.first, placement=Placement.NOWHERE)
 
 
+def _each_windows(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        if role.os is OS.WINDOWS:
+            yield Cell(source=role.first, target=role.first, placement=Placement.NOWHERE)
+
+
 def _elsewhere(role: Role, node: NodeFacts) -> NodeFacts | None:
     """Return the role's first member that is not ``node``."""
     return next((member for member in role.members if member is not node), None)
@@ -162,4 +168,5 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.NODES: _nodes,
     Matrix.CLUSTER: _cluster,
     Matrix.EACH: _each,
+    Matrix.EACH_WINDOWS: _each_windows,
 }

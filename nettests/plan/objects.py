@@ -64,5 +64,8 @@ def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
         # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)
+    if ask.target.kind is TargetKind.CONFIGURATION and ask.source.kind is VantageKind.NODE:
+        # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
+        yield server(owner)
     if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
         yield node_vantage(owner).probe

@@ -10,7 +10,7 @@ from nettests.probes.addresses import Directory
 from nettests.probes.asking import Asker, StoppedError
 from nettests.probes.deploy import deploy
 from nettests.probes.deployment import Deployment
-from nettests.probes.examine import examiners
+from nettests.probes.examiners import examiners
 from nettests.probes.external import External
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Case
-from nettests.model.words import Question
 from nettests.probes.seams import ApiServer
 
 API = "api"
@@ -66,11 +65,6 @@ class Admission:
         return Examination(
             tool="admission", words=words, status=status, stdout=body, context=context
         )
-
-
-def examiners(api: ApiServer, namespace: str) -> dict[Question, Examiner]:
-    """Return who asks the questions without a path in a run."""
-    return {Question.ADMIT: Admission(api=api, namespace=namespace)}
 
 
 def case_of(ask: Ask) -> Case:

@@ -3,7 +3,7 @@
 Protocols only: ``cluster`` and ``session`` implement them, and tests use small real stand-ins.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from nettests.model.channel import ExecChannel, HttpChannel
@@ -51,6 +51,9 @@ class ApiServer(Protocol):
 
         ``ChannelError`` when no answer comes.
         """
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
 
 class Recorder(Protocol):

@@ -215,7 +215,7 @@ class Run:
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
-            examiners=probes.examiners(access, namespace),
+            examiners=probes.examiners(access, namespace, facts),
         )
         try:
             probes.Observer(asker, plan.checks, problems, self._tell).run()

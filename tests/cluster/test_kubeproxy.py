@@ -8,11 +8,10 @@ from nettests.cluster.kubeproxy import (
     ProxySources,
     config_of,
     facts_of,
-    flags_in_arguments,
-    flags_in_log,
 )
 from nettests.model.profile import StatedKubeProxy
 from nettests.model.words import OS
+from nettests.parse.flags import flags_in_arguments, flags_in_log
 from tests.cluster.recorded import config_map, proxy_pod
 
 NOTHING = StatedKubeProxy()

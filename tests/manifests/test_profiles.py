@@ -18,6 +18,7 @@ DNS = {
         "dns-between-forms-nslookup: unspecified"
     ),
 }
+TAINT = {r"windows-node-taint/windows-1/": "plat-taint-convention: unspecified"}
 ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out"}
 OLD = {
     r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
@@ -46,6 +47,7 @@ TABLE: dict[str, dict[str, str]] = {
     "linux": {},
     "win2019-l2bridge": {
         **DNS,
+        **TAINT,
         **ICMP,
         **OLD,
         **FIELDS,
@@ -55,6 +57,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2019-overlay": {
         **DNS,
+        **TAINT,
         **ICMP,
         **OLD,
         **FIELDS,
@@ -65,6 +68,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dsr": {
         **DNS,
+        **TAINT,
         **ICMP,
         **WHOLE,
         r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",

@@ -1,0 +1,28 @@
+"""The flags of Kubernetes components: as their logs print them, and as containers are given them.
+
+Pure. Used by discovery (``cluster.kubeproxy``) and by the rules of configuration.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+
+def flags_in_log(log: str) -> dict[str, str]:
+    """Return the flags that a component printed when it started."""
+    # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
+    return dict(re.findall(r'FLAG: --([\w-]+)="([^"\n]*)"', log))
+
+
+def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the flags among a container's command and arguments, scripts included."""
+    words = " ".join(arguments).split()
+    flags: dict[str, str] = {}
+    for word, following in pairwise([*words, "--"]):
+        # sample: "--proxy-mode=kernelspace", "--enable-dsr" or "--source-vip" before "10.244.2.2"
+        found = re.fullmatch(r"--([\w-]+)(?:=(.*))?", word.strip("'\",;"))
+        if found is not None:
+            bare = "true" if following.startswith("-") else following
+            flags[found[1]] = found[2] if found[2] is not None else bare
+    # A script's own variables ($env:SOURCE_VIP) are not values.
+    return {key: value for key, value in flags.items() if not value.startswith(("$", "%"))}

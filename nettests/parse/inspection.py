@@ -1,0 +1,40 @@
+"""Read what an inspection recorded: its rule says whether the configuration conforms.
+
+The recorded text is a JSON object of ``readings`` (each exactly as it came) and ``problems`` (why one
+could not be taken); ``context`` names the rule and holds the facts. What cannot be read is no finding:
+the answer is then ``probe_failed``, never ``conforms``.
+"""
+
+import json
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.rules import RULES, Evidence, UnreadableError
+
+RULE = "rule"
+
+
+def read(raw: Raw) -> Reading:
+    """Read one inspection."""
+    rule = RULES.get(raw.context.get(RULE, ""))
+    if rule is None:
+        return probe_failed(f"no such rule: {raw.context.get(RULE, 'none')}")
+    # sample: {"readings": {"node": "{\"kind\":\"Node\",…}"}, "problems": {"kube-proxy-log": "status 403"}}
+    try:
+        recorded = json.loads(raw.stdout)
+        evidence = Evidence(
+            texts=dict(recorded["readings"]),
+            problems=dict(recorded["problems"]),
+            facts={name: value for name, value in raw.context.items() if name != RULE},
+        )
+    except (ValueError, KeyError, TypeError):
+        return probe_failed(f"the inspection recorded no readings: {raw.stdout}")
+    try:
+        found = rule.judge(evidence)
+    except UnreadableError as error:
+        return probe_failed(error.message)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        return probe_failed(f"the readings have another form than expected: {error!r}")
+    outcome = Outcome.CONFORMS if found.conforms else Outcome.DEVIATES
+    return Reading(outcome=outcome, detail=one_line(found.detail))

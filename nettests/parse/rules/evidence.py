@@ -1,0 +1,99 @@
+"""What a rule may look at, and what it says: recorded texts, known facts, a finding.
+
+Used by every module of rules. Nothing is guessed here: a reading that was not taken, a text that is no
+JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
+"""
+
+import ipaddress
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.errors import NettestsError
+from nettests.model.facts import Network
+from nettests.model.versions import KubernetesVersion
+
+Object = dict[str, Any]
+
+
+class UnreadableError(NettestsError):
+    """The evidence does not say what the rule asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a rule found: whether the documents' demand is met, with both sides in ``detail``."""
+
+    conforms: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Readings by name, each as it came, and why some could not be taken; ``facts`` as discovery read them."""
+
+    texts: Mapping[str, str]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, reading: str) -> str:
+        """Return a reading's text."""
+        if reading in self.texts:
+            return self.texts[reading]
+        raise UnreadableError(self.problems.get(reading, f"{reading} was not read"))
+
+    def object(self, reading: str) -> Object:
+        """Return a reading that is one JSON object."""
+        loaded = self._json(reading)
+        if not isinstance(loaded, dict):
+            raise UnreadableError(f"{reading} is no JSON object")
+        return loaded
+
+    def rows(self, reading: str) -> list[Object]:
+        """Return what ``ConvertTo-Json`` made of a pipeline: nothing, one object, or several."""
+        if not self.text(reading).strip():
+            return []
+        loaded = self._json(reading)
+        return [item for item in (loaded if isinstance(loaded, list) else [loaded]) if item]
+
+    def items(self, reading: str) -> list[Object]:
+        """Return the items of a list as the API server gives it."""
+        listed = self.object(reading).get("items")
+        if not isinstance(listed, list):
+            raise UnreadableError(f"{reading} is no list of the API server")
+        return listed
+
+    def fact(self, name: str) -> str:
+        """Return a fact."""
+        if name in self.facts:
+            return self.facts[name]
+        raise UnreadableError(f"{name} is not known")
+
+    def networks(self, name: str) -> tuple[Network, ...]:
+        """Return a fact that is a list of networks."""
+        return tuple(ipaddress.ip_network(text) for text in self.fact(name).split(","))
+
+    def version(self, name: str) -> KubernetesVersion:
+        """Return a fact that is a version."""
+        return KubernetesVersion.parse(self.fact(name))
+
+    def _json(self, reading: str) -> Any:
+        text = self.text(reading)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise UnreadableError(f"{reading} is no JSON: {text[:80]!r}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One documented rule: the readings that it needs, and what it makes of them."""
+
+    readings: tuple[str, ...]
+    judge: Callable[[Evidence], Finding]
+
+
+def finding(conforms: bool, found: str, demand: str) -> Finding:  # noqa: FBT001
+    """Return a finding that says what was found and what the documents demand."""
+    return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")

@@ -1,0 +1,175 @@
+"""Rules about kube-proxy on a Windows node: mode, node name, network, source VIP, feature gates.
+
+Read from the Pods of the node and from the flags with which kube-proxy's log begins, which are those in
+effect. Where a configuration file is given its settings are on the node, and flags say nothing of them.
+Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nettests.model.versions import KubernetesVersion
+from nettests.parse.flags import flags_in_arguments, flags_in_log
+from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+
+PODS = "node-pods"
+LOG = "kube-proxy-log"
+KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
+DSR_DEFAULT = KubernetesVersion(1, 33)
+OVERLAY_DEFAULT = KubernetesVersion(1, 20)
+WIDER_SKEW = KubernetesVersion(1, 28)
+"""From this API server on, components of nodes may be three minors older instead of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """kube-proxy of one node: its container, its flags, and where they were read."""
+
+    container: Object
+    flags: Mapping[str, str]
+    origin: str
+
+    def flag(self, name: str) -> str:
+        """Return a flag, empty if it is not given; not readable beside a configuration file."""
+        if self.flags.get("config"):
+            raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
+        return self.flags.get(name, "")
+
+    def gate(self, name: str) -> bool | None:
+        """Return a feature gate, ``None`` if it is not set."""
+        # sample: FLAG: --feature-gates="WinDSR=true,WinOverlay=false"
+        found = re.search(rf"\b{name}=(true|false)\b", self.flag("feature-gates"), re.IGNORECASE)
+        return found[1].lower() == "true" if found else None
+
+    @property
+    def version(self) -> KubernetesVersion:
+        """The version that the image's tag names."""
+        image = str(self.container.get("image", ""))
+        # sample: docker.io/sigwindowstools/kube-proxy:v1.29.4-flannel-hostprocess
+        found = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", image)
+        if found is None:
+            raise UnreadableError(f"kube-proxy's image {image} names no version")
+        return KubernetesVersion.parse(found[1])
+
+
+def proxy_of(evidence: Evidence) -> Proxy:
+    """Return the node's kube-proxy."""
+    for pod in evidence.items(PODS):
+        name = pod["metadata"]["name"]
+        if not name.startswith("kube-proxy"):
+            continue
+        container = pod["spec"]["containers"][0]
+        logged = flags_in_log(evidence.texts.get(LOG, ""))
+        if logged:
+            return Proxy(container, logged, f"log of Pod {name}")
+        words = [*(container.get("command") or []), *(container.get("args") or [])]
+        expanded = [_expanded(word, container, evidence.fact("node")) for word in words]
+        return Proxy(container, flags_in_arguments(expanded), f"arguments of Pod {name}")
+    raise UnreadableError(f"no kube-proxy Pod runs on {evidence.fact('node')}")
+
+
+def network_of(evidence: Evidence) -> str:
+    """Return the name of the HNS network that kube-proxy is given; empty if there is none."""
+    proxy = proxy_of(evidence)
+    given = proxy.flags.get("network-name", "")
+    if given:
+        return given
+    for entry in proxy.container.get("env") or []:
+        if entry.get("name") == "KUBE_NETWORK" and entry.get("value"):
+            return str(entry["value"])
+    words = " ".join(
+        [*(proxy.container.get("command") or []), *(proxy.container.get("args") or [])]
+    )
+    # sample of a start script: $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
+    found = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
+    return found[1] if found else ""
+
+
+def proxy_mode(evidence: Evidence) -> Finding:
+    """kernelspace is stated, or is the only mode there is (since 1.26)."""
+    proxy = proxy_of(evidence)
+    mode = proxy.flag("proxy-mode")
+    demand = "--proxy-mode=kernelspace, which no kube-proxy before 1.26 takes by itself"
+    if mode:
+        return finding(mode == "kernelspace", f"--proxy-mode={mode} ({proxy.origin})", demand)
+    version = proxy.version
+    return finding(version >= KERNELSPACE_DEFAULT, f"no mode, and kube-proxy {version}", demand)
+
+
+def hostname_override(evidence: Evidence) -> Finding:
+    """kube-proxy knows the node by the name that the API server knows it by."""
+    proxy, node = proxy_of(evidence), evidence.fact("node")
+    given = proxy.flags.get("hostname-override", "")
+    found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
+    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}")
+
+
+def network_name(evidence: Evidence) -> Finding:
+    """kube-proxy is told its HNS network."""
+    name = network_of(evidence)
+    return finding(
+        bool(name), name or "neither", "an HNS network in KUBE_NETWORK or --network-name"
+    )
+
+
+def source_vip(evidence: Evidence) -> Finding:
+    """An address of the node's own pod network on overlay; none on l2bridge."""
+    given = proxy_of(evidence).flag("source-vip")
+    if evidence.fact("driver") != "overlay":
+        found = f"--source-vip={given}" if given else "no --source-vip"
+        return finding(not given, found, "none on l2bridge, where HNS uses the node's address")
+    own = evidence.networks("node-pod-cidrs")
+    demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"
+    try:
+        inside = any(ipaddress.ip_address(given) in network for network in own)
+    except ValueError:
+        inside = False
+    return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand)
+
+
+def dsr_gate(evidence: Evidence) -> Finding:
+    """--enable-dsr needs the gate WinDSR, which is on by default since 1.33."""
+    return _gate(evidence, "WinDSR", DSR_DEFAULT, "--enable-dsr")
+
+
+def overlay_gate(evidence: Evidence) -> Finding:
+    """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
+    return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
+
+
+def kube_proxy_skew(evidence: Evidence) -> Finding:
+    """kube-proxy follows the version-skew policy."""
+    return skew(proxy_of(evidence).version, evidence.version("server"), "kube-proxy")
+
+
+def skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
+    """Not newer than the API server, and at most three minors older (two before 1.28)."""
+    most = 3 if server >= WIDER_SKEW else 2
+    behind = server.minor - own.minor
+    return finding(
+        own.major == server.major and 0 <= behind <= most,
+        f"{who} {own} beside API server {server}",
+        f"a version at most {most} minors older than the API server's and not newer",
+    )
+
+
+def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: str) -> Finding:
+    proxy = proxy_of(evidence)
+    given = proxy.gate(name)
+    demand = f"{name} on for {what}: given before {default_on}, never off"
+    if given is not None:
+        return finding(given, f"{name}={str(given).lower()} ({proxy.origin})", demand)
+    version = proxy.version
+    return finding(version >= default_on, f"{name} not given, and kube-proxy {version}", demand)
+
+
+def _expanded(word: str, container: Object, node: str) -> str:
+    """Replace ``$(NAME)`` as the kubelet does, for variables whose value the Pod itself tells."""
+    for entry in container.get("env") or []:
+        path = ((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
+        value = node if path == "spec.nodeName" else entry.get("value")
+        if value:
+            word = word.replace(f"$({entry['name']})", str(value))
+    return word

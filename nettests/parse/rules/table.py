@@ -1,0 +1,28 @@
+"""All rules of configuration by their names, which are the labels of cases in check ids."""
+
+from collections.abc import Mapping
+
+from nettests.parse.rules import kube_proxy, node
+from nettests.parse.rules.evidence import Rule
+
+_PROXY = (kube_proxy.PODS, kube_proxy.LOG)
+
+RULES: Mapping[str, Rule] = {
+    "proxy-mode": Rule(readings=_PROXY, judge=kube_proxy.proxy_mode),
+    "hostname-override": Rule(readings=_PROXY, judge=kube_proxy.hostname_override),
+    "network-name": Rule(readings=_PROXY, judge=kube_proxy.network_name),
+    "source-vip": Rule(readings=_PROXY, judge=kube_proxy.source_vip),
+    "dsr-gate": Rule(readings=_PROXY, judge=kube_proxy.dsr_gate),
+    "overlay-gate": Rule(readings=_PROXY, judge=kube_proxy.overlay_gate),
+    "kube-proxy-skew": Rule(readings=_PROXY, judge=kube_proxy.kube_proxy_skew),
+    "kubelet-skew": Rule(readings=(node.NODE,), judge=node.kubelet_skew),
+    "windows-build-label": Rule(readings=(node.NODE,), judge=node.windows_build_label),
+    "windows-taint": Rule(readings=(node.NODE,), judge=node.windows_taint),
+    "update-not-broken": Rule(readings=(node.NODE,), judge=node.update_not_broken),
+    "overlay-update": Rule(readings=(node.NODE,), judge=node.overlay_update),
+    "dsr-update": Rule(readings=(node.NODE,), judge=node.dsr_update),
+    "control-plane-on-linux": Rule(readings=(node.NODES,), judge=node.control_plane_on_linux),
+    "vxlan-network-id": Rule(readings=(node.FLANNEL,), judge=node.vxlan_network_id),
+    "vxlan-port": Rule(readings=(node.FLANNEL,), judge=node.vxlan_port),
+    "vxlan-options": Rule(readings=(node.FLANNEL,), judge=node.vxlan_options),
+}

@@ -1,0 +1,117 @@
+"""Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
+
+The examiner of ``INSPECT``. Readings are recorded as they come; whether they conform is decided where the
+journal is read (``parse.inspection``). A reading that the API server or a tool refuses is a problem of
+that reading; a channel that fails makes the whole answer untrusted.
+"""
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.channel import ChannelError
+from nettests.model.check import Ask
+from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.parse.inspection import RULE
+from nettests.parse.rules import RULES
+from nettests.probes.examine import API, Examination, case_of
+from nettests.probes.readings import PROXY_LOG, REQUESTS, Request, log_of
+from nettests.probes.seams import ApiServer
+
+OK = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """One reading: what was asked, and its text or why there is none."""
+
+    words: tuple[str, ...]
+    text: str = ""
+    problem: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Inspection:
+    """Inspects one cluster; safe for threads. Each reading of a node is taken once and kept."""
+
+    api: ApiServer
+    facts: ClusterFacts
+    _taken: dict[str, Taken] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def examine(self, ask: Ask) -> Examination:
+        """Take every reading that the case's rule needs."""
+        name = case_of(ask).label
+        node = self.facts.node(ask.source.node) if ask.source.node else None
+        context = {RULE: name, **demands(self.facts, node)}
+        wanted = RULES[name].readings if name in RULES else ()
+        try:
+            taken = {reading: self._take(reading, node) for reading in wanted}
+        except ChannelError as error:
+            return Examination(
+                tool="inspection", words=wanted, error=error.message, context=context
+            )
+        return Examination(
+            tool="inspection",
+            words=tuple(" ".join(one.words) for one in taken.values()),
+            stdout=json.dumps(
+                {
+                    "readings": {key: one.text for key, one in taken.items() if not one.problem},
+                    "problems": {key: one.problem for key, one in taken.items() if one.problem},
+                }
+            ),
+            context=context,
+        )
+
+    def _take(self, reading: str, node: NodeFacts | None) -> Taken:
+        key = f"{node.name if node else API}/{reading}"
+        with self._lock:
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:
+            if key not in self._taken:
+                self._taken[key] = self._read(reading, node)
+            return self._taken[key]
+
+    def _read(self, reading: str, node: NodeFacts | None) -> Taken:
+        if reading == PROXY_LOG:
+            return self._proxy_log(node)
+        return self._asked(REQUESTS[reading](self.facts, node))
+
+    def _asked(self, request: Request) -> Taken:
+        status, text = self.api.read(request.path, request.query)
+        if status != OK:
+            return Taken(words=request.words, problem=f"{request.words[1]}: status {status}")
+        return Taken(words=request.words, text=text)
+
+    def _proxy_log(self, node: NodeFacts | None) -> Taken:
+        """Read the log of the node's kube-proxy Pod; the Pods were recorded as a reading before."""
+        pods = self._take("node-pods", node)
+        for pod in json.loads(pods.text).get("items", []) if pods.text else []:
+            metadata = pod["metadata"]
+            if metadata["name"].startswith("kube-proxy"):
+                container = pod["spec"]["containers"][0]["name"]
+                return self._asked(log_of(metadata["namespace"], metadata["name"], container))
+        return Taken(words=("GET", "log"), problem="no kube-proxy Pod runs on this node")
+
+
+def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
+    """Return the facts that rules compare with; one that is unknown is left out."""
+    found = {
+        "server": str(facts.server_version),
+        "pod-cidrs": _joined(facts.pod_cidrs.value),
+        "service-cidrs": _joined(facts.service_cidrs.value),
+    }
+    if node is not None:
+        found |= {
+            "node": node.name,
+            "driver": node.cni_driver.value or "",
+            "node-pod-cidrs": _joined(node.pod_cidrs),
+            "node-addresses": ",".join(map(str, node.addresses)),
+        }
+    return {name: value for name, value in found.items() if value}
+
+
+def _joined(networks: tuple[Network, ...] | None) -> str:
+    return ",".join(map(str, networks or ()))

@@ -1,0 +1,61 @@
+"""What an inspection reads, word for word: requests to the API server and argv of Windows' own tools.
+
+Pure tables. Nothing here changes anything. A node's readings are taken once a run and kept: many rules look
+at the same text. The cmdlets belong to the module HostNetworkingService of Windows' container feature.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.facts import ClusterFacts, NodeFacts
+
+LOG_BYTES = 65_536
+"""A component prints its flags first: no more of a log is needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A GET request to the API server."""
+
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The request as the journal records it."""
+        asked = "&".join(f"{key}={value}" for key, value in self.query.items())
+        return ("GET", f"{self.path}?{asked}" if asked else self.path)
+
+
+def _pods_of(node: NodeFacts | None) -> Request:
+    name = node.name if node else ""
+    return Request(path="/api/v1/pods", query={"fieldSelector": f"spec.nodeName={name}"})
+
+
+def _of_flannel(facts: ClusterFacts, _node: NodeFacts | None) -> Request:
+    """Return the ConfigMap that discovery read; its name is the fact's origin."""
+    # sample of an origin: ConfigMap kube-flannel/kube-flannel-cfg
+    found = re.fullmatch(r"ConfigMap ([\w.-]+)/([\w.-]+)", facts.cni.backend.origin)
+    namespace, name = found.groups() if found else ("kube-flannel", "kube-flannel-cfg")
+    return Request(path=f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+
+
+REQUESTS: Mapping[str, Callable[[ClusterFacts, NodeFacts | None], Request]] = {
+    "node": lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
+    "nodes": lambda _facts, _node: Request(path="/api/v1/nodes"),
+    "node-pods": lambda _facts, node: _pods_of(node),
+    "flannel-config": _of_flannel,
+}
+"""What the API server is asked, by reading."""
+
+PROXY_LOG = "kube-proxy-log"
+"""The log of the kube-proxy Pod among ``node-pods``."""
+
+
+def log_of(namespace: str, pod: str, container: str) -> Request:
+    """Return the request for the beginning of a container's log."""
+    return Request(
+        path=f"/api/v1/namespaces/{namespace}/pods/{pod}/log",
+        query={"container": container, "limitBytes": str(LOG_BYTES)},
+    )

@@ -1,0 +1,51 @@
+"""How the cluster as a whole is set up for Windows nodes: its control plane, its overlay."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, cases, flow
+
+WINDOWS = Source(
+    document="Kubernetes documentation, Windows containers in Kubernetes",
+    section="Windows nodes in Kubernetes",
+    address="https://kubernetes.io/docs/concepts/windows/intro/",
+)
+FLANNEL = Source(
+    document="Flannel, backends.md",
+    section="VXLAN",
+    address="https://github.com/flannel-io/flannel/blob/master/Documentation/backends.md",
+)
+
+
+@flow(
+    "control-plane-system",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.CLUSTER,
+    question=Question.INSPECT,
+    cases=(cases.rule("control-plane-on-linux", "windows"),),
+    facts=("plat-control-plane-linux-only",),
+    sources=(WINDOWS,),
+)
+def test_control_plane_system(verdict: Judgement) -> None:
+    """The control plane runs on Linux; Windows nodes are workers only."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "flannel-vxlan-configuration",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.CLUSTER,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("vxlan-network-id", "flannel", "vxlan", "windows"),
+        cases.rule("vxlan-port", "flannel", "vxlan", "windows"),
+        cases.rule("vxlan-options", "flannel", "vxlan", "windows"),
+    ),
+    facts=("cni-flannel-vxlan-vni", "cni-flannel-options"),
+    sources=(FLANNEL,),
+)
+def test_flannel_vxlan_configuration(verdict: Judgement) -> None:
+    """Flannel's VXLAN has a network id from 4096 on, UDP port 4789, and no option Windows refuses."""
+    assert verdict.accepted, verdict.message

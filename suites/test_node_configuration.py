@@ -1,0 +1,121 @@
+"""How Windows nodes are set up, as their API objects tell: kube-proxy, labels, updates, versions.
+
+Nothing is changed: objects and logs are read and compared with what the documents demand.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, cases, flow
+
+DEBUGGING = Source(
+    document="Kubernetes documentation, Windows debugging tips",
+    section="Network troubleshooting",
+    address="https://kubernetes.io/docs/tasks/debug/debug-cluster/windows/",
+)
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="Load balancing and Services",
+    address="https://kubernetes.io/docs/concepts/services-networking/windows-networking/",
+)
+DSR = Source(document="KEP-5100, Windows DSR and overlay support", section="Design Details")
+GUIDE = Source(
+    document="Kubernetes documentation, Guide for running Windows containers in Kubernetes",
+    section="Ensuring OS-specific workloads land on the appropriate container host",
+    address="https://kubernetes.io/docs/concepts/windows/user-guide/",
+)
+SKEW = Source(
+    document="Kubernetes documentation, Version skew policy",
+    section="Supported version skew",
+    address="https://kubernetes.io/releases/version-skew-policy/",
+)
+
+
+@flow(
+    "kube-proxy-mode",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(cases.rule("proxy-mode", "kube-proxy-pod"),),
+    facts=("svc-userspace-default",),
+    sources=(
+        Source(document="Kubernetes, CHANGELOG-1.26", section="Urgent upgrade notes"),
+        NETWORKING,
+    ),
+)
+def test_kube_proxy_mode(verdict: Judgement) -> None:
+    """kube-proxy runs in kernelspace mode on Windows: stated before 1.26, the only mode since."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "kube-proxy-configuration",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("hostname-override", "kube-proxy-pod"),
+        cases.rule("network-name", "kube-proxy-pod", "kernelspace"),
+        cases.rule("source-vip", "kube-proxy-pod", "kernelspace", "hns"),
+        cases.rule("dsr-gate", "kube-proxy-pod", "kernelspace", "dsr"),
+        cases.rule("overlay-gate", "kube-proxy-pod", "kernelspace", "overlay"),
+        cases.rule("kube-proxy-skew", "kube-proxy-pod"),
+    ),
+    facts=(
+        "kp-hostname-override",
+        "kp-network-name",
+        "kp-source-vip-overlay",
+        "kp-source-vip-l2bridge",
+        "cni-flannel-rejoin",
+        "dsr-enable",
+        "plat-version-skew",
+    ),
+    sources=(DEBUGGING, DSR, SKEW),
+)
+def test_kube_proxy_configuration(verdict: Judgement) -> None:
+    """kube-proxy on Windows knows its node, its HNS network, its source VIP and its feature gates."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-node-configuration",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("windows-build-label"),
+        cases.rule("kubelet-skew"),
+        cases.rule("update-not-broken"),
+        cases.rule("overlay-update", "overlay"),
+        cases.rule("dsr-update", "dsr"),
+    ),
+    facts=(
+        "plat-label-windows-build",
+        "plat-version-skew",
+        "cni-kb5040437",
+        "cni-overlay-model",
+        "dsr-min-os",
+    ),
+    sources=(GUIDE, SKEW, DSR),
+)
+def test_windows_node_configuration(verdict: Judgement) -> None:
+    """A Windows node carries its build label, a supported version, and the updates its network needs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-node-taint",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(cases.rule("windows-taint"),),
+    facts=("plat-taint-convention",),
+    sources=(GUIDE,),
+)
+def test_windows_node_taint(verdict: Judgement) -> None:
+    """A Windows node carries the taint of the convention, os=windows:NoSchedule."""
+    assert verdict.accepted, verdict.message

@@ -1,0 +1,63 @@
+"""Evidence for the tests of rules: a Windows node, its Pods and logs as the API server gives them."""
+
+import json
+from typing import Any
+
+from nettests.parse.rules import RULES, Evidence, Finding
+
+Object = dict[str, Any]
+
+FACTS = {
+    "server": "1.29.4",
+    "node": "win-1",
+    "driver": "overlay",
+    "pod-cidrs": "10.244.0.0/16",
+    "service-cidrs": "10.96.0.0/16",
+    "node-pod-cidrs": "10.244.3.0/24",
+    "node-addresses": "172.30.0.13",
+}
+
+
+def log(**flags: str) -> str:
+    """Return the beginning of kube-proxy's log."""
+    return "".join(
+        f'I1121 01:22:03.787132       1 flags.go:64] FLAG: --{name.replace("_", "-")}="{value}"\n'
+        for name, value in flags.items()
+    )
+
+
+def pods(version: str = "v1.29.4", **container: Any) -> str:
+    """Return the Pods of a node: kube-proxy and another one."""
+    proxy = {
+        "name": "kube-proxy",
+        "image": f"docker.io/sigwindowstools/kube-proxy:{version}-flannel-hostprocess",
+        **container,
+    }
+    items = [
+        {"metadata": {"name": "web", "namespace": "demo"}, "spec": {"containers": [{}]}},
+        {
+            "metadata": {"name": "kube-proxy-windows-x2x4z", "namespace": "kube-system"},
+            "spec": {"containers": [proxy]},
+        },
+    ]
+    return json.dumps({"items": items})
+
+
+def node(kernel: str = "10.0.17763.1339", kubelet: str = "v1.29.4", **parts: Any) -> Object:
+    """Return a Windows node."""
+    return {
+        "metadata": {"name": "win-1", "labels": parts.get("labels", {})},
+        "spec": {"taints": parts.get("taints", [])},
+        "status": {
+            "nodeInfo": {
+                "kernelVersion": kernel,
+                "kubeletVersion": kubelet,
+                "operatingSystem": parts.get("system", "windows"),
+            }
+        },
+    }
+
+
+def found(rule: str, texts: dict[str, str], **facts: str) -> Finding:
+    """Return what a rule finds in these readings."""
+    return RULES[rule].judge(Evidence(texts=texts, facts={**FACTS, **facts}))
