@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
 
 def chosen(name: str, options: Json) -> Profile:
     """Return the profile with the user's options applied."""
-    profile = profiles.load(name)
+    profile = replace(profiles.load(name), mechanisms=tuple(options.get("mechanisms", {}).items()))
     if options.get("windows_ping") is False:
         return replace(profile, options=replace(profile.options, windows_image_has_ping=False))
     return profile

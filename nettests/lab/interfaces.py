@@ -86,6 +86,8 @@ class ResolverConfig:
     ndots: int = 5
     hosts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Lines of the hosts file: address, names."""
+    dotted_suffixes: bool = False
+    """Windows manner only: dotted names get suffixes too, should they not exist as they stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

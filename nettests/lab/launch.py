@@ -20,6 +20,7 @@ import psutil
 
 from nettests.lab import profiles, state
 from nettests.lab.errors import StartError, StateError
+from nettests.lab.mechanisms import Switched
 from nettests.lab.state import LabFolder, Record
 
 Json = dict[str, Any]
@@ -36,6 +37,7 @@ class Options:
     """What the user may switch on the command line."""
 
     windows_ping: bool = True
+    mechanisms: Switched = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +125,7 @@ def _spawn(
         "nettests.lab.daemon",
         str(folder.path),
         profile,
-        json.dumps({"windows_ping": options.windows_ping}),
+        json.dumps({"windows_ping": options.windows_ping, "mechanisms": dict(options.mechanisms)}),
         str(writing),
     ]
     try:

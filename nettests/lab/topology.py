@@ -85,6 +85,8 @@ class Profile:
     cni: Cni
     kube_proxy: KubeProxy = field(default_factory=KubeProxy)
     options: Options = field(default_factory=Options)
+    mechanisms: tuple[tuple[str, int], ...] = ()
+    """What the user switched by hand, as ``mechanisms.read`` returns it."""
     node_network: IPv4Network = IPv4Network("172.30.0.0/24")
     cluster_cidr: IPv4Network = IPv4Network("10.244.0.0/16")
     service_cidr: IPv4Network = IPv4Network("10.96.0.0/16")
@@ -96,6 +98,10 @@ class Profile:
     outside_name: str = "server.outside.test"
     outside_tcp_port: int = 80
     outside_udp_port: int = 8081
+
+    def mechanism(self, name: str, default: int) -> int:
+        """Return how a mechanism stands: as the user switched it, else ``default``."""
+        return dict(self.mechanisms).get(name, default)
 
     def node(self, name: str) -> NodeSpec:
         """Return the node of that name; ``KeyError`` when there is none."""

@@ -51,13 +51,15 @@ class FinishedRun:
         }
 
 
-def run_on(up: UpLab, directory: Path, *arguments: str) -> FinishedRun:
-    """Run against a lab that is already up, with less patience: 8 s to converge, one negative answer."""
+HASTY = "timing: {convergence: 8, failures: 1}\n"
+"""Less patience: 8 s to converge, one negative answer."""
+
+
+def run_on(up: UpLab, directory: Path, *arguments: str, timing: str = HASTY) -> FinishedRun:
+    """Run against a lab that is already up; ``timing`` is added to its cluster profile."""
     directory.mkdir(parents=True, exist_ok=True)
     profile = directory / "cluster-profile.yaml"
-    profile.write_text(
-        Path(up.cluster_profile).read_text() + "timing: {convergence: 8, failures: 1}\n"
-    )
+    profile.write_text(Path(up.cluster_profile).read_text() + timing)
     done = nettests(
         "run",
         f"--kubeconfig={up.kubeconfig}",

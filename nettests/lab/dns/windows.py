@@ -32,7 +32,8 @@ def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
     """Yield the absolute names asked for ``name``."""
     if "." in name:
         yield name if name.endswith(".") else f"{name}."
-        return
+        if name.endswith(".") or not config.dotted_suffixes:
+            return
     for suffix in config.searches:
         yield f"{name}.{suffix.rstrip('.')}."
     if not config.searches:

@@ -72,7 +72,8 @@ class _Planner:
 
         kubernetes/kubernetes#126795: host-network backends are skipped on their own node.
         """
-        return not (backend.node_address and backend.node == self._node.name)
+        own = backend.node_address and backend.node == self._node.name
+        return self._features.host_network_backends or not own
 
     def _local(self, backends: list[Backend]) -> list[Backend]:
         return [backend for backend in backends if backend.node == self._node.name]

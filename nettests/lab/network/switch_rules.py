@@ -19,6 +19,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from nettests.lab.network.load_balancers import LoadBalancer, Port, Source
 from nettests.lab.network.tables import Chain, Table
+from nettests.lab.network.thresholds import SwitchFeatures
 
 FROM_POD = 0x1
 REWRITE_TO_NODE = 0x10
@@ -35,9 +36,12 @@ def ports_table(
     pod_cidr: IPv4Network,
     service_cidr: IPv4Network,
     exceptions: Sequence[IPv4Network],
-    overlay: bool,
+    features: SwitchFeatures,
+    pods_elsewhere: Sequence[IPv4Network] = (),
 ) -> Table:
     """Return the switch's lasting rules: port marks, OutBoundNAT with exceptions, encapsulation.
+
+    ``pods_elsewhere`` are the other nodes' pod CIDRs.
 
     A packet that no load balancer took is dropped before its flow is remembered: a SYN that is sent
     again after kube-proxy's policies came is then translated, where a remembered flow would stay as
@@ -48,10 +52,12 @@ def ports_table(
     node's own (provider) address only.
     """
     kept = ", ".join(map(str, (*exceptions, node_address)))
+    translated = "tcp, udp, icmp" if features.outbound_icmp else "tcp, udp"
     outbound = (
         f"meta mark & {FROM_POD:#x} != 0 ip saddr {pod_cidr} ip daddr != {{ {kept} }} "
-        f'meta l4proto {{ tcp, udp }} snat to {node_address} comment "OutBoundNAT"'
+        f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
+    unserved = "reject" if features.refuse_unserved else "drop"
     chains = {
         "ports": Chain(
             hook="type filter hook prerouting priority -150",
@@ -59,23 +65,40 @@ def ports_table(
         ),
         "untranslated": Chain(
             hook="type filter hook forward priority 0",
-            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} drop',),
+            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
         ),
-        "outbound-nat": Chain(hook="type nat hook postrouting priority 110", rules=(outbound,)),
+        "outbound-nat": Chain(
+            hook="type nat hook postrouting priority 110",
+            rules=(outbound,) if features.outbound_nat else (),
+        ),
     }
-    if overlay:
-        chains |= _overlay_chains(node_address)
+    if features.overlay:
+        chains |= _overlay_chains(
+            node_address, pods_elsewhere if features.host_encapsulates else ()
+        )
     return Table(name="vfp", chains=chains)
 
 
-def _overlay_chains(node_address: IPv4Address) -> dict[str, Chain]:
+def _overlay_chains(
+    node_address: IPv4Address, from_host: Sequence[IPv4Network]
+) -> dict[str, Chain]:
+    """``from_host`` are the destinations to which the host's own packets are encapsulated too.
+
+    They leave with the source VIP, to which other nodes send answers through the overlay.
+    """
     encapsulate = f"meta mark set meta mark | {ENCAPSULATE:#x}"
+    hosts = tuple(
+        f'iifname "{Port.HOST}" ip daddr {network} '
+        f"meta mark set meta mark | {ENCAPSULATE | REWRITE_TO_VIP:#x}"
+        for network in from_host
+    )
     return {
         "encapsulation": Chain(
             hook="type filter hook prerouting priority -90",
             rules=(
                 f"meta mark & {FROM_POD:#x} != 0 {encapsulate}",
                 f"ct status dnat {encapsulate}",
+                *hosts,
             ),
         ),
         "provider-addresses": Chain(

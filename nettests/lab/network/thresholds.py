@@ -1,5 +1,7 @@
 """Which mechanisms a Windows node's switch has: thresholds of build, patch level and kube-proxy.
 
+What the user switched by hand (``mechanisms``) goes before what the thresholds say.
+
 Pure. A threshold switches a mechanism of the data plane on; what a probe then observes follows from
 the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
 ``pkg/proxy/winkernel``, KEP-5100, Microsoft's "Common problems" page for KB4571748 and KB5011551.
@@ -40,21 +42,43 @@ class SwitchFeatures:
     local_routed_vip: bool
     """The node reaches NodePorts of its own."""
     backend_limit: int
+    host_network_backends: bool
+    """Backends with the node's own address are load-balanced on it too."""
+    refuse_unserved: bool
+    """What no load balancer took is refused instead of lost."""
+    outbound_nat: bool
+    outbound_icmp: bool
+    host_encapsulates: bool
+    """On overlay the host's own packets to remote pods are encapsulated, from the source VIP."""
+    stealth: bool
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
     release = node.windows_release
+    proxy = profile.kube_proxy
+
+    def has(name: str, usual: bool) -> bool:  # noqa: FBT001
+        return bool(profile.mechanism(name, usual))
+
     return SwitchFeatures(
         overlay=profile.cni.driver is Driver.OVERLAY,
-        dsr=profile.kube_proxy.dsr,
-        loopback_dsr=profile.cni.loopback_dsr,
-        session_affinity=release[0] >= SESSION_AFFINITY_BUILD,
-        external_traffic_local=release >= DSR_CAPABLE,
-        internal_traffic_local=_minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL,
-        host_rules=profile.kube_proxy.dsr and release >= HOST_RULES,
-        local_routed_vip=release >= HOST_RULES,
-        backend_limit=1024 if release >= MANY_BACKENDS else 64,
+        dsr=has("dsr", proxy.dsr),
+        loopback_dsr=has("loopback-dsr", profile.cni.loopback_dsr),
+        session_affinity=has("session-affinity", release[0] >= SESSION_AFFINITY_BUILD),
+        external_traffic_local=has("external-traffic-local", release >= DSR_CAPABLE),
+        internal_traffic_local=has(
+            "internal-traffic-local", _minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL
+        ),
+        host_rules=has("host-rules", proxy.dsr and release >= HOST_RULES),
+        local_routed_vip=has("local-routed-vip", release >= HOST_RULES),
+        backend_limit=profile.mechanism("backend-limit", 1024 if release >= MANY_BACKENDS else 64),
+        host_network_backends=has("host-network-backends", usual=False),
+        refuse_unserved=has("refuse-unserved", usual=False),
+        outbound_nat=has("outbound-nat", usual=True),
+        outbound_icmp=has("outbound-icmp", usual=False),
+        host_encapsulates=has("host-encapsulates", usual=False),
+        stealth=has("stealth", usual=True),
     )
 
 

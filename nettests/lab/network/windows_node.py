@@ -96,7 +96,8 @@ def build_windows_node(
     if features.local_routed_vip:
         with configure(machine) as links:
             _route_own_node_ports(links, node)
-    nft.load(machine.fd, render(stealth_table()))
+    if features.stealth:
+        nft.load(machine.fd, render(stealth_table()))
     nft.load(switch.fd, _ports_ruleset(node, profile, features))
     return Node(
         spec=node,
@@ -154,7 +155,8 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
         pod_cidr=node.pod_cidr,
         service_cidr=profile.service_cidr,
         exceptions=cluster if features.overlay else (*cluster, profile.node_network),
-        overlay=features.overlay,
+        features=features,
+        pods_elsewhere=[other.pod_cidr for other in other_nodes(profile.nodes, node)],
     )
     return render(table)
 

@@ -144,7 +144,8 @@ class NodeAgent:
     def _refusal(self, pod: Json) -> Rejection | None:
         """Say why the node does not admit the pod (kubelet's admit handlers)."""
         wanted = (pod["spec"].get("os") or {}).get("name")
-        if wanted and wanted != self.spec.os.value:
+        looks = bool(self._profile.mechanism("pod-os", 1))
+        if looks and wanted and wanted != self.spec.os.value:
             return Rejection(
                 reason="PodOSNotSupported",
                 message="Failed to admit pod as the OS field doesn't match node OS",

@@ -170,12 +170,13 @@ class PodWorker:
         """Attach the pod to the network, or to its node's: hostNetwork counts on Linux only.
 
         On Windows containerd gives the host's network to HostProcess pods; ``hostNetwork`` without
-        them is accepted and ignored (KEP-3503, withdrawn).
+        them is accepted and ignored (KEP-3503, withdrawn), unless the mechanism is switched.
         """
         node, spec = self._node, self.pod["spec"]
         windows = node.spec.os is OS.WINDOWS
         host_process = windows and is_host_process(self.pod)
-        on_host = host_process or (not windows and bool(spec.get("hostNetwork")))
+        honoured = not windows or bool(node.profile.mechanism("host-network", 0))
+        on_host = host_process or (honoured and bool(spec.get("hostNetwork")))
         if on_host:
             namespace, address = node.network.host, node.spec.address
             gateway = node.profile.node_network[1]

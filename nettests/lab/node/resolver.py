@@ -27,6 +27,8 @@ def resolver(
     """Return the settings of a pod; ``on_host`` says that it shares its node's network."""
     config = pod["spec"].get("dnsConfig") or {}
     servers, searches, ndots = _policy(pod, profile, os, on_host=on_host)
+    if os is OS.WINDOWS:
+        searches = searches[: profile.mechanism("dns-suffixes", len(searches))]
     servers = tuple(dict.fromkeys((*servers, *(config.get("nameservers") or ()))))
     searches = tuple(dict.fromkeys((*searches, *(config.get("searches") or ()))))
     for option in config.get("options") or ():
@@ -37,6 +39,7 @@ def resolver(
         searches=searches,
         ndots=ndots,
         hosts=_hosts(pod, profile, os, address, on_host=on_host),
+        dotted_suffixes=bool(profile.mechanism("dotted-suffixes", 0)),
     )
 
 

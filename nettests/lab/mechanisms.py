@@ -1,0 +1,79 @@
+"""Mechanisms of the emulation that a user may switch against what builds and settings say.
+
+``nettests lab up --mechanism NAME=VALUE``. A switched mechanism is not told by the API: nodes keep
+their builds and kube-proxy its arguments, so that whoever compares behaviour with documents sees a
+deviation. Each switch changes how packets, names or pods are treated; none names an outcome. Pure.
+"""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.lab.errors import LabError
+
+Switched = tuple[tuple[str, int], ...]
+"""Names with their values; on and off are 1 and 0."""
+
+_WORDS = {"on": 1, "off": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """One switch; ``counts`` says that its value is a number, otherwise it is on or off."""
+
+    name: str
+    summary: str
+    counts: bool = False
+
+
+MECHANISMS = (
+    Mechanism("session-affinity", "HNS honours the SourceIP distribution (ClientIP affinity)"),
+    Mechanism("external-traffic-local", "kube-proxy honours externalTrafficPolicy Local"),
+    Mechanism("internal-traffic-local", "kube-proxy honours internalTrafficPolicy Local"),
+    Mechanism("dsr", "load balancers keep the client's address, whatever --enable-dsr says"),
+    Mechanism("loopback-dsr", "a pod's flow to itself through a DSR load balancer is rewritten"),
+    Mechanism("host-rules", "ClusterIP rules sit on the host's own switch port"),
+    Mechanism("local-routed-vip", "the node's packets to its own NodePorts visit the switch"),
+    Mechanism("backend-limit", "destinations that one HNS load balancer takes", counts=True),
+    Mechanism("host-network-backends", "backends with the node's own address are load-balanced"),
+    Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),
+    Mechanism("outbound-nat", "OutBoundNAT translates what leaves the cluster"),
+    Mechanism("outbound-icmp", "OutBoundNAT translates ICMP too"),
+    Mechanism("host-encapsulates", "the host's packets to remote pods enter the overlay"),
+    Mechanism("stealth", "the host's firewall hides closed ports"),
+    Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
+    Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
+    Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),
+    Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
+)
+"""All switches, in the order of the data plane: kube-proxy, switch, host, names, pods."""
+
+
+def read(texts: Iterable[str]) -> Switched:
+    """Return what ``NAME=VALUE`` texts switch; ``LabError`` names the nearest valid name or value."""
+    found: dict[str, int] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        found[_known(name).name] = _value(_known(name), value)
+    return tuple(sorted(found.items()))
+
+
+def _known(name: str) -> Mechanism:
+    names = {mechanism.name: mechanism for mechanism in MECHANISMS}
+    if name in names:
+        return names[name]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    meant = f'Did you mean "{near[0]}"?' if near else "nettests lab mechanisms lists them."
+    raise LabError(f'There is no mechanism "{name}".', hint=meant)
+
+
+def _value(mechanism: Mechanism, text: str) -> int:
+    if mechanism.counts and text.isdecimal():
+        return int(text)
+    if not mechanism.counts and text in _WORDS:
+        return _WORDS[text]
+    wanted = "a number" if mechanism.counts else "on or off"
+    raise LabError(
+        f'Mechanism "{mechanism.name}" takes {wanted}, not "{text}".',
+        hint=f"--mechanism {mechanism.name}={'64' if mechanism.counts else 'on'}",
+    )

@@ -1,0 +1,120 @@
+"""Switch one mechanism of the lab at a time: exactly the checks of its fact change their verdict.
+
+    python scripts/mechanisms.py [--state FILE] [--fact F …]
+
+Resumable like ``soak.py``: what was shown is one line of the state file. Prints a line an experiment and
+exits 1 when a check changed that should not, or the other way round. ``tests/acceptance`` holds the table.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed  # noqa: E402
+
+RUN_SECONDS = 600
+
+
+def main() -> int:
+    """Show what is not yet in the state file."""
+    parser = argparse.ArgumentParser(description="Switch one mechanism of the lab at a time.")
+    parser.add_argument("--state", default="reports/mechanisms.jsonl", help="what was shown so far")
+    parser.add_argument("--fact", action="append", help="only this fact (repeatable)")
+    options = parser.parse_args()
+    state = Path(options.state)
+    shown = read(state)
+    baselines: dict[str, dict[str, str]] = {}
+    wrong = 0
+    for experiment in EXPERIMENTS:
+        if experiment.fact in shown or (options.fact and experiment.fact not in options.fact):
+            continue
+        if experiment.profile not in baselines:
+            baselines[experiment.profile] = verdicts(experiment.profile)
+        done = show(experiment, baselines[experiment.profile])
+        wrong += not done["exact"]
+        state.parent.mkdir(parents=True, exist_ok=True)
+        with state.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(done) + "\n")
+        print(line(done), flush=True)
+    return 1 if wrong else 0
+
+
+def read(state: Path) -> set[str]:
+    """Return the facts that the state file shows exactly."""
+    if not state.exists():
+        return set()
+    rows = [json.loads(text) for text in state.read_text(encoding="utf-8").splitlines()]
+    return {row["fact"] for row in rows if row["exact"]}
+
+
+def show(experiment: Experiment, before: dict[str, str]) -> dict[str, Any]:
+    """Run with the mechanism switched and compare."""
+    after = verdicts(experiment.profile, f"--mechanism={experiment.switch}")
+    found = changed(before, after)
+    wanted = {check: experiment.becomes for check in before if experiment.concerns(check)}
+    return {
+        "fact": experiment.fact,
+        "profile": experiment.profile,
+        "switch": experiment.switch,
+        "becomes": experiment.becomes,
+        "checks": len(wanted),
+        "of": len(before),
+        "exact": bool(wanted) and found == wanted,
+        "differing": sorted(set(found.items()) ^ set(wanted.items())),
+    }
+
+
+def line(done: dict[str, Any]) -> str:
+    """Return one experiment in words."""
+    text = (
+        f"{done['fact']}: {done['switch']} on {done['profile']}: "
+        f"{done['checks']} of {done['of']} checks become {done['becomes']}"
+    )
+    return text if done["exact"] else f"{text}; NOT EXACT: {done['differing']}"
+
+
+def verdicts(profile: str, *options: str) -> dict[str, str]:
+    """Return the verdicts of a run of everything on a lab with these options."""
+    with tempfile.TemporaryDirectory(prefix="nettests-mechanisms-") as folder:
+        name = f"mechanisms-{Path(folder).name[-8:].lower().replace('_', 'x')}"
+        told = json.loads(
+            nettests("lab", "up", "--json", "--name", name, "--profile", profile, *options)
+        )
+        try:
+            nettests(
+                "run",
+                f"--kubeconfig={told['kubeconfig']}",
+                f"--cluster-profile={told['cluster_profile']}",
+                f"--report-dir={folder}",
+                "--quiet",
+                check=False,
+            )
+            results = json.loads((Path(folder) / "latest" / "results.json").read_text())
+        finally:
+            nettests("lab", "down", "--name", name)
+    return {check["id"]: check["verdict"] for check in results["checks"]}
+
+
+def nettests(*arguments: str, check: bool = True) -> str:
+    """Run a command of the harness or the lab and return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nettests", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=RUN_SECONDS,
+    )
+    if check and done.returncode != 0:
+        sys.exit(f"nettests {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

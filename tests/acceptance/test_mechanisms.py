@@ -1,0 +1,44 @@
+"""A mechanism of the lab switched to the other behaviour is noticed by its fact's checks, and no others."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed
+from tests.acceptance.labs import lab
+from tests.acceptance.runs import Runs, run_on
+
+PROFILES = sorted({experiment.profile for experiment in EXPERIMENTS})
+
+
+def on(profile: str) -> list[Experiment]:
+    """The experiments of one profile."""
+    return [experiment for experiment in EXPERIMENTS if experiment.profile == profile]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_exactly_the_checks_of_the_facts_change(
+    profile: str, finished_runs: Runs, tmp_path: Path
+) -> None:
+    """With all mechanisms of a profile switched, each check that changes belongs to one fact, and all do."""
+    before = finished_runs[profile].verdicts
+    experiments = on(profile)
+    switches = [f"--mechanism={experiment.switch}" for experiment in experiments]
+    with lab(profile, *switches) as up:
+        after = run_on(up, tmp_path, timing="")
+    found = changed(before, after.verdicts)
+    for experiment in experiments:
+        mine = {check for check in before if experiment.concerns(check)}
+        assert mine, f"{experiment.fact}: no check matches"
+        assert {found.pop(check, "unchanged") for check in mine} == {experiment.becomes}, (
+            experiment.fact,
+            after.printed,
+        )
+    assert found == {}, after.printed
+
+
+def test_no_two_experiments_of_a_profile_claim_one_check(finished_runs: Runs) -> None:
+    """What several switches at once show is then what each shows by itself."""
+    for profile in PROFILES:
+        for check in finished_runs[profile].verdicts:
+            assert sum(experiment.concerns(check) for experiment in on(profile)) <= 1, check
