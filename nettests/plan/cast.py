@@ -1,8 +1,9 @@
 """Who plays: which nodes of each role, and the names of the Pods and Services that stand for them.
 
 Second step of planning. The sampling rule is here: of every role the first two usable members, the
-first as the source, so that a cluster of a thousand nodes is asked as much as one of four. Names are
-made of role and member only; nothing is created here.
+first as the source, so that a cluster of a thousand nodes is asked as much as one of four; and of many
+roles so few as targets of each source that the cost grows with sources, not with pairs. Names are made
+of role and member only; nothing is created here.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ EXTERNAL_PROBE = "external"
 API_PROBE = "api"
 
 _MEMBERS = 2
+_TARGETS = 6
+"""Up to so many roles every pair of them is asked; of more, each source meets so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,24 @@ class Role:
             return tuple(server(node) for node in self.members)
         return (server(self.first), second_server(self.first))
 
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What conditions can tell its nodes apart by: roles of one kind may stand for each other."""
+        return tuple(
+            (
+                node.os,
+                node.build.value,
+                node.kubelet.value,
+                node.runtime.value,
+                node.cni_driver.value,
+                node.kube_proxy.version.value,
+                node.kube_proxy.mode.value,
+                node.kube_proxy.dsr.value,
+                node.kube_proxy.source_vip.known,
+            )
+            for node in self.members
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
@@ -56,6 +77,26 @@ class Cast:
             for role in sorted(self.roles, key=lambda role: (role.os is OS.WINDOWS, role.name))
             for node in role.members
         )
+
+    def met_by(self, source: Role) -> tuple[Role, ...]:
+        """Return the roles that ``source`` is asked about, by name: all of a few; of many, some.
+
+        Of many it meets itself and one role of each kind. Where even the kinds are too many, each
+        source begins with those that follow it, so that every kind is met by somebody.
+        """
+        if len(self.roles) <= _TARGETS:
+            return self.roles
+        place = self.roles.index(source)
+        first: dict[tuple[object, ...], Role] = {}
+        for role in self.roles:
+            first.setdefault(role.kind, role)
+        after = sorted(first.values(), key=lambda role: (self.roles.index(role) < place, role.name))
+        met = [source, *(role for role in after if role is not source)][:_TARGETS]
+        return tuple(role for role in self.roles if role in met)
+
+    def role_of(self, node: NodeFacts) -> Role:
+        """Return the role that ``node`` plays in."""
+        return next(role for role in self.roles if node in role.members)
 
 
 def cast(facts: ClusterFacts) -> Cast:

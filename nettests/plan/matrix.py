@@ -16,6 +16,8 @@ OUTSIDE = "external"
 """How ids name what is not in the cluster, as a source and as a target."""
 API = "api"
 """How ids name questions to the API server."""
+SAMPLED = "sampled"
+"""How ids name the targets that the sampling rule leaves out of a source's checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,11 @@ def cells(matrix: Matrix, cast: Cast) -> tuple[Cell | Gap, ...]:
 
 def _pairs(cast: Cast) -> Iterator[Cell | Gap]:
     for source in cast.roles:
-        for target in cast.roles:
+        for target in cast.met_by(source):
             if source is target:
                 yield Cell(source=source.first, target=source.first, placement=Placement.SAME_NODE)
             yield _other(source, target)
+        yield from _left_out(cast, source, source.name)
 
 
 def _other(source: Role, target: Role) -> Cell | Gap:
@@ -83,38 +86,53 @@ def _lone(role: Role) -> Gap:
     )
 
 
+def _left_out(cast: Cast, source: Role, path: str) -> Iterator[Gap]:
+    """Yield what the sampling rule leaves out of the roles that ``source`` could meet."""
+    met = cast.met_by(source)
+    left = [role.name for role in cast.roles if role not in met]
+    if left:
+        reason = (
+            f"of {len(cast.roles)} roles {source.name} meets {len(met)}, one of each kind; "
+            f"left out: {', '.join(left)}"
+        )
+        yield Gap(path=f"{path}/{SAMPLED}", reason=reason)
+
+
 def _own_node(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield from _backends(cast, role.first, role.first, Placement.SAME_NODE)
+        yield from _left_out(cast, role, role.name)
 
 
 def _other_nodes(cast: Cast) -> Iterator[Cell | Gap]:
     for source in cast.roles:
-        for target in cast.roles:
+        for target in cast.met_by(source):
             owner = _elsewhere(target, source.first)
             if owner is None:
                 yield _lone(source)
             else:
                 yield from _backends(cast, source.first, owner, Placement.OTHER_NODE)
+        yield from _left_out(cast, source, source.name)
 
 
 def _nodes(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield from _backends(cast, None, role.first, Placement.OUTSIDE)
+        yield from _left_out(cast, role, f"{OUTSIDE}/{role.name}")
 
 
 def _backends(
     cast: Cast, source: NodeFacts | None, owner: NodeFacts, placement: Placement
 ) -> Iterator[Cell]:
     """Yield one cell for a backend on the owner of the address, and one for each role elsewhere."""
-    elsewhere = (_elsewhere(role, owner) for role in cast.roles)
+    elsewhere = (_elsewhere(role, owner) for role in cast.met_by(cast.role_of(owner)))
     for backend in (owner, *(node for node in elsewhere if node is not None)):
         yield Cell(source=source, target=owner, placement=placement, backend=backend)
 
 
 def _roles(cast: Cast) -> Iterator[Cell | Gap]:
     for source in cast.roles:
-        for target in cast.roles:
+        for target in cast.met_by(source):
             alone = source is target and len(target.members) == 1
             yield Cell(
                 source=source.first,
@@ -122,6 +140,7 @@ def _roles(cast: Cast) -> Iterator[Cell | Gap]:
                 placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
                 backends=target,
             )
+        yield from _left_out(cast, source, source.name)
 
 
 def _sources(cast: Cast) -> Iterator[Cell | Gap]:
