@@ -19,6 +19,7 @@ NETWORK_MODEL = Source(
     protocols=(Protocol.ICMP,),
     question=Question.PING,
     needs=("ping",),
+    facts=("icmp-pod-pod",),
     sources=(NETWORK_MODEL,),
 )
 def test_icmp_pod_to_pod(verdict: Judgement) -> None:
@@ -34,6 +35,7 @@ def test_icmp_pod_to_pod(verdict: Judgement) -> None:
     protocols=(Protocol.ICMP,),
     question=Question.PING,
     needs=("ping",),
+    facts=("icmp-pod-external",),
     sources=(NETWORK_MODEL,),
 )
 def test_icmp_egress(verdict: Judgement) -> None:

@@ -22,6 +22,14 @@ VIRTUAL_IPS = Source(
     source=VantageKind.NODE,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    facts=(
+        "flow-node-local-pod",
+        "flow-node-remote-pod-l2bridge",
+        "flow-node-remote-pod-overlay",
+        "flow-linuxnode-remote-winpod-overlay",
+        "flow-hostprocess-pod-net",
+        "flow-hostprocess-remote-pod-overlay",
+    ),
     sources=(NETWORKING,),
 )
 def test_node_to_pod(verdict: Judgement) -> None:
@@ -34,6 +42,7 @@ def test_node_to_pod(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.NODE_IP,
     matrix=Matrix.PAIRS,
+    facts=("flow-pod-own-node", "flow-pod-other-node"),
     sources=(NETWORKING,),
 )
 def test_pod_to_node(verdict: Judgement) -> None:
@@ -46,6 +55,7 @@ def test_pod_to_node(verdict: Judgement) -> None:
     source=VantageKind.NODE,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
+    facts=("node-svc-vip-docs", "node-svc-vip-dsr-host-rules", "flow-hostprocess-pod-net"),
     sources=(VIRTUAL_IPS,),
 )
 def test_node_to_service_clusterip(verdict: Judgement) -> None:

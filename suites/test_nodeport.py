@@ -13,6 +13,7 @@ NODEPORT = Source(document="Kubernetes documentation, Service", section="type: N
     source=VantageKind.NODE,
     target=TargetKind.NODEPORT,
     matrix=Matrix.OWN_NODE,
+    facts=("nodeport-local-from-node",),
     sources=(NODEPORT,),
 )
 def test_nodeport_from_local_node(verdict: Judgement) -> None:
@@ -25,6 +26,7 @@ def test_nodeport_from_local_node(verdict: Judgement) -> None:
     source=VantageKind.NODE,
     target=TargetKind.NODEPORT,
     matrix=Matrix.OTHER_NODES,
+    facts=("nodeport-external", "nodeport-udp", "svc-types"),
     sources=(NODEPORT,),
 )
 def test_nodeport_from_other_node(verdict: Judgement) -> None:
@@ -37,6 +39,7 @@ def test_nodeport_from_other_node(verdict: Judgement) -> None:
     source=VantageKind.EXTERNAL,
     target=TargetKind.NODEPORT,
     matrix=Matrix.NODES,
+    facts=("nodeport-external", "svc-types"),
     sources=(NODEPORT,),
 )
 def test_nodeport_from_external(verdict: Judgement) -> None:

@@ -15,6 +15,7 @@ NETWORKING = Source(
     source=VantageKind.POD,
     target=TargetKind.EXTERNAL_IP,
     matrix=Matrix.SOURCES,
+    facts=("flow-pod-external-ip", "tcp-udp-all"),
     sources=(NETWORKING,),
 )
 def test_pod_to_external_ip(verdict: Judgement) -> None:
@@ -28,6 +29,7 @@ def test_pod_to_external_ip(verdict: Judgement) -> None:
     target=TargetKind.EXTERNAL_NAME,
     matrix=Matrix.SOURCES,
     names=(NameForm(template="{external}", resolvers=(Resolver.NSLOOKUP,)),),
+    facts=("flow-pod-external-dns",),
     sources=(NETWORKING,),
 )
 def test_pod_to_external_dns(verdict: Judgement) -> None:

@@ -21,6 +21,13 @@ DNS = Source(document="Kubernetes documentation, DNS for Services and Pods", sec
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
     source_seen=SourceSeen.CLIENT_POD,
+    facts=(
+        "flow-pod-pod-ip-same-node",
+        "flow-pod-pod-ip-cross-node",
+        "flow-firewall-defaults",
+        "cni-same-plugin-both-os",
+        "tcp-udp-all",
+    ),
     sources=(NETWORKING, NETWORK_MODEL),
     required=True,
 )
@@ -35,6 +42,7 @@ def test_pod_to_pod_ip(verdict: Judgement) -> None:
     target=TargetKind.POD_NAME,
     matrix=Matrix.PAIRS,
     names=(NameForm(template="{pod}.{subdomain}.{namespace}.svc.{domain}"),),
+    facts=("flow-pod-pod-name", "svc-headless-env"),
     sources=(NETWORKING, DNS),
 )
 def test_pod_to_pod_name(verdict: Judgement) -> None:
@@ -54,6 +62,7 @@ def test_pod_to_pod_name(verdict: Judgement) -> None:
             resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
         ),
     ),
+    facts=("flow-pod-pod-name",),
     sources=(DNS,),
 )
 def test_pod_a_record(verdict: Judgement) -> None:

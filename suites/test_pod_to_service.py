@@ -19,6 +19,13 @@ DNS = Source(
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
+    facts=(
+        "flow-pod-clusterip",
+        "svc-types",
+        "svc-backend-windows-from-linux",
+        "nodeport-udp",
+        "tcp-udp-all",
+    ),
     sources=(NETWORKING,),
     required=True,
 )
@@ -33,6 +40,7 @@ def test_pod_to_service_clusterip(verdict: Judgement) -> None:
     target=TargetKind.SERVICE_PQDN,
     matrix=Matrix.PAIRS,
     names=(NameForm(template="{service}", resolvers=(Resolver.NSLOOKUP,)),),
+    facts=("flow-pod-svc-pqdn", "dns-short-same-ns"),
     sources=(NETWORKING, DNS),
 )
 def test_pod_to_service_pqdn(verdict: Judgement) -> None:
@@ -58,6 +66,7 @@ def test_pod_to_service_pqdn(verdict: Judgement) -> None:
             resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
         ),
     ),
+    facts=("dns-between-forms", "dns-between-forms-nslookup"),
     sources=(DNS,),
 )
 def test_pod_to_service_partial_name(verdict: Judgement) -> None:
@@ -73,6 +82,7 @@ def test_pod_to_service_partial_name(verdict: Judgement) -> None:
     names=(
         NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
     ),
+    facts=("flow-pod-svc-fqdn", "dns-fqdn"),
     sources=(NETWORKING, DNS),
 )
 def test_pod_to_service_fqdn(verdict: Judgement) -> None:

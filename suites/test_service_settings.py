@@ -26,6 +26,7 @@ DSR = Source(
     matrix=Matrix.ROLES,
     question=Question.DISTRIBUTE,
     distribution=Distribution.ONE_BACKEND,
+    facts=("aff-clientip-hns",),
     sources=(AFFINITY,),
 )
 def test_session_affinity(verdict: Judgement) -> None:
@@ -39,6 +40,7 @@ def test_session_affinity(verdict: Judgement) -> None:
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
     source_seen=SourceSeen.CLIENT_POD,
+    facts=("dsr-source-ip-clusterip", "dsr-source-ip-non-dsr"),
     sources=(SOURCE_IP, DSR),
 )
 def test_dsr_source_address(verdict: Judgement) -> None:

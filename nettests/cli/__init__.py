@@ -1,4 +1,4 @@
-"""The command line: ``nettests run | plan | discover | explain | lab``.
+"""The command line: ``nettests run | plan | discover | explain | catalogue | lint | lab``.
 
 Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
 """
@@ -6,6 +6,7 @@ Only words here: arguments in, text out. A run is pytest with our plugin; the la
 import click
 
 from nettests import __version__
+from nettests.cli.catalogue import catalogue, lint
 from nettests.cli.errors import Commands
 from nettests.cli.explain import explain
 from nettests.cli.inspect import discover, plan
@@ -25,5 +26,5 @@ def main() -> None:
     """
 
 
-for command in (run, plan, discover, explain, lab):
+for command in (run, plan, discover, explain, catalogue, lint, lab):
     main.add_command(command)

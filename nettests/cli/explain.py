@@ -4,7 +4,7 @@ Reads only; what decides is in ``expect``, what is printed here is its reasoning
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -12,10 +12,12 @@ from nettests import expect
 from nettests.cli.inspect import read_blueprint
 from nettests.cli.options import Asked, cluster_options
 from nettests.errors import PlanError
-from nettests.expect import Explanation
+from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
-from nettests.model.check import Plan
+from nettests.model.check import Check, Plan
+from nettests.plan import load
 from nettests.session.blueprint import Blueprint
+from nettests.session.catalogue import read_catalogue
 
 MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 
@@ -26,11 +28,11 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 def explain(*, check: str, asked: Asked) -> None:
     """Say what is expected of CHECK on a cluster, and why: entries, conditions, facts, sources."""
     made = read_blueprint(asked)
-    for line in _explained(check, made):
+    for line in _explained(check, made, asked):
         click.echo(line)
 
 
-def _explained(check_id: str, made: Blueprint) -> Iterator[str]:
+def _explained(check_id: str, made: Blueprint, asked: Asked) -> Iterator[str]:
     for skip in made.plan.skips:
         if skip.id == check_id:
             yield f"{skip.id}"
@@ -39,16 +41,33 @@ def _explained(check_id: str, made: Blueprint) -> Iterator[str]:
     check = next((check for check in made.plan.checks if check.id == check_id), None)
     if check is None:
         raise PlanError(f"this cluster has no check {check_id!r}", hint=_near(check_id, made.plan))
-    yield from _told(expect.explain(check, made.facts, made.manifests))
+    told = expect.explain(check, made.facts, made.manifests)
+    yield from _told(told, _documented(check, told, asked))
 
 
-def _told(explanation: Explanation) -> Iterator[str]:
+def _documented(check: Check, told: Explanation, asked: Asked) -> tuple[Fact, ...]:
+    """Return the documented facts that the check exercises: its flow's, and the deciding entry's."""
+    facts = read_catalogue().facts
+    named = next(flow for flow in load(asked.suites).flows if flow.name == check.flow).facts
+    applied = told.expectation.limitation
+    served = [
+        fact
+        for one in told.considered
+        if applied is not None and one.limitation.id == applied.id
+        for fact in (one.limitation.id, *one.limitation.facts)
+    ]
+    return tuple(facts[fact] for fact in dict.fromkeys((*named, *served)) if fact in facts)
+
+
+def _told(explanation: Explanation, facts: Sequence[Fact]) -> Iterator[str]:
     check, expectation = explanation.check, explanation.expectation
     yield check.id
     yield f"  {check.title}"
     yield f"  claim     {check.claim}"
     for source in check.sources:
         yield f"            {source}"
+    for fact in facts:
+        yield f"  fact      {fact.id}: {fact.statement}"
     if expectation.undecided:
         yield f"  expected  undecided: {expectation.undecided}"
     elif expectation.expected is None:

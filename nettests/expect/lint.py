@@ -11,6 +11,7 @@ from itertools import combinations
 from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
 from nettests.model.document import nearest
 from nettests.model.versions import Bound, VersionRange, WindowsBuild
+from nettests.model.words import Placement
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
@@ -61,8 +62,19 @@ def _share(one: Limitation, other: Limitation) -> bool:
 
 def compatible(one: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
     """Whether one cluster and one check can meet both conditions, looked at part by part."""
+    if isinstance(one, Condition) and isinstance(other, Condition) and not _on_one_node(one, other):
+        return False
     names = [field.name for field in fields(one)]
     return all(_meet(getattr(one, name), getattr(other, name)) for name in names)
+
+
+def _on_one_node(one: Condition, other: Condition) -> bool:
+    """Whether one node can be source and target of both, where both demand that it is the same."""
+    demands = (set(one.placement or Placement), set(other.placement or Placement))
+    if set.intersection(*demands) != {Placement.SAME_NODE}:
+        return True
+    nodes = (one.source, one.target, other.source, other.target)
+    return all(compatible(first, second) for first, second in combinations(nodes, 2))
 
 
 def _meet(one: object, other: object) -> bool:

@@ -92,7 +92,10 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limitation:
-    """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel."""
+    """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel.
+
+    ``facts`` are documented facts that it serves beside the one of its own id.
+    """
 
     id: str
     summary: str
@@ -109,6 +112,7 @@ class Limitation:
     overrides: tuple[str, ...] = ()
     cancels: tuple[str, ...] = ()
     only_cancels: bool = False
+    facts: tuple[str, ...] = ()
     reason: str = ""
     review_by: date | None = None
     file: str = ""
@@ -186,6 +190,7 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
         overrides=tuple(entry.get("overrides", ())),
         cancels=tuple(entry.get("cancels", ())),
         only_cancels=expected is None,
+        facts=tuple(entry.get("facts", ())),
         reason=entry.get("reason", ""),
         review_by=_date(document, path, entry.get("review_by")),
         file=document.file,

@@ -119,6 +119,7 @@ limitations:
     summary: Windows pods do not reach Linux pods.
     when: {source: {os: windows}, target: {os: linux}}
     flows: [pod-to-pod-ip]
+    facts: [dns-fqdn]
     expected: {outcome: timed_out}
     mechanism: A test.
     category: by-design
@@ -130,6 +131,8 @@ limitations:
     assert "expected  timed_out" in shown
     assert "because   one-way-street (cni, by-design)" in shown
     assert "source: A guide §7" in shown
+    assert "fact      flow-pod-pod-ip-cross-node: A Pod reaches Pods on other nodes" in shown
+    assert "fact      dns-fqdn: " in shown
     assert f"{manifest}:6" in shown
     assert "✓ source runs windows" in shown
 

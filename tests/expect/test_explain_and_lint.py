@@ -54,6 +54,10 @@ def conditions(first: str, second: str) -> tuple[str, ...]:
         ("{source: {kubelet: '<1.20'}}", "{source: {kubelet: '>1.18'}}"),
         ("{source: {driver: [l2bridge, overlay]}}", "{source: {driver: [overlay]}}"),
         ("{placement: [same-node, other-node]}", "{placement: [other-node]}"),
+        (
+            "{placement: [other-node], source: {build: '<20348'}}",
+            "{target: {build: '>=20348'}}",
+        ),
     ],
 )
 def test_provable_overlaps_are_found(first: str, second: str) -> None:
@@ -74,6 +78,10 @@ def test_provable_overlaps_are_found(first: str, second: str) -> None:
         ("{source: {driver: [l2bridge]}}", "{source: {driver: [overlay]}}"),
         ("{placement: [same-node]}", "{placement: [other-node]}"),
         ("{resolver: [system]}", "{resolver: [nslookup]}"),
+        (
+            "{placement: [same-node], source: {build: '<20348'}}",
+            "{target: {build: '>=20348'}}",
+        ),
     ],
 )
 def test_conditions_that_exclude_each_other_do_not_overlap(first: str, second: str) -> None:

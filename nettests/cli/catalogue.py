@@ -1,0 +1,106 @@
+"""``nettests catalogue`` and ``nettests lint``: what is documented, what of it is asked, what to repair.
+
+Both need no cluster. What is wrong is found in ``expect``; here it becomes lines and exit codes.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from nettests.errors import ManifestError, PathError
+from nettests.expect import Coverage
+from nettests.model.codec import to_data
+from nettests.report.catalogue import render_catalogue, totals, why
+from nettests.session.catalogue import Survey, survey
+
+FINDINGS = 1
+"""Exit code when there is something to repair."""
+
+_FILE = click.Path(path_type=Path)
+_suites = click.option(
+    "--suite",
+    "suites",
+    type=_FILE,
+    multiple=True,
+    metavar="PATH",
+    help="A suite beside the shipped ones (repeatable).",
+)
+
+
+@click.command
+@_suites
+@click.option(
+    "--limitations",
+    type=_FILE,
+    multiple=True,
+    metavar="PATH",
+    help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Facts, sources and what exercises them.")
+@click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
+def catalogue(
+    *,
+    suites: tuple[Path, ...],
+    limitations: tuple[Path, ...],
+    as_json: bool,
+    write: Path | None,
+) -> None:
+    """List the documented facts: which flows and limitations exercise each, or why nothing does."""
+    made = survey(suites, limitations)
+    if made.mistakes:
+        raise ManifestError("\n".join(made.mistakes))
+    if write is not None:
+        _write(write, render_catalogue(made.catalogue, made.coverages, made.flows))
+    elif as_json:
+        click.echo(json.dumps([_as_data(one) for one in made.coverages], indent=2))
+    else:
+        for line in _listed(made):
+            click.echo(line)
+
+
+@click.command
+@click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
+@_suites
+def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
+    """Look for mistakes in limitation manifests, the shipped ones and those at PATH.
+
+    Reads them together with suites and catalogue: contradictions that can be proven without a
+    cluster, flows that no suite declares, facts that nobody documents, facts without check or reason.
+    Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
+    """
+    made = survey(suites, paths)
+    for finding in made.findings:
+        click.echo(finding)
+    counted = f"{len(made.manifests)} manifests, {len(made.entries)} entries"
+    counted += f", {len(made.flows)} flows, {len(made.coverages)} facts"
+    click.echo(f"{counted}: {len(made.findings) or 'nothing'} to repair")
+    sys.exit(FINDINGS if made.findings else 0)
+
+
+def _listed(made: Survey) -> Iterator[str]:
+    found = {one.fact.id: one for one in made.coverages}
+    for section in made.catalogue.sections:
+        yield f"{section.letter}. {section.title}"
+        for fact in section.facts:
+            yield f"  {fact.id}: {fact.statement}"
+            yield f"      {why(found[fact.id])}"
+        yield ""
+    yield totals(made.coverages)
+
+
+def _as_data(one: Coverage) -> dict[str, object]:
+    fact = to_data(one.fact)
+    entries = [entry.id for entry in one.limitations]
+    return {**fact, "flows": list(one.flows), "limitations": entries}
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PathError(
+            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
+        ) from error

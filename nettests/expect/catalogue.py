@@ -1,0 +1,175 @@
+"""The catalogue of documented facts as values: validated, every fact with its file and line.
+
+Beside the limitation manifests: those say what decides on a cluster, this says what is documented at
+all. ``coverage`` holds it against flows and limitations. Data only; no check is judged by it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from nettests.errors import ManifestError
+from nettests.model.document import Document, nearest, read_document
+from nettests.model.expectation import Source
+from nettests.resources import manifests_path
+
+
+class ReasonKind(StrEnum):
+    """Why no check exercises a fact."""
+
+    DOCUMENTS = "documents"
+    """It speaks of documents, samples or tests of others; a cluster shows nothing of it."""
+    DUPLICATE = "duplicate"
+    """Another fact is the same question."""
+    HISTORIC = "historic"
+    """It speaks of versions that no lab and no supported cluster runs."""
+    NEEDS_RESTART = "needs-restart"
+    """It shows only after something was restarted or edited that the run did not make."""
+    NOT_NETWORK = "not-network"
+    """It decides no network result."""
+    NOT_OBSERVABLE = "not-observable"
+    """Nothing that a run can see tells it apart, or the sources name no condition."""
+    PENDING = "pending"
+    """It could be asked, and no check does yet."""
+    PRECONDITION = "precondition"
+    """Where it is not met no probe starts, and the run says so instead of judging."""
+    TRANSIENT = "transient"
+    """It shows for moments that no run can choose."""
+    VENDOR = "vendor"
+    """It belongs to the product or the API of one vendor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why no check exercises a fact; ``of`` is the fact that a duplicate repeats."""
+
+    kind: ReasonKind
+    text: str
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One documented fact. ``inferred`` says what it follows from where no document states it.
+
+    ``note`` says what the checks that exercise it leave out.
+    """
+
+    id: str
+    statement: str
+    sources: tuple[Source, ...]
+    inferred: str = ""
+    note: str = ""
+    reason: Reason | None = None
+    file: str = ""
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        """``file:line``."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One file of facts; ``letter`` orders the sections."""
+
+    letter: str
+    title: str
+    facts: tuple[Fact, ...]
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All sections in the order of their letters."""
+
+    sections: tuple[Section, ...]
+
+    @property
+    def facts(self) -> Mapping[str, Fact]:
+        """All facts by id, in their order."""
+        return {fact.id: fact for section in self.sections for fact in section.facts}
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return the published JSON Schema of catalogue files."""
+    path = manifests_path() / "schema" / "catalogue.schema.json"
+    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+def read_section(text: str, file: str) -> Section:
+    """Return the section in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    document = read_document(text, file, schema())
+    return Section(
+        letter=document.data["section"],
+        title=document.data["title"],
+        facts=tuple(
+            _fact(document, index, fact) for index, fact in enumerate(document.data["facts"])
+        ),
+        file=file,
+    )
+
+
+def catalogue(sections: Sequence[Section]) -> Catalogue:
+    """Return the sections as one; ``ManifestError`` for facts told twice and unknown duplicates."""
+    mistakes = [*_told_twice(sections)]
+    made = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
+    mistakes += _unknown_originals(made)
+    if mistakes:
+        raise ManifestError("\n".join(mistakes))
+    return made
+
+
+def _told_twice(sections: Sequence[Section]) -> Iterator[str]:
+    seen: dict[str, Fact] = {}
+    for fact in (fact for section in sections for fact in section.facts):
+        if fact.id in seen:
+            yield f"{fact.place}: {fact.id} is told twice, first in {seen[fact.id].place}"
+        seen.setdefault(fact.id, fact)
+
+
+def _unknown_originals(made: Catalogue) -> Iterator[str]:
+    facts = made.facts
+    for fact in facts.values():
+        original = fact.reason.of if fact.reason else ""
+        if original and (original not in facts or original == fact.id):
+            others = [name for name in facts if name != fact.id]
+            yield f"{fact.place}: {fact.id} repeats {original!r}; {nearest(original, others)}"
+
+
+def _fact(document: Document, index: int, fact: Any) -> Fact:
+    return Fact(
+        id=fact["id"],
+        statement=_line(fact["statement"]),
+        sources=tuple(
+            Source(
+                document=source["document"],
+                section=source.get("section", ""),
+                address=source.get("address", ""),
+            )
+            for source in fact.get("sources", ())
+        ),
+        inferred=_line(fact.get("inferred", "")),
+        note=_line(fact.get("note", "")),
+        reason=_reason(fact.get("reason")),
+        file=document.file,
+        line=document.line(("facts", index)),
+    )
+
+
+def _reason(reason: Any) -> Reason | None:
+    if reason is None:
+        return None
+    return Reason(
+        kind=ReasonKind(reason["kind"]), text=_line(reason["text"]), of=reason.get("of", "")
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

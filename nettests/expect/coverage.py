@@ -1,0 +1,79 @@
+"""Documented facts held against flows and limitations: what exercises each, and what is wrong with that.
+
+For ``nettests catalogue`` and ``nettests lint``. A flow exercises the facts that it names; a
+limitation entry the fact of its own id and those that it names, through the flows that it covers.
+Nothing here decides on a cluster.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nettests.expect.catalogue import Catalogue, Fact
+from nettests.expect.manifest import Limitation
+from nettests.model.document import nearest
+
+FlowFacts = Mapping[str, Sequence[str]]
+"""The facts that each flow names, by the flow's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """One fact with what exercises it: flows that name it, and limitations that cover flows."""
+
+    fact: Fact
+    flows: tuple[str, ...]
+    limitations: tuple[Limitation, ...]
+
+    @property
+    def covered(self) -> bool:
+        """Whether any check exercises the fact."""
+        return bool(self.flows or self.limitations)
+
+
+def cover(
+    catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
+) -> tuple[Coverage, ...]:
+    """Return every fact, in the catalogue's order, with what exercises it."""
+    asked = [entry for entry in entries if set(entry.flows) & flows.keys()]
+    return tuple(
+        Coverage(
+            fact=fact,
+            flows=tuple(sorted(name for name, facts in flows.items() if fact.id in facts)),
+            limitations=tuple(entry for entry in asked if fact.id in (entry.id, *entry.facts)),
+        )
+        for fact in catalogue.facts.values()
+    )
+
+
+def unknown_facts(
+    catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
+) -> Iterator[str]:
+    """Yield one sentence for each fact that a flow or an entry names and the catalogue has not."""
+    known = tuple(catalogue.facts)
+    for name, facts in sorted(flows.items()):
+        for fact in facts:
+            if fact not in known:
+                yield f"the flow {name} names the unknown fact {fact}; {nearest(fact, known)}"
+    for entry in entries:
+        for fact in entry.facts:
+            if fact not in known:
+                yield (
+                    f"{entry.place}: {entry.id} names the unknown fact {fact}; "
+                    f"{nearest(fact, known)}"
+                )
+
+
+def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
+    """Yield one sentence for each fact that has neither checks nor a reason, or has both."""
+    for one in coverages:
+        fact = one.fact
+        if one.covered and fact.reason:
+            by = ", ".join((*one.flows, *(entry.id for entry in one.limitations)))
+            yield f"{fact.place}: {fact.id} has a reason but is exercised by {by}: remove the reason"
+        if not one.covered and not fact.reason:
+            yield (
+                f"{fact.place}: {fact.id} is exercised by no flow and no limitation: "
+                "name it in a flow's facts, or give a reason"
+            )
+        if not one.covered and fact.note:
+            yield f"{fact.place}: {fact.id} has a note on checks that there are none of"

@@ -1,0 +1,55 @@
+"""How the ids of a flow's checks are made, as a pattern for people: no cluster is needed to say it.
+
+Beside ``build``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
+list what the flow gives.
+"""
+
+from collections.abc import Iterable
+
+from nettests.model.words import Protocol, Question, TargetKind
+from nettests.plan.flow import Flow, Matrix, NameForm
+
+_PATHS = {
+    Matrix.PAIRS: "<role>/<role>/{same-node,other-node}",
+    Matrix.OWN_NODE: "<role>/<role>/same-node",
+    Matrix.OTHER_NODES: "<role>/<role>/other-node",
+    Matrix.ROLES: "<role>/<role>/{same-node,other-node}",
+    Matrix.SOURCES: "<role>/external/outside",
+    Matrix.NEAREST: "<role>/<role>/same-node",
+    Matrix.NODES: "external/<role>/outside",
+    Matrix.CLUSTER: "api",
+    Matrix.EACH: "<role>",
+    Matrix.EACH_WINDOWS: "<role>",
+}
+_BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
+_OUTSIDE = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
+
+
+def patterns(flow: Flow) -> tuple[str, ...]:
+    """Return the patterns of a flow's check ids: one of its paths, one of its names where it has them."""
+    path = _PATHS[Matrix.SOURCES if flow.target in _OUTSIDE else flow.matrix]
+    if flow.cases:
+        return (f"{flow.name}/{path}/<case>",)
+    backend = ("<backend>",) if flow.matrix in _BACKENDS else ()
+    found = []
+    if flow.question is not Question.RESOLVE:
+        label = _labels(flow.names)
+        protocols = _any(protocol.value for protocol in flow.protocols)
+        found.append("/".join((flow.name, path, protocols, *backend, *label)))
+    asked = tuple(name for name in flow.names if name.resolvers)
+    if asked:
+        resolvers = _any(dict.fromkeys(r.value for name in asked for r in name.resolvers))
+        own = path.replace("{same-node,other-node}", "same-node")
+        parts = (flow.name, own, Protocol.UDP.value, *backend, *_labels(asked), resolvers)
+        found.append("/".join(parts))
+    return tuple(found)
+
+
+def _labels(names: Iterable[NameForm]) -> tuple[str, ...]:
+    labels = [name.label for name in names if name.label]
+    return (_any(labels),) if labels else ()
+
+
+def _any(words: Iterable[str]) -> str:
+    listed = list(words)
+    return listed[0] if len(listed) == 1 else "{" + ",".join(listed) + "}"

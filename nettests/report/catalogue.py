@@ -1,0 +1,133 @@
+"""The catalogue as a document: every fact with what exercises it or why nothing does, every flow.
+
+The reference page that ``nettests catalogue --write`` makes, and the totals that the command prints.
+It renders what ``expect`` and ``plan`` know; no run is needed.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from nettests.expect import Catalogue, Coverage, Limitation
+from nettests.model.expectation import Source
+from nettests.plan import Flow
+from nettests.plan.pattern import patterns
+from nettests.report.markdown import escape
+from nettests.report.text import plural
+
+HEAD = """# Catalogue
+
+Made by `nettests catalogue --write`; a test compares it with suites and manifests.
+
+Every documented fact about Windows networking that this project knows of is listed here, with the flows that exercise it, the [limitations](../guides/limitations.md) that decide on it, or the reason why nothing does.
+Facts are data in [manifests/catalogue](../../manifests/catalogue), each with its sources.
+
+A reason begins with its kind:
+
+| kind | meaning |
+| --- | --- |
+| `documents` | speaks of documents, samples or others' tests, not of a cluster |
+| `duplicate` | the same question as another fact |
+| `historic` | speaks of versions that no lab and no supported cluster runs |
+| `needs-restart` | shows only after something was restarted or edited that a run did not make |
+| `not-network` | decides no network result |
+| `not-observable` | nothing that a run can see tells it, or the sources name no condition |
+| `pending` | could be asked, and no check does yet |
+| `precondition` | where it is not met no probe starts, and the run says so |
+| `transient` | shows for moments that no run can choose |
+| `vendor` | belongs to the product or the API of one vendor |
+"""
+
+FLOWS = """Words in angle brackets stand for what a cluster gives: roles, backends, and the cases of a flow.
+[What is asked](plan.md) says what the classes mean.
+"""
+
+
+def render_catalogue(
+    catalogue: Catalogue, coverages: Sequence[Coverage], flows: Sequence[Flow]
+) -> str:
+    """Return the page in Markdown; it ends with a line feed."""
+    found = {one.fact.id: one for one in coverages}
+    blocks = [HEAD, f"{totals(coverages)}.\n", "## Facts\n"]
+    for section in catalogue.sections:
+        rows = [_fact(found[fact.id]) for fact in section.facts]
+        blocks.append(f"### {section.letter}. {escape(section.title)}\n")
+        blocks.append(_table(("fact", "what is documented", "exercised by, or why not"), rows))
+    entries = [entry for one in coverages for entry in one.limitations]
+    blocks += ["## Flows\n", FLOWS, _flows(flows, entries)]
+    return "\n".join(blocks)
+
+
+def totals(coverages: Iterable[Coverage]) -> str:
+    """Return how many facts there are, and what became of them, in one sentence without its dot."""
+    listed = list(coverages)
+    covered = sum(one.covered for one in listed)
+    kinds = Counter(
+        one.fact.reason.kind.value for one in listed if one.fact.reason and not one.covered
+    )
+    words = [f"{covered} exercised by checks"]
+    words += [f"{count} {kind}" for kind, count in sorted(kinds.items())]
+    without = len(listed) - covered - kinds.total()
+    words += [f"{without} without check or reason"] if without else []
+    return f"{plural(len(listed), 'fact')}: {', '.join(words)}"
+
+
+def why(coverage: Coverage) -> str:
+    """Return in plain words what exercises a fact, or why nothing does."""
+    fact = coverage.fact
+    parts = []
+    if coverage.flows:
+        parts.append(f"flows {', '.join(coverage.flows)}")
+    if coverage.limitations:
+        parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
+    if fact.note:
+        parts.append(fact.note)
+    if not coverage.covered and fact.reason:
+        of = f" of {fact.reason.of}" if fact.reason.of else ""
+        parts.append(f"{fact.reason.kind.value}{of}: {fact.reason.text}")
+    return "; ".join(parts) or "nothing, and no reason is given"
+
+
+def _fact(coverage: Coverage) -> list[str]:
+    fact = coverage.fact
+    told = [_names("", coverage.flows)]
+    told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
+    told.append(escape(fact.note))
+    if not coverage.covered and fact.reason:
+        of = f" of `{fact.reason.of}`" if fact.reason.of else ""
+        told.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
+    return [f"`{fact.id}`", escape(fact.statement), "<br>".join(one for one in told if one)]
+
+
+def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:
+    rows = []
+    for flow in sorted(flows, key=lambda flow: flow.name):
+        decided = sorted({entry.id for entry in entries if flow.name in entry.flows})
+        rows.append(
+            [
+                "<br>".join(f"`{pattern}`" for pattern in patterns(flow)),
+                _claim(flow),
+                flow.check_class.value,
+                "<br>".join(_source(source) for source in flow.sources),
+                _names("", decided),
+            ]
+        )
+    return _table(("ids", "claim", "class", "sources", "limitations"), rows)
+
+
+def _claim(flow: Flow) -> str:
+    cases = _names("Cases: ", (case.label for case in flow.cases))
+    return "<br>".join(part for part in (escape(flow.claim), cases) if part)
+
+
+def _source(source: Source) -> str:
+    return f"[{escape(str(source))}]({source.address})" if source.address else escape(str(source))
+
+
+def _names(before: str, names: Iterable[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"{before}{listed}" if listed else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

@@ -1,0 +1,80 @@
+"""What is known without any cluster: documented facts, flows and limitations, held against each other.
+
+For the commands that speak of the product itself. Reads the shipped files and the user's own suites
+and manifests; contacts nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nettests import expect
+from nettests.errors import ManifestError
+from nettests.expect import Catalogue, Coverage, Limitation, Manifest
+from nettests.plan import Flow, load
+from nettests.resources import manifests_path, suites_path
+from nettests.session.blueprint import read_manifests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """Facts, flows and limitations, and what exercises each fact."""
+
+    catalogue: Catalogue
+    flows: tuple[Flow, ...]
+    manifests: tuple[Manifest, ...]
+    coverages: tuple[Coverage, ...]
+
+    @property
+    def entries(self) -> tuple[Limitation, ...]:
+        """All limitation entries."""
+        return tuple(entry for manifest in self.manifests for entry in manifest.limitations)
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """One sentence for each fact that a flow or an entry names and nobody documents."""
+        return tuple(expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries))
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """One sentence for each thing to repair in manifests, suites and catalogue."""
+        return (
+            *expect.lint(self.manifests, flows=[flow.name for flow in self.flows]),
+            *self.mistakes,
+            *expect.gaps(self.coverages),
+        )
+
+
+def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Survey:
+    """Read everything; ``suites`` and ``manifests`` are the user's own beside the shipped ones."""
+    catalogue = read_catalogue()
+    flows = load([suites_path(), *suites]).flows
+    read, _ = read_manifests(manifests)
+    entries = [entry for manifest in read for entry in manifest.limitations]
+    return Survey(
+        catalogue=catalogue,
+        flows=flows,
+        manifests=read,
+        coverages=expect.cover(catalogue, facts_by_flow(flows), entries),
+    )
+
+
+def read_catalogue() -> Catalogue:
+    """Read the shipped catalogue of facts; ``ManifestError`` says what is wrong."""
+    folder = manifests_path() / "catalogue"
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise ManifestError(
+            f"the folder {folder} holds no catalogue",
+            hint="reinstall nettests: its files are incomplete",
+        )
+    sections = [
+        expect.read_section(file.read_text(encoding="utf-8"), f"manifests/catalogue/{file.name}")
+        for file in files
+    ]
+    return expect.catalogue(sections)
+
+
+def facts_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
+    """Return the facts that each flow names, by the flow's name."""
+    return {flow.name: flow.facts for flow in flows}

@@ -1,0 +1,140 @@
+"""The catalogue of documented facts: read, held against flows and limitations, mistakes found."""
+
+import re
+
+import pytest
+
+from nettests.errors import ManifestError
+from nettests.expect import Catalogue, catalogue, cover, gaps, read_section, unknown_facts
+from nettests.expect.catalogue import ReasonKind
+from tests.expect.entries import manifest
+
+SOURCES = "sources: [{document: A page, section: Limitations}]"
+PENDING = "reason: {kind: pending, text: It could be asked.}"
+
+
+def text(letter: str = "A", **bodies: str) -> str:
+    """Return a catalogue file with one fact a keyword; ``_`` in a name stands for ``-``."""
+    facts = "".join(
+        f"- id: {name.replace('_', '-')}\n  statement: It is so.\n"
+        + "".join(f"  {line}\n" for line in (body or SOURCES).splitlines())
+        for name, body in bodies.items()
+    )
+    head = "apiVersion: nettests.dev/v1alpha1\nkind: FactCatalogue\n"
+    return f"{head}section: {letter}\ntitle: A section\nfacts:\n{facts}"
+
+
+def made(**bodies: str) -> Catalogue:
+    """Return a catalogue of one section."""
+    return catalogue([read_section(text(**bodies), "a.yaml")])
+
+
+def test_a_fact_becomes_a_value_with_its_place() -> None:
+    """Statement, source, reason and line are read."""
+    facts = made(one="", two=f"{SOURCES}\n{PENDING}").facts
+    assert list(facts) == ["one", "two"]
+    fact = facts["two"]
+    assert (fact.statement, str(fact.sources[0])) == ("It is so.", "A page §Limitations")
+    assert fact.reason is not None
+    assert fact.reason.kind is ReasonKind.PENDING
+    assert text(one="", two=PENDING).splitlines()[fact.line - 1] == "- id: two"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("source: []", "source", "unknown key 'source'.*did you mean 'sources'"),
+        ("note: It has none.", "- id: bad", "sources is missing"),
+        (f"{SOURCES}\nreason: {{kind: pendng, text: x}}", "reason", "did you mean 'pending'"),
+        (f"{SOURCES}\nreason: {{kind: duplicate, text: x}}", "reason", "of is missing"),
+        (f"{SOURCES}\nreason: {{kind: vendor, text: x, of: good}}", "reason", "reason"),
+        (f"{SOURCES}\nreason: {{text: x}}", "reason", "kind is missing"),
+    ],
+)
+def test_mistakes_are_found_where_they_are(body: str, line: str, said: str) -> None:
+    """The message has file and line of the mistake, and names what was meant."""
+    written = text(good="", bad=body)
+    with pytest.raises(ManifestError) as caught:
+        read_section(written, "mine.yaml")
+    told = str(caught.value)
+    assert re.search(said, told, re.DOTALL), told
+    shown = [written.splitlines()[int(n) - 1] for n in re.findall(r"mine\.yaml:(\d+): ", told)]
+    assert any(line in one for one in shown), told
+
+
+def test_a_fact_is_told_once() -> None:
+    """The same id in two files is an error that names both places."""
+    sections = [read_section(text(letter, one=""), f"{letter}.yaml") for letter in "AB"]
+    with pytest.raises(ManifestError, match=r"B\.yaml:6: one is told twice, first in A\.yaml:6"):
+        catalogue(sections)
+
+
+@pytest.mark.parametrize("original", ["tow", "one"])
+def test_a_duplicate_repeats_another_fact(original: str) -> None:
+    """A duplicate of nothing, or of itself, is an error with the nearest fact."""
+    body = f"{SOURCES}\nreason: {{kind: duplicate, of: {original}, text: The same.}}"
+    with pytest.raises(ManifestError, match=f"one repeats '{original}'; .*two"):
+        made(one=body, two="")
+
+
+def test_sections_come_in_the_order_of_their_letters() -> None:
+    """The order of files does not matter."""
+    sections = [read_section(text("B", two=""), "1"), read_section(text("A", one=""), "2")]
+    assert list(catalogue(sections).facts) == ["one", "two"]
+
+
+ENTRIES = manifest(
+    one="expected: unspecified", another="expected: unspecified\nfacts: [two, nosuch]"
+).limitations
+
+
+def test_flows_and_limitations_cover_facts() -> None:
+    """A flow covers what it names; an entry its own id and what it names."""
+    found = {
+        one.fact.id: (one.flows, tuple(entry.id for entry in one.limitations), one.covered)
+        for one in cover(
+            made(one="", two="", three="", four=""),
+            {"some-flow": ("three",), "a-flow": ("three",)},
+            ENTRIES,
+        )
+    }
+    assert found == {
+        "one": ((), ("one",), True),
+        "two": ((), ("another",), True),
+        "three": (("a-flow", "some-flow"), (), True),
+        "four": ((), (), False),
+    }
+
+
+def test_an_entry_for_flows_that_nobody_declares_covers_nothing() -> None:
+    """Without a check there is nothing that a limitation could decide."""
+    assert not cover(made(one=""), {"other-flow": ()}, ENTRIES)[0].covered
+
+
+def test_unknown_facts_are_found_with_near_misses() -> None:
+    """Flow and entry are named, with place and the nearest fact."""
+    told = tuple(unknown_facts(made(one="", two=""), {"some-flow": ("tow",)}, ENTRIES))
+    assert told[0] == "the flow some-flow names the unknown fact tow; did you mean 'two'?"
+    assert told[1].startswith("base.yaml:12: another names the unknown fact nosuch; ")
+
+
+@pytest.mark.parametrize(
+    ("body", "flows", "said"),
+    [
+        ("", (), "one is exercised by no flow and no limitation"),
+        ("", ("one",), None),
+        (f"{SOURCES}\n{PENDING}", (), None),
+        (f"{SOURCES}\n{PENDING}", ("one",), "one has a reason but is exercised by a-flow"),
+        (f"{SOURCES}\nnote: In part.", ("one",), None),
+        (f"{SOURCES}\n{PENDING}\nnote: In part.", (), "one has a note on checks"),
+    ],
+)
+def test_a_fact_has_a_check_or_a_reason(
+    body: str, flows: tuple[str, ...], said: str | None
+) -> None:
+    """Neither and both are findings with the fact's place; a note belongs to checks."""
+    found = tuple(gaps(cover(made(one=body), {"a-flow": flows}, ())))
+    assert [said in one and one.startswith("a.yaml:6: ") for one in found if said] == (
+        [True] if said else []
+    )
+    assert bool(found) == bool(said)
