@@ -18,7 +18,14 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-PROFILES = ("win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr", "linux")
+PROFILES = (
+    "win2019-l2bridge",
+    "win2019-overlay",
+    "win2022-l2bridge-dsr",
+    "win2022-overlay-dsr",
+    "mixed-builds",
+    "linux",
+)
 CLEAN = 0
 RUN_SECONDS = 300
 

@@ -1,6 +1,6 @@
-"""Facts of the four lab profiles as discovery reads them, for tables of expectations: ``cluster_facts``.
+"""Facts of the lab profiles as discovery reads them, for tables of expectations: ``cluster_facts``.
 
-Two Linux nodes and, but for ``linux``, two Windows nodes; every fact that a condition may ask is known.
+Two Linux nodes and, but for ``linux``, two Windows nodes or one of each build; every fact that a condition may ask is known.
 """
 
 from dataclasses import dataclass, replace
@@ -30,6 +30,9 @@ class Shape:
     kubernetes: str
     backend: str
     build: str | None = None
+    """Of both Windows nodes."""
+    builds: tuple[str, ...] = ()
+    """Of one Windows node each, every one in a role of its own."""
     driver: str = "l2bridge"
     dsr: bool = False
     source_vip: bool = False
@@ -44,6 +47,19 @@ PROFILES = {
     "win2019-overlay": Shape(
         kubernetes="1.24.17", backend="vxlan", build="17763.1217", driver="overlay", source_vip=True
     ),
+    "win2022-overlay-dsr": Shape(
+        kubernetes="1.34.2",
+        backend="vxlan",
+        build="20348.3207",
+        driver="overlay",
+        dsr=True,
+        source_vip=True,
+    ),
+    "mixed-builds": Shape(
+        kubernetes="1.32.9",
+        backend="host-gw",
+        builds=("17763.1339", "20348.3207", "26100.4061"),
+    ),
 }
 
 
@@ -53,7 +69,10 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
     version = KubernetesVersion.parse(shape.kubernetes)
     nodes = [_linux(version, member) for member in (1, 2)]
     if shape.build:
-        nodes += [_windows(version, shape, member) for member in (1, 2)]
+        nodes += [_windows(version, shape, shape.build, 1, member) for member in (1, 2)]
+    nodes += [
+        _windows(version, shape, build, role, 1) for role, build in enumerate(shape.builds, 1)
+    ]
     return ClusterFacts(
         server_version=version,
         server_git_version=f"v{version}",
@@ -98,6 +117,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
         OS.LINUX,
         member,
         version,
+        role=1,
         number=member,
         build=nothing,
         proxy=KubeProxyFacts(
@@ -111,8 +131,10 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
     )
 
 
-def _windows(version: KubernetesVersion, shape: Shape, member: int) -> NodeFacts:
-    number = member + 2
+def _windows(
+    version: KubernetesVersion, shape: Shape, build: str, role: int, member: int
+) -> NodeFacts:
+    number = role + member + 1
     vip: Fact[Any] = unknown("l2bridge has none")
     if shape.source_vip:
         vip = known(ip_address(f"10.244.{number}.2"), ORIGIN)
@@ -120,8 +142,9 @@ def _windows(version: KubernetesVersion, shape: Shape, member: int) -> NodeFacts
         OS.WINDOWS,
         member,
         version,
+        role=role,
         number=number,
-        build=known(WindowsBuild.parse(shape.build or ""), "nodeInfo.kernelVersion"),
+        build=known(WindowsBuild.parse(build), "nodeInfo.kernelVersion"),
         proxy=KubeProxyFacts(
             version=known(version, ORIGIN),
             mode=known("kernelspace", ORIGIN),
@@ -138,6 +161,7 @@ def _node(
     member: int,
     version: KubernetesVersion,
     *,
+    role: int,
     number: int,
     build: Fact[WindowsBuild],
     proxy: KubeProxyFacts,
@@ -145,9 +169,9 @@ def _node(
     host_process: Fact[bool],
 ) -> NodeFacts:
     return NodeFacts(
-        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{member}",
+        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{role + member - 1}",
         os=os,
-        role=f"{os.value}-1",
+        role=f"{os.value}-{role}",
         member=member,
         build=build,
         os_image="",

@@ -4,13 +4,13 @@ from collections import Counter
 
 import pytest
 
-from tests.acceptance.runs import PROFILES, Runs
+from tests.acceptance.runs import PROFILES, SELECTED, Runs
 
 pytestmark = pytest.mark.xdist_group("whole-runs")
 RED = {"fail", "lifted", "flaky", "unknown"}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [*PROFILES, *SELECTED])
 def test_a_profile_runs_clean(finished_runs: Runs, profile: str) -> None:
     """A run on an unharmed lab exits 0 and judges no check fail, lifted, flaky or unknown."""
     run = finished_runs[profile]
@@ -58,6 +58,7 @@ def test_affinity_works_on_20348_and_is_ignored_on_17763(finished_runs: Runs) ->
         ("win2022-l2bridge-dsr", "client-pod"),
         ("win2019-l2bridge", "client-node"),
         ("win2019-overlay", "source-vip"),
+        ("win2022-overlay-dsr", "client-pod"),
     ],
 )
 def test_backends_see_the_address_that_driver_and_dsr_call_for(
@@ -70,10 +71,32 @@ def test_backends_see_the_address_that_driver_and_dsr_call_for(
     assert {c["observed"]["source_seen"] for c in windows} == {seen}
 
 
-def test_a_windows_node_does_not_reach_remote_pods_on_overlay(finished_runs: Runs) -> None:
+@pytest.mark.parametrize("profile", ["win2019-overlay", "win2022-overlay-dsr"])
+def test_a_windows_node_does_not_reach_remote_pods_on_overlay(
+    finished_runs: Runs, profile: str
+) -> None:
     """On overlay a Windows node reaches its own pods and times out towards other nodes' pods."""
-    checks = finished_runs["win2019-overlay"].flow("node-to-pod")
+    checks = finished_runs[profile].flow("node-to-pod")
     windows = {i: c for i, c in checks.items() if c["source"]["os"] == "windows"}
     remote = {c["verdict"] for c in windows.values() if c["placement"] == "other-node"}
     local = {c["verdict"] for c in windows.values() if c["placement"] == "same-node"}
     assert (remote, local) == ({"limited"}, {"pass"})
+
+
+@pytest.mark.parametrize(
+    ("flow", "verdicts"),
+    [
+        ("session-affinity", {1: "limited", 2: "pass", 3: "pass"}),
+        ("nodeport-from-local-node", {1: "limited", 2: "recorded", 3: "recorded"}),
+    ],
+)
+def test_conditions_hold_for_each_node_by_itself(
+    finished_runs: Runs, flow: str, verdicts: dict[int, str]
+) -> None:
+    """In a cluster of three Windows builds the same flow is judged by the build of each source."""
+    checks = finished_runs["mixed-builds"].flow(flow)
+    found = {
+        number: {c["verdict"] for i, c in checks.items() if i.split("/")[1] == f"windows-{number}"}
+        for number in verdicts
+    }
+    assert found == {number: {verdict} for number, verdict in verdicts.items()}

@@ -23,7 +23,14 @@ nodes:
     controlPlane: true
 """
 
-NAMES = ["linux", "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"]
+NAMES = [
+    "linux",
+    "mixed-builds",
+    "win2019-l2bridge",
+    "win2019-overlay",
+    "win2022-l2bridge-dsr",
+    "win2022-overlay-dsr",
+]
 
 
 def test_these_profiles_exist() -> None:

@@ -5,6 +5,7 @@ The golden list: a change of any entry shows here as a changed line.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
@@ -27,6 +28,21 @@ OLD = {
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
+NO_DSR = {
+    SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
+    SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
+}
+NEW = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-later-builds: unspecified",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+}
+NEW_WITH_DSR = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+}
+REMOTE_PODS = {
+    r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
+}
 FIELDS = {
     r"windows-(pod|container)-fields/api/.*appArmorProfile$": (
         "podos-forbidden-pod-apparmor: accepted"
@@ -43,6 +59,18 @@ FIELDS = {
     ),
 }
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
+
+
+def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
+    """The lines of tables, for the sources of each of these Windows roles."""
+    return {
+        line.replace("/windows-1/", f"/windows-{number}/", 1): said
+        for table in tables
+        for line, said in table.items()
+        for number in numbers
+    }
+
+
 TABLE: dict[str, dict[str, str]] = {
     "linux": {},
     "win2019-l2bridge": {
@@ -52,8 +80,7 @@ TABLE: dict[str, dict[str, str]] = {
         **OLD,
         **FIELDS,
         **WHOLE,
-        SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
-        SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
+        **NO_DSR,
     },
     "win2019-overlay": {
         **DNS,
@@ -62,7 +89,7 @@ TABLE: dict[str, dict[str, str]] = {
         **OLD,
         **FIELDS,
         **WHOLE,
-        r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
+        **REMOTE_PODS,
         SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
         SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
     },
@@ -71,8 +98,14 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **WHOLE,
-        r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
-        r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+        **NEW_WITH_DSR,
+    },
+    "win2022-overlay-dsr": {**DNS, **TAINT, **ICMP, **NEW_WITH_DSR, **REMOTE_PODS},
+    "mixed-builds": {
+        **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR),
+        **OLD,
+        **WHOLE,
+        **on_roles((2, 3), NEW),
     },
 }
 
