@@ -146,8 +146,8 @@ def test_two_nodes_of_one_name() -> None:
 def test_an_unknown_profile_gets_the_nearest_one() -> None:
     """The hint names the profile that was probably meant, and all of them."""
     with pytest.raises(ProfileError) as error:
-        profiles.load("win2022-dsr")
-    assert 'There is no lab profile "win2022-dsr".' in str(error.value)
+        profiles.load("win2022-l2bridge")
+    assert 'There is no lab profile "win2022-l2bridge".' in str(error.value)
     assert 'Did you mean "win2022-l2bridge-dsr"?' in str(error.value)
 
 
