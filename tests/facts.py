@@ -56,7 +56,7 @@ PROFILES = {
         source_vip=True,
     ),
     "mixed-builds": Shape(
-        kubernetes="1.32.9",
+        kubernetes="1.33.5",
         backend="host-gw",
         builds=("17763.1339", "20348.3207", "26100.4061"),
     ),
