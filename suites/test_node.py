@@ -5,11 +5,14 @@ A node's vantage is a hostNetwork pod on Linux and a HostProcess container on Wi
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import TargetKind, VantageKind
+from nettests.model.words import Outcome, Protocol, TargetKind, VantageKind
 from nettests.plan import Matrix, flow
 
 NETWORKING = Source(
     document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+RESETS = Source(
+    document="RFC 9293, Transmission Control Protocol", section="3.5.2 Reset Generation"
 )
 VIRTUAL_IPS = Source(
     document="Kubernetes documentation, Virtual IPs and Service Proxies",
@@ -60,4 +63,19 @@ def test_pod_to_node(verdict: Judgement) -> None:
 )
 def test_node_to_service_clusterip(verdict: Judgement) -> None:
     """A node reaches a Service by ClusterIP, wherever its backend runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-node-closed-port",
+    source=VantageKind.POD,
+    target=TargetKind.NODE_CLOSED_PORT,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    outcome=Outcome.REFUSED,
+    facts=("flow-closed-port-node",),
+    sources=(RESETS,),
+)
+def test_pod_to_node_closed_port(verdict: Judgement) -> None:
+    """A port of a node on which nothing listens refuses connections, and is not silent."""
     assert verdict.accepted, verdict.message

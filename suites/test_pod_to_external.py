@@ -28,7 +28,9 @@ def test_pod_to_external_ip(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.EXTERNAL_NAME,
     matrix=Matrix.SOURCES,
-    names=(NameForm(template="{external}", resolvers=(Resolver.NSLOOKUP,)),),
+    names=(
+        NameForm(template="{external}", resolvers=(Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)),
+    ),
     facts=("flow-pod-external-dns",),
     sources=(NETWORKING,),
 )

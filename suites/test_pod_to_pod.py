@@ -2,7 +2,15 @@
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Question, Resolver, SourceSeen, TargetKind, VantageKind
+from nettests.model.words import (
+    Outcome,
+    Protocol,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
 from nettests.plan import Matrix, NameForm, flow
 
 NETWORKING = Source(
@@ -11,6 +19,11 @@ NETWORKING = Source(
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
     section="The Kubernetes network model",
+)
+ISOLATION = Source(
+    document="Microsoft, Network isolation and security",
+    section="Windows Server containers",
+    address="https://learn.microsoft.com/virtualization/windowscontainers/container-networking/network-isolation-security",
 )
 DNS = Source(document="Kubernetes documentation, DNS for Services and Pods", section="Pods")
 
@@ -59,7 +72,7 @@ def test_pod_to_pod_name(verdict: Judgement) -> None:
     names=(
         NameForm(
             template="{pod_address}.{namespace}.pod.{domain}",
-            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
+            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME),
         ),
     ),
     facts=("flow-pod-pod-name",),
@@ -67,4 +80,33 @@ def test_pod_to_pod_name(verdict: Judgement) -> None:
 )
 def test_pod_a_record(verdict: Judgement) -> None:
     """A pod resolves the name that the cluster's DNS makes of a pod's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-own-ip",
+    source=VantageKind.POD,
+    target=TargetKind.OWN_IP,
+    matrix=Matrix.NEAREST,
+    source_seen=SourceSeen.CLIENT_POD,
+    facts=("flow-pod-pod-ip-same-node",),
+    sources=(NETWORK_MODEL,),
+)
+def test_pod_to_own_ip(verdict: Judgement) -> None:
+    """A pod reaches itself at the address that others know it by."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-closed-port",
+    source=VantageKind.POD,
+    target=TargetKind.POD_CLOSED_PORT,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    outcome=Outcome.REFUSED,
+    facts=("flow-closed-port-pod", "flow-firewall-defaults"),
+    sources=(ISOLATION, NETWORK_MODEL),
+)
+def test_pod_to_closed_port(verdict: Judgement) -> None:
+    """A port of a pod on which nothing listens refuses connections, and is not silent."""
     assert verdict.accepted, verdict.message

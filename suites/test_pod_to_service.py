@@ -12,6 +12,8 @@ DNS = Source(
     document="Kubernetes documentation, DNS for Services and Pods",
     section="Namespaces of Services",
 )
+EXPLICIT = (Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
+"""Asked for a name alone, beside the system's resolver that connections go through."""
 
 
 @flow(
@@ -39,7 +41,7 @@ def test_pod_to_service_clusterip(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_PQDN,
     matrix=Matrix.PAIRS,
-    names=(NameForm(template="{service}", resolvers=(Resolver.NSLOOKUP,)),),
+    names=(NameForm(template="{service}", resolvers=EXPLICIT),),
     facts=("flow-pod-svc-pqdn", "dns-short-same-ns"),
     sources=(NETWORKING, DNS),
 )
@@ -58,12 +60,12 @@ def test_pod_to_service_pqdn(verdict: Judgement) -> None:
         NameForm(
             label="svc.ns",
             template="{service}.{namespace}",
-            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
+            resolvers=(Resolver.SYSTEM, *EXPLICIT),
         ),
         NameForm(
             label="svc.ns.svc",
             template="{service}.{namespace}.svc",
-            resolvers=(Resolver.SYSTEM, Resolver.NSLOOKUP),
+            resolvers=(Resolver.SYSTEM, *EXPLICIT),
         ),
     ),
     facts=("dns-between-forms", "dns-between-forms-nslookup"),
@@ -79,9 +81,7 @@ def test_pod_to_service_partial_name(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_FQDN,
     matrix=Matrix.PAIRS,
-    names=(
-        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
-    ),
+    names=(NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=EXPLICIT),),
     facts=("flow-pod-svc-fqdn", "dns-fqdn"),
     sources=(NETWORKING, DNS),
 )

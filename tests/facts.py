@@ -96,6 +96,8 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
             udp_port=8081,
         ),
         external_vantage="proxy",
+        dns_pods=known((ip_address("10.244.1.2"),), ORIGIN),
+        kubernetes_address=known(ip_address("10.96.0.1"), ORIGIN),
     )
 
 

@@ -21,6 +21,7 @@ Object = dict[str, Any]
 
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
 FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
+KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -36,6 +37,9 @@ class Snapshot:
     daemon_sets: Sequence[Object] = ()
     config_maps: Mapping[str, Object] = field(default_factory=dict)
     dns_services: Sequence[Object] = ()
+    kubernetes_service: Object | None = None
+    system_pods: Sequence[Object] = ()
+    """The Pods of kube-system."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
@@ -59,7 +63,8 @@ def fetch(connection: Connection) -> Snapshot:
         if (found := _config_map(connection, name, reasons)) is not None
     }
     daemon_sets = _listed(connection, "/apis/apps/v1/daemonsets", reasons)
-    pods = _proxy_pods(connection, daemon_sets, reasons)
+    by_space = _system_pods(connection, daemon_sets, reasons)
+    pods = _proxy_pods(by_space)
     return Snapshot(
         server_version=version,
         server_git_version=git_version,
@@ -73,6 +78,8 @@ def fetch(connection: Connection) -> Snapshot:
             reasons,
             labelSelector="k8s-app=kube-dns",
         ),
+        kubernetes_service=_found(connection, KUBERNETES, reasons),
+        system_pods=by_space["kube-system"],
         proxy_pods=pods,
         proxy_logs=_logs(connection, pods, reasons),
         denied=missing,
@@ -125,6 +132,10 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         external_vantage=profile.external_vantage,
         denied=snapshot.denied,
         pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
+        dns_pods=networks.dns_pods(snapshot.system_pods),
+        kubernetes_address=networks.kubernetes_address(
+            snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
+        ),
     )
 
 
@@ -195,10 +206,17 @@ def _nodes(connection: Connection) -> list[Object]:
 
 def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
     namespace, _, short = name.partition("/")
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
+    return _found(connection, path, reasons, name)
+
+
+def _found(
+    connection: Connection, path: str, reasons: dict[str, str], name: str = ""
+) -> Object | None:
     try:
-        return connection.get(f"/api/v1/namespaces/{namespace}/configmaps/{short}")
+        return connection.get(path)
     except ApiError as error:
-        reasons[name] = error.message
+        reasons[name or path] = error.message
         return None
 
 
@@ -212,18 +230,26 @@ def _listed(
         return []
 
 
-def _proxy_pods(
+def _system_pods(
     connection: Connection, daemon_sets: Sequence[Object], reasons: dict[str, str]
-) -> dict[str, Object]:
-    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
+) -> dict[str, list[Object]]:
+    """Return the Pods of kube-system, and of the namespaces where kube-proxy has DaemonSets."""
     spaces = {"kube-system"} | {
         item["metadata"]["namespace"]
         for item in daemon_sets
         if item["metadata"]["name"].startswith("kube-proxy")
     }
+    return {
+        space: _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons)
+        for space in sorted(spaces)
+    }
+
+
+def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
+    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
     found: dict[str, Object] = {}
-    for space in sorted(spaces):
-        for pod in _listed(connection, f"/api/v1/namespaces/{space}/pods", reasons):
+    for pods in by_space.values():
+        for pod in pods:
             node = pod.get("spec", {}).get("nodeName")
             if node and pod["metadata"]["name"].startswith("kube-proxy"):
                 found[node] = pod

@@ -102,6 +102,28 @@ def dns_address(services: Sequence[Object], stated: StatedFacts) -> Fact[Address
     return unknown("no Service has the label k8s-app=kube-dns")
 
 
+def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
+    """Return the addresses of the DNS's running Pods in kube-system (label ``k8s-app=kube-dns``)."""
+    found = [
+        ipaddress.ip_address(pod["status"]["podIP"])
+        for pod in pods
+        if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns"
+        and pod.get("status", {}).get("phase") == "Running"
+        and pod["status"].get("podIP")
+    ]
+    if found:
+        return known(tuple(sorted(found, key=str)), "Pods with the label k8s-app=kube-dns")
+    return unknown("no running Pod of kube-system has the label k8s-app=kube-dns")
+
+
+def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
+    """Return the address of the Service ``kubernetes``; ``reason`` says why it was not read."""
+    address = ((service or {}).get("spec") or {}).get("clusterIP")
+    if not address:
+        return unknown(reason or "Service default/kubernetes has no address")
+    return known(ipaddress.ip_address(address), "Service default/kubernetes")
+
+
 def families(pods: Fact[tuple[Network, ...]], nodes: Sequence[Address]) -> tuple[Family, ...]:
     """Return the IP families of pods, or of nodes where the pod networks are unknown."""
     versions = {network.version for network in pods.value or ()} or {

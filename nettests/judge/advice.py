@@ -44,6 +44,8 @@ def after_failure(check: Check, observation: Observation) -> str:
         return REMEDIES.get(check.ask.case.label, UNKNOWN_RULE)
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
+    if check.target.kind is TargetKind.NO_NAME:
+        return AFTER_MISLEADING
     if observation.outcome.positive:
         return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
     return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")

@@ -37,6 +37,8 @@ class Vantage:
     os: OS | None = None
     node: str | None = None
     build: WindowsBuild | None = None
+    dns_policy: str = ""
+    """The Pod's ``dnsPolicy`` where it is not the usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +157,10 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePod:
-    """A resident Pod that the checks need: ``purpose`` is ``probe``, ``server`` or ``node``.
+    """A resident Pod that the checks need: ``purpose`` is ``probe``, ``resolver``, ``server`` or ``node``.
 
-    A ``probe`` runs a full ``netexec`` inside the pod network; a ``server`` and a ``node`` pod serve
+    A ``probe`` runs a full ``netexec`` inside the pod network; a ``resolver`` is one more with a
+    ``dnsPolicy`` of its own (a ``node`` may have one too). A ``server`` and a ``node`` pod serve
     overridden handlers only, because NodePorts and host addresses expose them.
     """
 
@@ -166,6 +169,7 @@ class ProbePod:
     node: str
     os: OS
     role: str
+    dns_policy: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,6 +143,10 @@ class ClusterFacts:
     """What this identity may not do, as ``verb resource``; empty when all that is needed is allowed."""
     pod_records: Fact[bool] = Fact(None, "it was not read")
     """Whether the cluster's DNS answers ``10-244-1-5.<namespace>.pod.<domain>``."""
+    dns_pods: Fact[tuple[Address, ...]] = Fact(None, "they were not read")
+    """The addresses of the cluster DNS's pods."""
+    kubernetes_address: Fact[Address] = Fact(None, "it was not read")
+    """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
 
     def node(self, name: str) -> NodeFacts:
         """Return the node of that name; ``KeyError`` when there is none."""

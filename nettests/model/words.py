@@ -52,6 +52,19 @@ class TargetKind(StrEnum):
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
+    OWN_IP = "own-ip"
+    """The source pod's own address."""
+    POD_CLOSED_PORT = "pod-closed-port"
+    NODE_CLOSED_PORT = "node-closed-port"
+    HEADLESS_NAME = "headless-name"
+    KUBERNETES_SERVICE = "kubernetes-service"
+    """The Service ``kubernetes`` of namespace ``default``, by a name: it is in every cluster."""
+    NO_NAME = "no-name"
+    """A name that nothing has."""
+    DNS_SERVICE = "dns-service"
+    """The cluster's DNS, asked at the address of its Service."""
+    DNS_POD = "dns-pod"
+    """The cluster's DNS, asked at the address of one of its pods."""
     API_SERVER = "api-server"
     """What the API server makes of an object."""
     CONFIGURATION = "configuration"
@@ -106,6 +119,8 @@ class Resolver(StrEnum):
 
     SYSTEM = "system"
     NSLOOKUP = "nslookup"
+    RESOLVE_DNSNAME = "resolve-dnsname"
+    """PowerShell's ``Resolve-DnsName``, the Windows DNS client asked directly; Windows only."""
 
 
 class Outcome(StrEnum):

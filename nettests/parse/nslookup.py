@@ -30,14 +30,21 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     ),
     (
         # sample: ";; communications error to 10.96.0.10#53: connection refused"
-        re.compile(r"communications error to .*: connection refused"),
+        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: connection refused."
+        re.compile(r"(?:communications error|Connection) to .*: connection refused"),
         Outcome.REFUSED,
     ),
     (
+        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable."
+        re.compile(r"Connection to .* failed: (?:host|network) unreachable"),
+        Outcome.UNREACHABLE,
+    ),
+    (
         # sample: ";; connection timed out; no servers could be reached" (BIND)
+        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: timed out." (BIND, TCP)
         # sample: "*** Request to UnKnown timed-out", "DNS request timed out." (Microsoft)
         re.compile(
-            r"connection timed out|no servers could be reached|Request to .* timed-out"
+            r"connection timed out|Connection to .* failed: timed out|no servers could be reached|Request to .* timed-out"
             r"|DNS request timed out|No response from server"
         ),
         Outcome.TIMED_OUT,

@@ -19,6 +19,7 @@ def why_not(ask: Ask, facts: ClusterFacts) -> str:
         or _no_external_target(ask, facts)
         or _no_external_vantage(ask, facts)
         or _not_about_this(ask, facts)
+        or _no_name_server(ask, facts)
     )
 
 
@@ -26,7 +27,7 @@ def _no_permission(ask: Ask, facts: ClusterFacts) -> str:
     process = (
         ask.source.kind is VantageKind.NODE
         or ask.question is Question.PING
-        or ask.resolver is Resolver.NSLOOKUP
+        or ask.resolver in {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
     )
     denied = [entry for entry in facts.denied if entry.endswith(" pods/exec")]
     return f"this identity may not {denied[0]}" if process and denied else ""
@@ -70,6 +71,8 @@ def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
         missing = "address"
     if ask.target.kind is TargetKind.EXTERNAL_NAME and external.name is None:
         missing = "name"
+    if ask.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
+        missing = missing or "tcpPort to dial it by name"
     if ask.question is Question.REACH:
         if ask.protocol is Protocol.TCP and external.tcp_port is None:
             missing = missing or "tcpPort"
@@ -94,3 +97,13 @@ def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
         return ""
     node = facts.node(ask.source.node) if ask.source.node else None
     return next(filter(None, (why_not_about(word, facts, node) for word in ask.case.when)), "")
+
+
+def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
+    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
+    named = ask.source.dns_policy == "None"
+    if (named or ask.target.kind is TargetKind.DNS_SERVICE) and not facts.dns_address.known:
+        return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
+    if ask.target.kind is TargetKind.DNS_POD and not facts.dns_pods.value:
+        return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
+    return ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from nettests.model.check import Ask, Case, Check, Plan, Skip, Target, Vantage
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
+    OS,
     CheckClass,
     Placement,
     Protocol,
@@ -29,7 +30,10 @@ from nettests.plan.objects import pods_for, services_for
 from nettests.plan.samples import connections
 
 _EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
-_NEEDS = {Resolver.NSLOOKUP: ("nslookup",)}
+_NEEDS = {
+    Resolver.NSLOOKUP: ("nslookup",),
+    Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
+}
 _PLACES = {
     Placement.SAME_NODE: "on its own node",
     Placement.OTHER_NODE: "on another node",
@@ -84,7 +88,7 @@ def build(facts: ClusterFacts, flows: Iterable[Flow], enabled: Collection[CheckC
                 skips.append(_skip(flow, f"{flow.name}/{place.path}", place.reason))
                 continue
             for due in _due(flow, place):
-                ask = _ask(due, facts)
+                ask = _ask(due, stage)
                 reason = why_not(ask, facts) or not_enabled(flow.check_class, enabled)
                 if reason:
                     skips.append(_skip(flow, due.id, reason))
@@ -123,24 +127,37 @@ def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
                 )
         # Placement makes no difference to a name: it is asked for once a source.
         if name and cell.placement is not Placement.OTHER_NODE:
-            for resolver in name.resolvers:
-                yield _Due(
-                    flow=flow,
-                    cell=cell,
-                    protocol=Protocol.UDP,
-                    question=Question.RESOLVE,
-                    name=name,
-                    resolver=resolver,
-                )
+            yield from _resolutions(flow, cell, name)
 
 
-def _ask(due: _Due, facts: ClusterFacts) -> Ask:
+def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[_Due]:
+    """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
+    by_protocol = flow.target in targets.NAME_SERVERS
+    for resolver in name.resolvers:
+        if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
+            continue
+        for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
+            yield _Due(
+                flow=flow,
+                cell=cell,
+                protocol=protocol,
+                question=Question.RESOLVE,
+                name=name,
+                resolver=resolver,
+            )
+
+
+def _on_windows(cell: Cell) -> bool:
+    return cell.source is not None and cell.source.os is OS.WINDOWS
+
+
+def _ask(due: _Due, stage: Stage) -> Ask:
     backends = due.cell.backends
     return Ask(
         source=_source(due),
-        target=_target(due),
+        target=_target(due, stage.cast),
         protocol=due.protocol,
-        family=facts.families[0],
+        family=stage.facts.families[0],
         question=due.question,
         resolver=due.resolver,
         connections=connections(len(backends.servers)) if backends else 1,
@@ -154,15 +171,19 @@ def _source(due: _Due) -> Vantage:
     if due.cell.source is None:
         return external_vantage()
     if due.flow.source is VantageKind.NODE:
-        return node_vantage(due.cell.source)
-    return pod_vantage(due.cell.source)
+        return node_vantage(due.cell.source, due.flow.dns_policy)
+    return pod_vantage(due.cell.source, due.flow.dns_policy)
 
 
-def _target(due: _Due) -> Target:
+def _target(due: _Due, players: Cast) -> Target:
     cell, kind = due.cell, due.flow.target
     if kind in targets.PATHLESS:
         return targets.pathless(kind, cell.target)
     template = due.name.template if due.name else None
+    if kind in targets.PLACELESS:
+        return targets.placeless(kind, template)
+    if kind is TargetKind.HEADLESS_NAME:
+        return targets.headless(players.nodes, template)
     if cell.backends is not None:
         several = due.flow.several_backends
         return targets.spread(cell.backends) if several else targets.affinity(cell.backends)
@@ -174,6 +195,9 @@ def _target(due: _Due) -> Target:
         TargetKind.NODEPORT: lambda: targets.node_port(node, cell.backend or node),
         TargetKind.NODE_IP: lambda: targets.node_ip(node),
         TargetKind.POD_IP: lambda: targets.pod_ip(node),
+        TargetKind.OWN_IP: lambda: targets.own_ip(node, _source(due).probe),
+        TargetKind.POD_CLOSED_PORT: lambda: targets.closed_port(kind, node),
+        TargetKind.NODE_CLOSED_PORT: lambda: targets.closed_port(kind, node),
         TargetKind.POD_NAME: lambda: targets.pod_name(node, template or targets.POD_FQDN),
     }
     return owned[kind]() if kind in owned else targets.of_service(kind, node, template)
@@ -203,7 +227,7 @@ def _title(due: _Due) -> str:
     source = f"{due.cell.source.role} {due.flow.source.value}" if due.cell.source else "outside"
     owner = due.cell.backends or due.cell.target
     target = ""
-    if owner is not None:
+    if owner is not None and due.cell.placement is not Placement.NOWHERE:
         target = due.cell.path.split("/")[1] + " "
     where = _PLACES[due.cell.placement]
     words = f"{source} → {target}{due.flow.target.value} {where}".rstrip()

@@ -144,14 +144,14 @@ def service(server_pod: str) -> str:
     return f"svc-{server_pod}"
 
 
-def pod_vantage(node: NodeFacts) -> Vantage:
-    """Return the vantage of the probe pod on ``node``."""
-    return _vantage(node, VantageKind.POD, f"probe-{_slot(node)}")
+def pod_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
+    """Return the vantage of the probe pod on ``node``, or of the one with this ``dnsPolicy``."""
+    return _vantage(node, VantageKind.POD, f"probe-{_slot(node)}", dns_policy)
 
 
-def node_vantage(node: NodeFacts) -> Vantage:
+def node_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
     """Return the vantage of ``node`` itself: hostNetwork on Linux, HostProcess on Windows."""
-    return _vantage(node, VantageKind.NODE, f"node-{_slot(node)}")
+    return _vantage(node, VantageKind.NODE, f"node-{_slot(node)}", dns_policy)
 
 
 def external_vantage() -> Vantage:
@@ -166,14 +166,15 @@ def api_vantage(node: NodeFacts | None = None) -> Vantage:
     return _vantage(node, VantageKind.API, API_PROBE)
 
 
-def _vantage(node: NodeFacts, kind: VantageKind, probe: str) -> Vantage:
+def _vantage(node: NodeFacts, kind: VantageKind, probe: str, dns_policy: str = "") -> Vantage:
     return Vantage(
         kind=kind,
-        probe=probe,
+        probe=f"{probe}-{dns_policy.lower()}" if dns_policy else probe,
         role=node.role,
         os=node.os,
         node=node.name,
         build=node.build.value,
+        dns_policy=dns_policy,
     )
 
 

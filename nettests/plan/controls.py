@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import targets
 from nettests.plan.cast import (
     Cast,
@@ -26,6 +26,7 @@ from nettests.plan.cast import (
 
 _PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 _IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
+_CLOSED = {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,14 +103,29 @@ def _distribution(ask: Ask, backends: Role) -> Ask:
 def _target(stage: Stage, ask: Ask) -> Ask | None:
     if ask.question is Question.RESOLVE and ask.target.kind in _IN_CLUSTER_NAMES:
         return replace(ask, target=targets.fully_qualified(ask.target))
+    if _beside_the_full_name(ask):
+        return replace(ask, target=targets.kubernetes())
+    if ask.target.kind in _CLOSED:
+        # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
+        return replace(ask, target=targets.opened(ask.target))
     if ask.target.kind is TargetKind.NODEPORT:
         return next(_through_node_port(stage, ask), None)
     return next(_from_elsewhere(stage, ask), None)
 
 
+def _beside_the_full_name(ask: Ask) -> bool:
+    """Whether a name means something only beside one that exists, asked of the same resolver."""
+    short = ask.target.kind is TargetKind.KUBERNETES_SERVICE
+    return ask.target.kind is TargetKind.NO_NAME or (
+        short and ask.target.name_form != targets.KUBERNETES_FQDN
+    )
+
+
 def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:
     """Yield the same question from other pods, Linux first; pings outside from Linux alone."""
     outside_ping = ask.question is Question.PING and ask.target.kind is TargetKind.EXTERNAL_IP
+    if ask.resolver is Resolver.RESOLVE_DNSNAME:
+        ask = replace(ask, resolver=Resolver.NSLOOKUP)  # the others may not have it
     for node in stage.cast.nodes:
         source = pod_vantage(node)
         if source.probe != ask.source.probe and not (outside_ping and node.os is OS.WINDOWS):

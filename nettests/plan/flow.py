@@ -86,6 +86,7 @@ class Flow:
     ``source_seen`` and ``distribution`` are asserted when given.
     ``required`` makes a run worthless in which every check of the flow was skipped.
     ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
+    ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Flow:
     needs: tuple[str, ...] = ()
     required: bool = False
     check_class: CheckClass = CheckClass.DEFAULT
+    dns_policy: str = ""
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -163,6 +165,7 @@ def flow(
     needs: tuple[str, ...] = (),
     required: bool = False,
     check_class: CheckClass = CheckClass.DEFAULT,
+    dns_policy: str = "",
 ) -> Callable[[Test], Test]:
     """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
@@ -188,6 +191,7 @@ def flow(
             needs=needs,
             required=required,
             check_class=check_class,
+            dns_policy=dns_policy,
         )
         setattr(test, _ATTRIBUTE, declared)
         return test

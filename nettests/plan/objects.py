@@ -12,6 +12,9 @@ from nettests.model.words import Protocol, TargetKind, VantageKind
 from nettests.plan.cast import HEADLESS, Cast, node_vantage, pod_vantage, second_server, server
 
 AFFINITY = "affinity-"
+POD_POLICIES = ("Default", "None")
+NODE_POLICY = "ClusterFirstWithHostNet"
+"""The values of ``dnsPolicy`` that pods of their own have, on top of the usual ones."""
 
 
 def pods_for(asks: Iterable[Ask], cast: Cast) -> tuple[ProbePod, ...]:
@@ -35,7 +38,10 @@ def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
         if ask.target.service
     }
     named = {
-        ask.target.pod for ask in asks if ask.target.kind is TargetKind.POD_NAME and ask.target.pod
+        pod
+        for ask in asks
+        if ask.target.kind in {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
+        for pod in ask.target.backends
     }
     if named:
         found[HEADLESS] = ServiceObject(name=HEADLESS, backends=tuple(sorted(named)), headless=True)
@@ -51,6 +57,16 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
     )
     for name, purpose in names:
         yield ProbePod(name=name, purpose=purpose, node=node.name, os=node.os, role=node.role)
+    special = [(pod_vantage(node, policy), "resolver") for policy in POD_POLICIES]
+    for vantage, purpose in (*special, (node_vantage(node, NODE_POLICY), "node")):
+        yield ProbePod(
+            name=vantage.probe,
+            purpose=purpose,
+            node=node.name,
+            os=node.os,
+            role=node.role,
+            dns_policy=vantage.dns_policy,
+        )
 
 
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:

@@ -3,6 +3,7 @@
 Used by ``build`` and ``controls``. Pure construction: which target is meant is decided there.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from nettests.model.check import Target
@@ -14,6 +15,18 @@ FQDN = "{service}.{namespace}.svc.{domain}"
 PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
 """Targets that no packet is sent to."""
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
+KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
+PLACELESS = frozenset(
+    {
+        TargetKind.KUBERNETES_SERVICE,
+        TargetKind.NO_NAME,
+        TargetKind.DNS_SERVICE,
+        TargetKind.DNS_POD,
+    }
+)
+"""Targets that stand on no node that plays."""
+NAME_SERVERS = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
+"""Targets that are asked for names themselves, over both protocols."""
 
 
 def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
@@ -48,6 +61,40 @@ def node_port(owner: NodeFacts, backend: NodeFacts) -> Target:
 def node_ip(node: NodeFacts) -> Target:
     """Return a node by its address."""
     return _on(node, TargetKind.NODE_IP)
+
+
+def own_ip(node: NodeFacts, probe: str) -> Target:
+    """Return the source pod by its own address."""
+    return _on(node, TargetKind.OWN_IP, pod=probe, backends=(probe,))
+
+
+def closed_port(kind: TargetKind, node: NodeFacts) -> Target:
+    """Return a port without a listener, of a node or of its server pod."""
+    if kind is TargetKind.NODE_CLOSED_PORT:
+        return _on(node, kind)
+    return replace(pod_ip(node), kind=kind)
+
+
+def opened(target: Target) -> Target:
+    """Return the owner of a closed port at a port where something listens."""
+    on_node = target.kind is TargetKind.NODE_CLOSED_PORT
+    return replace(target, kind=TargetKind.NODE_IP if on_node else TargetKind.POD_IP)
+
+
+def headless(nodes: Iterable[NodeFacts], template: str | None) -> Target:
+    """Return the headless Service over the first server pod of every node."""
+    backends = tuple(sorted(server(node) for node in nodes))
+    return Target(kind=TargetKind.HEADLESS_NAME, backends=backends, name_form=template)
+
+
+def placeless(kind: TargetKind, template: str | None) -> Target:
+    """Return what has a name or an address in the cluster, but no node that plays."""
+    return Target(kind=kind, name_form=template)
+
+
+def kubernetes() -> Target:
+    """Return the Service ``kubernetes`` by its fully qualified name."""
+    return placeless(TargetKind.KUBERNETES_SERVICE, KUBERNETES_FQDN)
 
 
 def affinity(role: Role) -> Target:

@@ -13,8 +13,11 @@ from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.objects import (
+    DEFAULT_DOMAIN,
+    NODE_CLOSED,
     NODE_HTTP,
     NODE_UDP,
+    POD_CLOSED,
     PROBE_HTTP,
     PROBE_UDP,
     SERVER_CLIENTIP,
@@ -27,7 +30,8 @@ from nettests.probes.objects import (
 
 SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
-DEFAULT_DOMAIN = "cluster.local"
+HTTPS = 443
+"""Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
 WHOAMI = "whoami"
 """Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
 
@@ -41,7 +45,8 @@ class Endpoint:
     """Where a question goes. A port is ``None`` where nothing answers that request.
 
     ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
-    ``no-snat-test``, which serves nothing that must not be exposed.
+    ``no-snat-test``, which serves nothing that must not be exposed. ``server`` is the name server that
+    is asked for ``host``, where it is not the source's own.
     """
 
     host: str
@@ -49,6 +54,7 @@ class Endpoint:
     clientip_port: int | None = None
     udp_port: int | None = None
     client_path: str = "clientip"
+    server: str = ""
 
     def path(self, request: str, protocol: Protocol) -> str:
         """Return how ``request`` is spelled for this server."""
@@ -67,9 +73,25 @@ class Endpoint:
 
 _PODS = {
     "probe": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
+    "resolver": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
     "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
     "node": (NODE_HTTP, None, NODE_UDP),
 }
+
+
+_NAMED_KUBERNETES = {
+    TargetKind.KUBERNETES_SERVICE,
+    TargetKind.DNS_SERVICE,
+    TargetKind.DNS_POD,
+}
+
+
+_DIALLED_NAMES = {
+    TargetKind.HEADLESS_NAME: SERVER_HOSTNAME,
+    TargetKind.KUBERNETES_SERVICE: HTTPS,
+    TargetKind.NO_NAME: SERVICE_HOSTNAME,
+}
+"""Names that only a resolver is asked for, and the port at which they are dialled to make it look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +105,17 @@ class Directory:
         """Return where ``ask`` goes."""
         target, family = ask.target, ask.family
         match target.kind:
-            case TargetKind.POD_IP:
+            case TargetKind.POD_IP | TargetKind.OWN_IP:
                 pod = self.pod(target.pod)
                 found = _of_pod(pod, str(of_family(pod.addresses, family)))
             case TargetKind.POD_NAME:
                 found = _of_pod(self.pod(target.pod), self.name(target))
+            case TargetKind.POD_CLOSED_PORT | TargetKind.NODE_CLOSED_PORT:
+                found = self._closed(target, family)
+            case TargetKind.DNS_SERVICE | TargetKind.DNS_POD:
+                found = Endpoint(host=self.name(target), server=str(self._name_server(target)))
+            case kind if kind in _DIALLED_NAMES:
+                found = Endpoint(host=self.name(target), hostname_port=_DIALLED_NAMES[kind])
             case TargetKind.NODEPORT:
                 found = self._node_port(target, family)
             case TargetKind.NODE_IP:
@@ -142,8 +170,30 @@ class Directory:
             found["resolved"] = _joined(own)
         return found
 
+    def _closed(self, target: Target, family: Family) -> Endpoint:
+        if target.kind is TargetKind.POD_CLOSED_PORT:
+            addresses, port = self.pod(target.pod).addresses, POD_CLOSED
+        else:
+            addresses, port = self.facts.node(target.node or "").addresses, NODE_CLOSED
+        return Endpoint(host=str(of_family(addresses, family)), hostname_port=port)
+
+    def _name_server(self, target: Target) -> Address:
+        """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
+        if target.kind is TargetKind.DNS_SERVICE:
+            address = self.facts.dns_address.value
+        else:
+            address = next(iter(self.facts.dns_pods.value or ()), None)
+        if address is None:
+            raise NotStandingError("the cluster's DNS has no known address")
+        return address
+
     def _own(self, target: Target) -> tuple[Address, ...]:
         """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
+        if target.kind in _NAMED_KUBERNETES:
+            address = self.facts.kubernetes_address.value
+            return () if address is None else (address,)
+        if target.kind is TargetKind.HEADLESS_NAME:
+            return tuple(one for name in target.backends for one in self.pod(name).addresses)
         if target.service is not None:
             return self.service(target.service).addresses
         return self.pod(target.pod).addresses if target.pod is not None else ()

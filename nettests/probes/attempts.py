@@ -11,7 +11,9 @@ from nettests.model.words import Question
 from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
 
-ONE_IS_ENOUGH = frozenset({"ping", "nslookup", "admission", "inspection", "start"})
+ONE_IS_ENOUGH = frozenset(
+    {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start"}
+)
 """``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
 SAID = frozenset({"admission", "inspection", "start"})

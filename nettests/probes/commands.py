@@ -4,6 +4,7 @@ Commands are lists, never shell text. Answers are read by the parser that ``tool
 deadlines are the tools' own: netexec's dial gives up after 5 s, and the others are told to.
 """
 
+import re
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -20,9 +21,13 @@ NAMES = frozenset(
         TargetKind.SERVICE_PARTIAL_NAME,
         TargetKind.SERVICE_FQDN,
         TargetKind.EXTERNAL_NAME,
+        TargetKind.HEADLESS_NAME,
+        TargetKind.KUBERNETES_SERVICE,
+        TargetKind.NO_NAME,
     }
 )
 """Targets that a resolver is asked for first."""
+POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command")
 PINGS = 3
 PING_SECONDS = 2
 
@@ -58,19 +63,45 @@ def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
     """
     if ask.question is Question.PING:
         return _ping(ask, endpoint)
-    if ask.question is Question.RESOLVE and ask.resolver is Resolver.NSLOOKUP:
-        return Command(
-            means="exec",
-            tool="nslookup",
-            words=("nslookup", endpoint.host),
-            deadline=timing.execute,
-        )
+    if ask.question is Question.RESOLVE:
+        return _resolve(ask, endpoint, timing)
     requests = endpoint.requests(ask.protocol)
     if not requests:
         raise CannotAskError(f"{endpoint.host} offers nothing to ask over {ask.protocol}")
-    # A name alone is resolved by dialling it: which server answers does not matter.
-    chosen = requests[0] if ask.question is Question.RESOLVE else requests[turn % len(requests)]
-    return _reach(ask, endpoint, *chosen, timing)
+    return _reach(ask, endpoint, *requests[turn % len(requests)], timing)
+
+
+def _resolve(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
+    if ask.resolver is Resolver.NSLOOKUP:
+        over_tcp = ("-vc",) if ask.protocol is Protocol.TCP else ()
+        server = (endpoint.server,) if endpoint.server else ()
+        return Command(
+            means="exec",
+            tool="nslookup",
+            words=("nslookup", *over_tcp, endpoint.host, *server),
+            deadline=timing.execute,
+        )
+    if ask.resolver is Resolver.RESOLVE_DNSNAME:
+        return Command(
+            means="exec",
+            tool="resolve_dnsname",
+            words=(*POWERSHELL, f"Resolve-DnsName -Name {_word(endpoint.host)} -Type A -DnsOnly"),
+            deadline=timing.execute,
+        )
+    # A name alone is resolved by dialling it: by which protocol, and which server answers, does not
+    # matter.
+    for protocol in (Protocol.UDP, Protocol.TCP):
+        for request, port in endpoint.requests(protocol)[:1]:
+            return _reach(replace(ask, protocol=protocol), endpoint, request, port, timing)
+    raise CannotAskError(f"{endpoint.host} offers nothing to dial")
+
+
+def _word(name: str) -> str:
+    """Return ``name`` if PowerShell reads it as one plain word."""
+    # sample: server-windows-1-1.servers.nettests-x7.svc.cluster.local
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
+        raise CannotAskError(f"{name} is no name that PowerShell can be asked for")
+    return name
 
 
 def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:

@@ -13,7 +13,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from nettests.model.check import Plan, ProbePod, ServiceObject
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.facts import ClusterFacts
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -26,6 +26,11 @@ PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
 NODE_HTTP, NODE_UDP = 19080, 19081
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
+POD_CLOSED, NODE_CLOSED = 18099, 19099
+"""Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
+CUSTOM_SEARCH = "default.svc.{domain}"
+"""The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
+DEFAULT_DOMAIN = "cluster.local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,7 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         }
         for pod in plan.pods
     }
-    return [_pod(pod, facts.node(pod.node), backing[pod.name], blank) for pod in plan.pods]
+    return [_pod(pod, facts, backing[pod.name], blank) for pod in plan.pods]
 
 
 def services(plan: Plan, blank: Blank) -> list[Object]:
@@ -70,8 +75,12 @@ def services(plan: Plan, blank: Blank) -> list[Object]:
     return [_service(service, blank) for service in plan.services]
 
 
-def _pod(pod: ProbePod, node: NodeFacts, backing: Mapping[str, str], blank: Blank) -> Object:
-    template = f"node-{pod.os}" if pod.purpose == "node" else pod.purpose
+_TEMPLATES = {"node": "node-{os}", "resolver": "probe"}
+
+
+def _pod(pod: ProbePod, facts: ClusterFacts, backing: Mapping[str, str], blank: Blank) -> Object:
+    node = facts.node(pod.node)
+    template = _TEMPLATES.get(pod.purpose, pod.purpose).format(os=pod.os.value)
     item = deepcopy(read_template(template))
     labels = {**blank.labels, POD_LABEL: pod.name, **backing}
     item["metadata"]["name"] = pod.name
@@ -87,7 +96,24 @@ def _pod(pod: ProbePod, node: NodeFacts, backing: Mapping[str, str], blank: Blan
         spec["hostname"] = pod.name
     for container in spec["containers"]:
         container["image"] = blank.image
+    if pod.dns_policy:
+        _resolve_by(pod, spec, facts)
     return item
+
+
+def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
+    """Give a pod's spec the policy by which it resolves names."""
+    spec["dnsPolicy"] = pod.dns_policy
+    if pod.dns_policy == "None":
+        domain = facts.cluster_domain.value or DEFAULT_DOMAIN
+        spec["dnsConfig"] = {
+            "nameservers": [str(facts.dns_address.value)],
+            "searches": [CUSTOM_SEARCH.format(domain=domain)],
+        }
+    if pod.purpose == "node":
+        # It is asked by exec only, and its node's usual probe has the ports.
+        (container,) = spec["containers"]
+        container["args"] = ["pause"]
 
 
 def _service(service: ServiceObject, blank: Blank) -> Object:

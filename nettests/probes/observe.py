@@ -15,15 +15,18 @@ from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
 from nettests.model.words import VantageKind
+from nettests.parse.reading import one_line
 from nettests.probes.asking import Asker
 from nettests.probes.attempts import attempt
-from nettests.probes.commands import ping_words
+from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
 from nettests.probes.origin import Origins
 
 THREADS = 64
 NSLOOKUP = ("nslookup", "localhost")
 """Tried for its presence only: its exit code says nothing."""
+RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
+"""PowerShell of the nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
 
 
 @dataclass(slots=True)
@@ -141,7 +144,11 @@ class Observer:
 
     def _try(self, check: Check, need: str) -> str | None:
         probe = self.asker.probes[check.source.probe]
-        trials = {"ping": ping_words(check.source.os, "127.0.0.1"), "nslookup": NSLOOKUP}
+        trials = {
+            "ping": ping_words(check.source.os, "127.0.0.1"),
+            "nslookup": NSLOOKUP,
+            "resolve-dnsname": RESOLVE_DNSNAME,
+        }
         if need not in trials or probe.execute is None:
             return f"{probe.name} has no {need}"
         try:
@@ -152,7 +159,7 @@ class Observer:
         except ChannelError:
             return None  # not known: the check itself will say what is wrong with the channel
         if answer.exit_code != 0 and need != "nslookup":
-            said = (answer.stderr or answer.stdout).strip()
+            said = one_line(answer.stderr or answer.stdout)
             return f"{need} does not work in {probe.name}: {said}"
         return None
 

@@ -18,6 +18,8 @@ from nettests.probes.objects import PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 
 OPENING_AT_ONCE = 8
+ASKED = frozenset({"probe", "resolver", "node"})
+"""The purposes of pods that questions are put to."""
 
 
 def open_probes(
@@ -36,7 +38,7 @@ def open_probes(
         execute = cluster.open_exec(
             deployment.namespace,
             pod.name,
-            pod.purpose,
+            "probe" if pod.purpose == "resolver" else pod.purpose,
             node=pod.node,
             at_once=timing.exec_windows if windows else timing.exec_linux,
         )
@@ -56,7 +58,7 @@ def open_probes(
         slots = threading.Semaphore(timing.per_probe)
         probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
 
-    asked = [pod for pod in deployment.pods.values() if pod.purpose in {"probe", "node"}]
+    asked = [pod for pod in deployment.pods.values() if pod.purpose in ASKED]
     with ThreadPoolExecutor(max_workers=OPENING_AT_ONCE) as pool:
         list(pool.map(open_one, asked))
     return probes, problems

@@ -8,7 +8,7 @@ from typing import TypeVar
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import OS, Resolver, TargetKind, VantageKind, Verdict
+from nettests.model.words import OS, Placement, Resolver, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural
 
@@ -97,8 +97,13 @@ PATHLESS = {
     TargetKind.API_SERVER: "admission",
     TargetKind.CONFIGURATION: "configuration",
     TargetKind.POD: "a Pod of its own",
+    TargetKind.KUBERNETES_SERVICE: "a Service of another namespace",
+    TargetKind.HEADLESS_NAME: "a headless Service",
+    TargetKind.NO_NAME: "a name that nothing has",
+    TargetKind.DNS_SERVICE: "cluster DNS by its Service",
+    TargetKind.DNS_POD: "cluster DNS by its pod",
 }
-"""How targets without a path are headed."""
+"""How targets without a path, or without a node that plays, are headed."""
 
 
 def end_label(end: Vantage | Target) -> str:
@@ -123,7 +128,7 @@ def variant(check: Check) -> str:
     # A resolver is asked over UDP whatever the flow: the name's form and the resolver say more.
     if check.ask.case is not None:
         return check.ask.case.label
-    extra = check.id.split("/")[5:]
+    extra = check.id.split("/")[3 if check.placement is Placement.NOWHERE else 5 :]
     resolver = check.ask.resolver
     if resolver and resolver is not Resolver.SYSTEM and resolver.value not in extra:
         extra.append(resolver.value)

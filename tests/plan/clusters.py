@@ -68,12 +68,13 @@ def cluster(
         pod_cidrs=_no(),
         service_cidrs=_no(),
         families=(Family.IPV4,),
-        dns_address=_no(),
+        dns_address=known(ip_address("10.96.0.10"), ORIGIN),
         cluster_domain=known("cluster.local", ORIGIN),
         external_target=external,
         external_vantage=vantage,
         denied=denied,
         pod_records=known(value=True, origin=ORIGIN),
+        dns_pods=known((ip_address("10.244.1.2"),), ORIGIN),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
-from nettests.model.words import OS, Placement, Protocol, Question
+from nettests.model.words import OS, Placement, Protocol, Question, Resolver
 from nettests.plan import Matrix, build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import OUTSIDE, cluster, mixed, node, without
@@ -139,14 +139,22 @@ def test_a_node_that_owns_a_nodeport_holds_a_pod() -> None:
     }
 
 
-def test_partial_names_are_asked_by_both_resolvers() -> None:
-    """The names between short and fully qualified are resolved by the system and by nslookup."""
+def test_linux_is_not_asked_by_powershell() -> None:
+    """Resolve-DnsName is a resolver of Windows: nothing is due, and nothing skipped, elsewhere."""
+    made = plan(mixed(), "pod-to-service-partial-name")
+    asked = {c.source.os for c in made.checks if c.ask.resolver is Resolver.RESOLVE_DNSNAME}
+    assert asked == {OS.WINDOWS}
+    assert made.skips == ()
+
+
+def test_partial_names_are_asked_by_every_resolver() -> None:
+    """The names between short and fully qualified are resolved by the system, nslookup, PowerShell."""
     where = "pod-to-service-partial-name/windows-1/windows-1/same-node/udp"
     ids = {c.id for c in plan(mixed(), "pod-to-service-partial-name").checks}
     assert {i for i in ids if i.startswith(where)} == {
         f"{where}/{form}/{resolver}"
         for form in ("svc.ns", "svc.ns.svc")
-        for resolver in ("system", "nslookup")
+        for resolver in ("system", "nslookup", "resolve-dnsname")
     }
 
 

@@ -2,12 +2,21 @@
 
 from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
-from nettests.model.words import OS, Outcome, Placement, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import (
+    OS,
+    Outcome,
+    Protocol,
+    Question,
+    Resolver,
+    TargetKind,
+    VantageKind,
+)
 from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node, without
 
 FLOWS = load([suites_path()]).flows
+PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 
 
 def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
@@ -19,7 +28,7 @@ def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
 
 def every() -> tuple[Check, ...]:
     """Return all checks of a mixed cluster that send packets."""
-    return tuple(c for c in build(mixed(), FLOWS).checks if c.placement is not Placement.NOWHERE)
+    return tuple(c for c in build(mixed(), FLOWS).checks if c.ask.question not in PATHLESS)
 
 
 def test_a_rejection_is_asked_beside_its_counter_case() -> None:
@@ -160,3 +169,34 @@ def test_outside_proves_itself_outside_if_there_is_one_node() -> None:
     where = "nodeport-from-external/external/linux-1/outside/tcp/backend-local"
     proof = controls(cluster(node("linux-1", 1)), where)["vantage"]
     assert proof.target.kind is TargetKind.EXTERNAL_IP
+
+
+def test_a_name_that_nothing_has_is_proved_by_one_that_exists() -> None:
+    """NXDOMAIN means something only if the same resolver of the same pod finds another name."""
+    proof = controls(mixed(), "dns-no-such-name/windows-1/udp/short/nslookup")["target"]
+    assert proof.target.kind is TargetKind.KUBERNETES_SERVICE
+    assert (proof.source.probe, proof.resolver) == ("probe-windows-1-1", Resolver.NSLOOKUP)
+
+
+def test_a_name_of_a_pods_own_search_domain_is_proved_by_the_full_one() -> None:
+    """Other pods have other search domains, so the same pod is asked for the full name."""
+    proof = controls(mixed(), "dns-policy-none/windows-1/udp/system")["target"]
+    assert proof.source.probe == "probe-windows-1-1-none"
+    assert proof.target.name_form == "kubernetes.default.svc.{domain}"
+
+
+def test_resolve_dnsname_is_proved_by_resolvers_that_all_have() -> None:
+    """Other vantages may lack PowerShell, so they ask with nslookup."""
+    proof = controls(mixed(), "dns-other-namespace/windows-1/udp/resolve-dnsname")["target"]
+    assert (proof.source.os, proof.resolver) == (OS.LINUX, Resolver.NSLOOKUP)
+
+
+def test_a_closed_port_is_proved_by_an_open_one_of_its_owner() -> None:
+    """Everybody is refused at a closed port: that the owner is there shows at another port."""
+    pod = controls(mixed(), "pod-to-closed-port/windows-1/linux-1/other-node/tcp")
+    node = controls(mixed(), "pod-to-node-closed-port/windows-1/linux-1/other-node/tcp")
+    assert pod["target"].target.kind is TargetKind.POD_IP
+    assert pod["target"].target.pod == "server-linux-1-1"
+    assert node["target"].target.kind is TargetKind.NODE_IP
+    assert {one["target"].source.probe for one in (pod, node)} == {"probe-windows-1-1"}
+    assert pod["vantage"].target.pod != "server-linux-1-1"

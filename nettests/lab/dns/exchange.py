@@ -1,4 +1,4 @@
-"""One DNS question to one server: UDP first, TCP when the answer was truncated.
+"""One DNS question to one server: UDP first, TCP when the answer was truncated or it is told to.
 
 The lowest step of every resolver manner (``linux``, ``windows``) and of the ``nslookup`` programs. It
 neither retries nor walks a search list. Each question leaves from a fresh source port.
@@ -48,9 +48,17 @@ class NoAnswerError(Exception):
 
 
 async def ask(
-    namespace: Namespace, server: str, query: dns.message.Message, *, limit: float
+    namespace: Namespace,
+    server: str,
+    query: dns.message.Message,
+    *,
+    limit: float,
+    over_tcp: bool = False,
 ) -> dns.message.Message:
-    """Return the server's answer to ``query`` within ``limit`` seconds; ``NoAnswerError`` otherwise."""
+    """Return the server's answer to ``query`` within ``limit`` seconds; ``NoAnswerError`` otherwise.
+
+    ``over_tcp`` asks by TCP at once.
+    """
     ends = Endpoints(local="", server=f"{server}:{PORT}")
     sock = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
@@ -58,6 +66,8 @@ async def ask(
         host, port = sock.getsockname()[:2]
         ends = Endpoints(local=f"{host}:{port}", server=f"{server}:{PORT}")
         async with asyncio.timeout(limit):
+            if over_tcp:
+                return await _ask_tcp(namespace, server, query)
             answer = await _ask_udp(sock, query)
             if answer.flags & dns.flags.TC:
                 answer = await _ask_tcp(namespace, server, query)

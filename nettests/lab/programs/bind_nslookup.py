@@ -12,7 +12,7 @@ import dns.rdatatype
 import dns.reversename
 
 from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, ask
+from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, ask
 from nettests.lab.dns.resolution import Failure, from_literal
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
@@ -32,6 +32,8 @@ class _Question:
     seconds: float = _SECONDS
     tries: int = _TRIES
     search: bool = True
+    over_tcp: bool = False
+    """``-vc``: a virtual circuit, which is BIND's word for TCP."""
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
@@ -72,6 +74,7 @@ def _parse(config: ResolverConfig, words: Sequence[str]) -> _Question | None:
         seconds=float(given.get("timeout", _SECONDS)),
         tries=int(given.get("retry", _TRIES)),
         search="nosearch" not in options,
+        over_tcp="vc" in options,
     )
 
 
@@ -105,9 +108,11 @@ async def _ask(
                 question.server,
                 records.question(name, kind),
                 limit=question.seconds,
+                over_tcp=question.over_tcp,
             )
-        except NoAnswerError:
-            continue
+        except NoAnswerError as error:
+            if question.over_tcp and error.silence is not Silence.TIMED_OUT:
+                await out(process, _turned_away(question, name, error.silence))
     return None
 
 
@@ -153,3 +158,10 @@ def _nothing(question: _Question, failure: Failure) -> str:
     if failure is Failure.NO_DATA:
         return f"*** Can't find {question.name}: No answer\n\n"
     return f"** server can't find {question.name}: {_RCODES[failure]}\n\n"
+
+
+def _turned_away(question: _Question, name: str, silence: Silence) -> str:
+    """BIND's line for a TCP connection that did not come about."""
+    why = "connection refused" if silence is Silence.REFUSED else "host unreachable"
+    server = question.server
+    return f";; Connection to {server}#{PORT}({server}) for {name.rstrip('.')} failed: {why}.\n"

@@ -1,5 +1,7 @@
 """``powershell -Command "Resolve-DnsName NAME"``: the one cmdlet the lab knows, read as text.
 
+``Get-Command Resolve-DnsName`` tells whether it is there.
+
 No script is interpreted. The cmdlet is part of the node's PowerShell (HostProcess); PowerShell Core in the
 agnhost image does not have it (kubernetes/kubernetes, test/e2e/windows/dns.go).
 """
@@ -22,6 +24,16 @@ _RESOLVE = re.compile(
     r"Resolve-DnsName\s+(?:-Name\s+)?(?P<quote>['\"]?)(?P<name>[A-Za-z0-9._-]+)(?P=quote)"
     r"(?:\s+-Type\s+(?P<type>[A-Za-z]+))?(?:\s+-(?:DnsOnly|NoHostsFile|QuickTimeout))*\s*",
     re.IGNORECASE,
+)
+_PRESENT = "Get-Command Resolve-DnsName"
+_COMMAND_TABLE = (
+    "\nCommandType     Name                     Version    Source\n"
+    "-----------     ----                     -------    ------\n"
+    "Cmdlet          Resolve-DnsName          1.0.0.0    DnsClient\n\n\n"
+)
+_LACKING = (
+    "Get-Command: The term 'Resolve-DnsName' is not recognized as the name of a cmdlet, function, "
+    "script file, or operable program.\n"
 )
 _IGNORED = frozenset({"-noprofile", "-noninteractive", "-nologo"})
 _COMMAND = frozenset({"-command", "-c"})
@@ -51,6 +63,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
     if rest and rest[0].lower() in _COMMAND:
         rest = rest[1:]
     text = " ".join(rest).strip()
+    if text.lower() == _PRESENT.lower():
+        if process.machine.host_process:
+            await out(process, _COMMAND_TABLE)
+            return 0
+        await err(process, _LACKING)
+        return 1
     match = _RESOLVE.fullmatch(text)
     if match is None or not process.machine.host_process:
         await err(process, _unknown(text.partition(" ")[0]))

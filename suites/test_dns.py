@@ -1,0 +1,221 @@
+"""Names as pods and nodes resolve them: every form of a name, every resolver, every DNS policy.
+
+The resolvers of Windows differ from each other, so each is asked apart: the system's (by dialling a
+name), nslookup, and Resolve-DnsName where the image or the node has it. Names by which pods reach
+something are in the modules of what they reach.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Outcome, Question, Resolver, TargetKind, VantageKind
+from nettests.plan import Matrix, NameForm, flow
+
+SERVICES = Source(
+    document="Kubernetes documentation, DNS for Services and Pods", section="Services"
+)
+NAMESPACES = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="Namespaces of Services",
+)
+PODS = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="Pod's hostname and subdomain fields",
+)
+POLICY = Source(
+    document="Kubernetes documentation, DNS for Services and Pods", section="Pod's DNS Policy"
+)
+CONFIG = Source(
+    document="Kubernetes documentation, DNS for Services and Pods", section="Pod's DNS Config"
+)
+DEBUGGING = Source(
+    document="Kubernetes documentation, Debugging DNS Resolution",
+    section="Are DNS endpoints exposed?",
+)
+ON_WINDOWS = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="DNS resolution on Windows nodes",
+)
+
+EVERY = (Resolver.SYSTEM, Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
+
+
+@flow(
+    "dns-other-namespace",
+    source=VantageKind.POD,
+    target=TargetKind.KUBERNETES_SERVICE,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(NameForm(template="kubernetes.default.svc.{domain}", resolvers=EVERY),),
+    facts=("dns-fqdn",),
+    sources=(NAMESPACES, ON_WINDOWS),
+)
+def test_dns_other_namespace(verdict: Judgement) -> None:
+    """A pod resolves a Service of another namespace by its fully qualified name."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-other-namespace-partial",
+    source=VantageKind.POD,
+    target=TargetKind.KUBERNETES_SERVICE,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(
+        NameForm(label="svc.ns", template="kubernetes.default", resolvers=EVERY),
+        NameForm(label="svc.ns.svc", template="kubernetes.default.svc", resolvers=EVERY),
+    ),
+    facts=("dns-between-forms", "dns-between-forms-nslookup", "dns-one-suffix"),
+    sources=(NAMESPACES, ON_WINDOWS),
+)
+def test_dns_other_namespace_partial(verdict: Judgement) -> None:
+    """A pod resolves a Service of another namespace by the Service's name and its namespace."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-pod-name",
+    source=VantageKind.POD,
+    target=TargetKind.POD_NAME,
+    matrix=Matrix.NEAREST,
+    question=Question.RESOLVE,
+    names=(NameForm(template="{pod}.{subdomain}.{namespace}.svc.{domain}", resolvers=EVERY),),
+    facts=("dns-fqdn", "flow-pod-pod-name"),
+    sources=(PODS,),
+)
+def test_dns_pod_name(verdict: Judgement) -> None:
+    """A pod resolves the name that hostname and subdomain give a pod to that pod's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-headless-service",
+    source=VantageKind.POD,
+    target=TargetKind.HEADLESS_NAME,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(NameForm(template="{subdomain}.{namespace}.svc.{domain}", resolvers=EVERY),),
+    facts=("dns-fqdn",),
+    sources=(SERVICES,),
+)
+def test_dns_headless_service(verdict: Judgement) -> None:
+    """A pod resolves a headless Service to addresses of the Service's pods."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-no-such-name",
+    source=VantageKind.POD,
+    target=TargetKind.NO_NAME,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(
+        NameForm(label="short", template="nosuch", resolvers=EVERY),
+        NameForm(label="fqdn", template="nosuch.{namespace}.svc.{domain}", resolvers=EVERY),
+    ),
+    outcome=Outcome.NXDOMAIN,
+    facts=("dns-fqdn", "dns-short-same-ns"),
+    sources=(SERVICES,),
+)
+def test_dns_no_such_name(verdict: Judgement) -> None:
+    """A name that no Service has does not resolve, so that the names which do resolve mean something."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-via-service",
+    source=VantageKind.POD,
+    target=TargetKind.DNS_SERVICE,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(NameForm(template="kubernetes.default.svc.{domain}.", resolvers=(Resolver.NSLOOKUP,)),),
+    facts=("dns-udp-via-vip",),
+    sources=(DEBUGGING,),
+)
+def test_dns_via_service(verdict: Judgement) -> None:
+    """The cluster's DNS answers pods at its Service's address, over TCP and over UDP."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-via-pod",
+    source=VantageKind.POD,
+    target=TargetKind.DNS_POD,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(NameForm(template="kubernetes.default.svc.{domain}.", resolvers=(Resolver.NSLOOKUP,)),),
+    facts=("dns-udp-via-vip",),
+    sources=(DEBUGGING,),
+)
+def test_dns_via_pod(verdict: Judgement) -> None:
+    """The cluster's DNS answers pods at the address of one of its pods, over TCP and over UDP."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-policy-none",
+    source=VantageKind.POD,
+    target=TargetKind.KUBERNETES_SERVICE,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(NameForm(template="kubernetes", resolvers=EVERY),),
+    dns_policy="None",
+    facts=("dns-policy-none",),
+    sources=(POLICY, CONFIG),
+)
+def test_dns_policy_none(verdict: Judgement) -> None:
+    """With dnsPolicy None a pod asks the servers of its dnsConfig and appends its search domains."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-policy-default",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_NAME,
+    matrix=Matrix.SOURCES,
+    question=Question.RESOLVE,
+    names=(NameForm(template="{external}", resolvers=EVERY),),
+    dns_policy="Default",
+    facts=("dns-policy-default",),
+    sources=(POLICY,),
+)
+def test_dns_policy_default(verdict: Judgement) -> None:
+    """With dnsPolicy Default a pod resolves names outside the cluster as its node does."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-policy-host-network",
+    source=VantageKind.NODE,
+    target=TargetKind.KUBERNETES_SERVICE,
+    matrix=Matrix.EACH,
+    question=Question.RESOLVE,
+    names=(
+        NameForm(
+            template="kubernetes.default.svc.{domain}",
+            resolvers=(Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME),
+        ),
+    ),
+    dns_policy="ClusterFirstWithHostNet",
+    facts=("dns-clusterfirstwithhostnet",),
+    sources=(POLICY,),
+)
+def test_dns_policy_host_network(verdict: Judgement) -> None:
+    """With ClusterFirstWithHostNet a pod in its node's network resolves names of the cluster."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "node-to-external-name",
+    source=VantageKind.NODE,
+    target=TargetKind.EXTERNAL_NAME,
+    matrix=Matrix.SOURCES,
+    question=Question.RESOLVE,
+    names=(
+        NameForm(template="{external}", resolvers=(Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)),
+    ),
+    facts=("dns-resolver-recommendation", "flow-hostprocess-pod-net"),
+    sources=(ON_WINDOWS,),
+)
+def test_node_to_external_name(verdict: Judgement) -> None:
+    """A node resolves names outside the cluster, by every resolver that it has."""
+    assert verdict.accepted, verdict.message
