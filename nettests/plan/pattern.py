@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from nettests.model.words import Protocol, Question, TargetKind
 from nettests.plan.flow import Flow, Matrix, NameForm
+from nettests.plan.targets import NAME_SERVERS
 
 _PATHS = {
     Matrix.PAIRS: "<role>/<role>/{same-node,other-node}",
@@ -40,7 +41,9 @@ def patterns(flow: Flow) -> tuple[str, ...]:
     if asked:
         resolvers = _any(dict.fromkeys(r.value for name in asked for r in name.resolvers))
         own = path.replace("{same-node,other-node}", "same-node")
-        parts = (flow.name, own, Protocol.UDP.value, *backend, *_labels(asked), resolvers)
+        by_protocol = flow.target in NAME_SERVERS
+        protocols = _any(one.value for one in (flow.protocols if by_protocol else (Protocol.UDP,)))
+        parts = (flow.name, own, protocols, *backend, *_labels(asked), resolvers)
         found.append("/".join(parts))
     return tuple(found)
 

@@ -48,5 +48,6 @@ def test_names_and_resolvers_are_announced() -> None:
     """A flow by name has one pattern for its path and one for its resolvers."""
     assert patterns(FLOWS["pod-to-service-pqdn"]) == (
         "pod-to-service-pqdn/<role>/<role>/{same-node,other-node}/{tcp,udp}",
-        "pod-to-service-pqdn/<role>/<role>/same-node/udp/nslookup",
+        "pod-to-service-pqdn/<role>/<role>/same-node/udp/{nslookup,resolve-dnsname}",
     )
+    assert patterns(FLOWS["dns-via-pod"]) == ("dns-via-pod/<role>/{tcp,udp}/nslookup",)
