@@ -76,8 +76,9 @@ class Access:
     ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
         """Return the probe's channels, the first that passed its self-check in front."""
         candidates: list[HttpChannel] = [
-            PodProxy(self.connection, namespace, pod, port),
+            # A forwarding that stays open carries any number of questions for one API request.
             PortForward(self.connection, namespace, pod, port),
+            PodProxy(self.connection, namespace, pod, port),
             ExecCurl(execute, port, pod),
         ]
         opened = open_channels(candidates, pod, deadline=time.monotonic() + timeout)

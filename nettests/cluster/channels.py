@@ -1,4 +1,4 @@
-"""Control channels to a resident probe's HTTP server: pod proxy, port-forward, exec.
+"""Control channels to a resident probe's HTTP server: port-forward, pod proxy, exec.
 
 None of them is independent of every flow (the pod proxy is API server → pod, port-forward on Windows
 is host → local pod), so each probe gets the first that passes a self-check, with the next as a

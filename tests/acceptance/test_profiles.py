@@ -33,6 +33,16 @@ def test_the_default_profile_runs_at_least_150_checks(finished_runs: Runs) -> No
     }
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_most_questions_cost_no_api_request(finished_runs: Runs, profile: str) -> None:
+    """Probe pods are asked over forwardings that stay open; the rest is fewer than two a check."""
+    records = finished_runs[profile].records
+    raws = [record["raw"] for record in records if record["record"] == "raw"]
+    checks = [record for record in records if record["record"] == "planned"]
+    assert {raw["channel"] for raw in raws if raw["tool"] == "dial"} == {"port-forward"}
+    assert len([raw for raw in raws if raw["tool"] != "dial"]) < 2 * len(checks)
+
+
 def test_limited_checks_come_with_their_source(finished_runs: Runs) -> None:
     """Each limited check names a limitation whose sources are in the results."""
     results = finished_runs["win2019-l2bridge"].results

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.profile import ClusterProfile, Timing
 from nettests.probes import Deployment, deploy, open_probes
+from nettests.probes.asking import Probe
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, PODS, deployed
 from tests.probes.netexec import DialChannel, Processes
@@ -143,6 +145,30 @@ def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_pa
     text = journal.path.read_text()
     assert "probe probe-linux-1-1 is asked over pod-proxy (port-forward: refused)" in text
     assert cluster.bounds["w1"] < cluster.bounds["n1"]
+
+
+def at_once(probe: Probe) -> int:
+    """Count how many questions fit through a probe's channel at the same time."""
+    return next(n for n in range(1000) if not probe.http_slots.acquire(blocking=False))
+
+
+@pytest.mark.parametrize(("others", "fit"), [(0, 16), (30, 6)])
+def test_many_probes_share_the_descriptors(
+    cluster: Cluster, tmp_path: Path, others: int, fit: int
+) -> None:
+    """Two probes are asked sixteen questions at once each, thirty-two probes fewer."""
+    standing = deployed()
+    first = standing.pods["probe-linux-1-1"]
+    more = {f"probe-{n}": replace(first, name=f"probe-{n}") for n in range(others)}
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        probes, _ = open_probes(
+            cluster,
+            replace(standing, pods={**standing.pods, **more}),
+            FACTS,
+            Timing(),
+            journal,
+        )
+    assert at_once(probes["probe-linux-1-1"]) == fit
 
 
 def test_a_probe_without_a_channel_is_a_problem(cluster: Cluster, tmp_path: Path) -> None:
