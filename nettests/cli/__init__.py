@@ -1,4 +1,4 @@
-"""The command line: ``nettests run | plan | discover | explain | catalogue | lint | lab``.
+"""The command line: ``nettests run | plan | discover | explain | rejudge | catalogue | lint | lab``.
 
 Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
 """
@@ -11,6 +11,7 @@ from nettests.cli.errors import Commands
 from nettests.cli.explain import explain
 from nettests.cli.inspect import discover, plan
 from nettests.cli.lab import lab
+from nettests.cli.rejudge import rejudge
 from nettests.cli.run import run
 
 __all__ = ["main"]
@@ -26,5 +27,5 @@ def main() -> None:
     """
 
 
-for command in (run, plan, discover, explain, catalogue, lint, lab):
+for command in (run, plan, discover, explain, rejudge, catalogue, lint, lab):
     main.add_command(command)

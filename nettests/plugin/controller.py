@@ -16,7 +16,6 @@ from _pytest.outcomes import (
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
 from nettests.errors import NettestsError, PathError
-from nettests.expect import unused
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
@@ -27,7 +26,7 @@ from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.summary import show
-from nettests.session.blueprint import Blueprint
+from nettests.session.blueprint import unused
 from nettests.session.options import RunOptions
 from nettests.session.run import (
     JOURNAL,
@@ -164,7 +163,7 @@ class Controller:
             self.run.journal.event("no check was selected")
             return
         made = self.run.prepared.blueprint
-        self.run.journal.write("limitations", unused=_unused(made))
+        self.run.journal.write("limitations", unused=unused(made.manifests, made.expectations))
         self.run.start(self._selected)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -234,17 +233,3 @@ class Controller:
         if self.run is not None:
             self.run.stop()
         self._closing.close()
-
-
-def _unused(made: Blueprint) -> list[dict[str, object]]:
-    """Return the manifests' entries that decide nothing on this cluster, as the journal names them."""
-    return [
-        {
-            "id": entry.id,
-            "summary": entry.summary,
-            "layer": entry.layer.name.lower(),
-            "file": entry.file,
-            "line": entry.line,
-        }
-        for entry in unused(made.manifests, made.expectations)
-    ]

@@ -5,7 +5,7 @@ handed. Contacts nothing.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +82,22 @@ def blueprint(
         plan=plan,
         expectations=expect.resolve(plan.checks, facts, read, today=datetime.now(UTC).date()),
     )
+
+
+def unused(
+    manifests: Sequence[Manifest], expectations: Mapping[str, Expectation]
+) -> list[dict[str, object]]:
+    """Return the entries that decide nothing on a cluster, as its journal names them."""
+    return [
+        {
+            "id": entry.id,
+            "summary": entry.summary,
+            "layer": entry.layer.name.lower(),
+            "file": entry.file,
+            "line": entry.line,
+        }
+        for entry in expect.unused(manifests, expectations)
+    ]
 
 
 def narrowed(plan: Plan, facts: ClusterFacts, selected: Collection[str]) -> Plan:

@@ -1,0 +1,67 @@
+"""``nettests rejudge RUN_DIR``: the verdicts of a run by the manifests of today, without its cluster.
+
+For people who edit manifests: the recorded answers stay, expectations and verdicts are made anew.
+"""
+
+import sys
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import pytest
+
+from nettests.model.words import Verdict
+from nettests.plugin.documents import HTML, write_documents
+from nettests.plugin.exitcodes import of_run
+from nettests.session.again import judge_again
+from nettests.session.blueprint import read_manifests
+from nettests.session.run import require_writable
+
+
+@click.command
+@click.argument(
+    "run_dir",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="RUN_DIR",
+)
+@click.option(
+    "--limitations",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
+)
+@click.option(
+    "--report-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where the new journal and documents go.  [default: RUN_DIR/rejudged]",
+)
+def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | None) -> None:
+    """Judge a finished run again by the manifests of today; its cluster is not asked.
+
+    RUN_DIR is the folder of a run, such as reports/latest. Exit codes are those of a run.
+    """
+    target = report_dir or run_dir / "rejudged"
+    manifests, digests = read_manifests(limitations)
+    require_writable(target)
+    again = judge_again(
+        run_dir,
+        target,
+        manifests,
+        digests,
+        today=datetime.now(UTC).date(),
+        exit_code=_exit_code,
+    )
+    write_documents(target)
+    for told in again.changed:
+        before = again.before.get(told.check)
+        click.echo(f"{before.value if before else 'not judged'} → {told.verdict}  {told.message}")
+    click.echo(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
+    click.echo(f"report: {target / HTML}")
+    sys.exit(again.exit_code)
+
+
+def _exit_code(verdicts: Mapping[str, Verdict], required: Mapping[str, Collection[str]]) -> int:
+    return of_run(pytest.ExitCode.OK, verdicts, required, others_failed=False)

@@ -1,0 +1,126 @@
+"""A run judged again: its journal written anew, the same answers beside verdicts of today's manifests.
+
+For ``nettests rejudge``. Records of what was asked and answered are copied as they stand; expectations,
+verdicts and the end are replaced. The run's own journal is left alone.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from nettests import expect
+from nettests.expect import Manifest
+from nettests.model.expectation import Expectation
+from nettests.model.verdict import Judgement
+from nettests.model.words import Verdict
+from nettests.session.blueprint import Digest, unused
+from nettests.session.journal import Journal
+from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from nettests.session.run import JOURNAL
+
+Record = dict[str, Any]
+ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]
+"""Decides the exit code from verdicts by check and the due checks of each required flow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """What became of a run: verdicts then and now, by check, and the exit code of those of now."""
+
+    before: Mapping[str, Verdict]
+    judgements: tuple[Judgement, ...]
+    exit_code: int
+
+    @property
+    def changed(self) -> tuple[Judgement, ...]:
+        """The judgements whose verdict is another one now."""
+        return tuple(
+            told for told in self.judgements if self.before.get(told.check) != told.verdict
+        )
+
+
+def judge_again(
+    source: Path,
+    target: Path,
+    manifests: Sequence[Manifest],
+    digests: Sequence[Digest],
+    *,
+    today: date,
+    exit_code: ExitCode,
+) -> Again:
+    """Judge the run in the folder ``source`` by ``manifests`` and write its new journal to ``target``.
+
+    Checks that the run did not observe get no verdict: the documents tell why, as they did.
+    """
+    recorded = read_recorded(source / JOURNAL)
+    expectations = expect.resolve(recorded.checks, recorded.facts, manifests, today=today)
+    judgements = tuple(
+        told
+        for told in rejudged(recorded, manifests, today=today)
+        if told.check in recorded.observations
+    )
+    records = _records(source / JOURNAL)
+    verdicts = _verdicts(recorded, judgements, records)
+    code = exit_code(verdicts, _required(records))
+    target.mkdir(parents=True, exist_ok=True)
+    (target / JOURNAL).unlink(missing_ok=True)
+    with Journal(target / JOURNAL) as journal:
+        for record in records:
+            _copy(journal, record, expectations, digests)
+        journal.write("limitations", unused=unused(manifests, expectations))
+        for told in judgements:
+            journal.judged(told)
+        journal.event(f"judged again from the answers of {source.resolve().name}")
+        if any(record["record"] == "end" for record in records):
+            counts = Counter(verdict.value for verdict in verdicts.values())
+            journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
+    return Again(before=recorded.verdicts, judgements=judgements, exit_code=code)
+
+
+def _records(journal: Path) -> list[Record]:
+    """Read the whole lines of a journal that was found readable."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
+def _copy(
+    journal: Journal,
+    record: Record,
+    expectations: Mapping[str, Expectation],
+    digests: Sequence[Digest],
+) -> None:
+    kind, rest = record["record"], {key: record[key] for key in record if key != "record"}
+    match kind:
+        case "judged" | "limitations" | "end":
+            return
+        case "run":
+            rest["manifests"] = list(digests)
+        case "planned" if rest["check"]["id"] in expectations:
+            rest["expectation"] = expectations[rest["check"]["id"]]
+    journal.write(kind, **rest)
+
+
+def _verdicts(
+    recorded: Recorded, judgements: Sequence[Judgement], records: Sequence[Record]
+) -> dict[str, Verdict]:
+    """Return a verdict for all that was due: skips, and checks that were never asked, included."""
+    skipped = {r["skip"]["id"] for r in records if r["record"] == "skip"}
+    skipped |= {r["check"] for r in records if r["record"] == "done" and r.get("skip")}
+    return {
+        **dict.fromkeys(skipped, Verdict.SKIPPED),
+        **{check.id: Verdict.UNKNOWN for check in recorded.checks},
+        **{told.check: told.verdict for told in judgements},
+    }
+
+
+def _required(records: Sequence[Record]) -> dict[str, set[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for record in records:
+        due = record.get("check" if record["record"] == "planned" else "skip")
+        if isinstance(due, dict) and due.get("required"):
+            found[due["flow"]].add(due["id"])
+    return dict(found)
