@@ -58,7 +58,12 @@ def test_pod_to_node(verdict: Judgement) -> None:
     source=VantageKind.NODE,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
-    facts=("node-svc-vip-docs", "node-svc-vip-dsr-host-rules", "flow-hostprocess-pod-net"),
+    facts=(
+        "node-svc-vip-docs",
+        "node-svc-vip-dsr-host-rules",
+        "node-svc-vip-ovs",
+        "flow-hostprocess-pod-net",
+    ),
     sources=(VIRTUAL_IPS,),
 )
 def test_node_to_service_clusterip(verdict: Judgement) -> None:

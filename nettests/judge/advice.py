@@ -9,7 +9,7 @@ from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
-from nettests.model.words import OS, Category, Outcome, TargetKind
+from nettests.model.words import OS, Category, Outcome, Placement, TargetKind
 
 _SERVICES = {
     TargetKind.SERVICE_CLUSTERIP,
@@ -24,7 +24,8 @@ _BY_OUTCOME = {
     "EndpointSlices with the pods, and the port that the server listens on",
     Outcome.UNREACHABLE: "there is no route: compare the source's routes with the pod CIDRs of the nodes",
     Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
-    "/etc/resolv.conf) and ask the cluster DNS for the fully qualified name",
+    "/etc/resolv.conf), ask the cluster DNS for the fully qualified name, and see whether the network "
+    "plugin passes DNS settings to its pods",
     Outcome.REJECTED: "read the API server's message in the evidence",
 }
 
@@ -58,7 +59,10 @@ def _after_timeout(check: Check) -> str:
         return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
     if check.target.kind is TargetKind.EXTERNAL_IP and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
-    return "look for the packet on the way: routes, encapsulation (UDP 4789) and firewalls of both nodes"
+    way = "look for the packet on the way: routes, encapsulation (UDP 4789) and firewalls of both nodes"
+    if OS.WINDOWS in {check.source.os, check.target.os} and check.placement is Placement.OTHER_NODE:
+        return f"{way}; nodes that are virtual machines need MAC address spoofing allowed"
+    return way
 
 
 def after_lifting(limitation: AppliedLimitation) -> str:

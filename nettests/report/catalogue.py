@@ -27,10 +27,12 @@ A reason begins with its kind:
 | --- | --- |
 | `documents` | speaks of documents, samples or others' tests, not of a cluster |
 | `duplicate` | the same question as another fact |
+| `harmful` | asking would take something away from others on the same cluster |
 | `historic` | speaks of versions that no lab and no supported cluster runs |
 | `needs-restart` | shows only after something was restarted or edited that a run did not make |
 | `not-network` | decides no network result |
 | `not-observable` | nothing that a run can see tells it, or the sources name no condition |
+| `out-of-scope` | left to others on purpose: performance, what network policies mean |
 | `pending` | could be asked, and no check does yet |
 | `precondition` | where it is not met no probe starts, and the run says so |
 | `transient` | shows for moments that no run can choose |
