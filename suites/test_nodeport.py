@@ -1,11 +1,16 @@
-"""NodePorts answer on every node, from the node itself, from other nodes and from outside."""
+"""NodePorts answer on every node: the node itself, other nodes, pods and clients outside."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.model.words import Outcome, Protocol, TargetKind, VantageKind
+from nettests.plan import Backing, Matrix, flow
 
 NODEPORT = Source(document="Kubernetes documentation, Service", section="type: NodePort")
+LOOPBACK = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Migrating from iptables mode to nftables",
+    address="https://kubernetes.io/docs/reference/networking/virtual-ips/",
+)
 
 
 @flow(
@@ -44,4 +49,46 @@ def test_nodeport_from_other_node(verdict: Judgement) -> None:
 )
 def test_nodeport_from_external(verdict: Judgement) -> None:
     """A client outside the cluster reaches a NodePort at any node, wherever the backend runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "nodeport-from-pod-own-node",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.OWN_NODE,
+    facts=("nodeport-from-pod-own-node", "nodeport-udp"),
+    sources=(NODEPORT,),
+)
+def test_nodeport_from_pod_own_node(verdict: Judgement) -> None:
+    """A pod reaches a NodePort at its own node's address, wherever the backend runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "nodeport-from-pod-other-node",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.OTHER_NODES,
+    facts=("nodeport-external", "nodeport-udp"),
+    sources=(NODEPORT,),
+)
+def test_nodeport_from_pod_other_node(verdict: Judgement) -> None:
+    """A pod reaches a NodePort at another node's address, wherever the backend runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "nodeport-localhost",
+    source=VantageKind.NODE,
+    target=TargetKind.NODEPORT_LOCALHOST,
+    matrix=Matrix.OWN_NODE,
+    backing=Backing.LOCAL,
+    protocols=(Protocol.TCP,),
+    outcome=Outcome.REFUSED,
+    facts=("nodeport-localhost",),
+    sources=(LOOPBACK,),
+)
+def test_nodeport_localhost(verdict: Judgement) -> None:
+    """A node is refused at its loopback address, where NodePorts are not served."""
     assert verdict.accepted, verdict.message

@@ -8,6 +8,7 @@ check before and after an upgrade; addresses are looked up when the probes stand
 from dataclasses import dataclass
 
 from nettests.model.expectation import Expected, Source
+from nettests.model.service import ServiceSettings
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import (
     OS,
@@ -47,6 +48,7 @@ class Target:
 
     ``pod`` or ``service`` name objects of the run's namespace; ``node`` is the node that holds the
     pod, backs the Service or owns the address. ``backends`` are the pod names that may answer.
+    ``settings`` are the Service's where the flow states any; ``None`` is an ordinary Service.
     ``name_form`` is a template for names that resolvers are asked, over ``{service} {namespace}
     {domain} {pod} {pod_address} {subdomain} {external}``.
     """
@@ -60,6 +62,7 @@ class Target:
     service: str | None = None
     backends: tuple[str, ...] = ()
     name_form: str | None = None
+    settings: ServiceSettings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,13 +177,11 @@ class ProbePod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceObject:
-    """A Service that the checks need, in front of ``backends`` (server pod names)."""
+    """A Service that the checks need, in front of ``backends`` (pod names)."""
 
     name: str
     backends: tuple[str, ...]
-    type: str = "ClusterIP"
-    headless: bool = False
-    session_affinity: bool = False
+    settings: ServiceSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

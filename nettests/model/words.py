@@ -49,6 +49,8 @@ class TargetKind(StrEnum):
     SERVICE_PARTIAL_NAME = "service-partial-name"
     SERVICE_FQDN = "service-fqdn"
     NODEPORT = "nodeport"
+    NODEPORT_LOCALHOST = "nodeport-localhost"
+    """A NodePort at the loopback address of the node that asks."""
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
@@ -80,7 +82,8 @@ class Placement(StrEnum):
     OTHER_NODE = "other-node"
     OUTSIDE = "outside"
     NOWHERE = "nowhere"
-    """There is no path: a question to the API server, or about one node."""
+    """There is no path, or nobody at its end: a question to the API server, about one node, or to a
+    Service without backends."""
 
 
 class Question(StrEnum):

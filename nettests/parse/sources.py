@@ -14,7 +14,6 @@ _KEYS = (
     ("client-node", SourceSeen.CLIENT_NODE),
     ("source-vip", SourceSeen.SOURCE_VIP),
     ("target-node", SourceSeen.TARGET_NODE),
-    ("external-client", SourceSeen.EXTERNAL_CLIENT),
 )
 """First match wins: on one node the client's node is the target's node too."""
 
@@ -28,7 +27,18 @@ def classify_source(
             continue
         if same_address(address, context.get(key, "")):
             return seen
+    # An outside client's own address is known to nobody here, who may have been translated on the way;
+    # what counts is that no part of the cluster put its own in the place.
+    inside = context.get("cluster", "")
+    if vantage is VantageKind.EXTERNAL and inside and not _within(address, inside):
+        return SourceSeen.EXTERNAL_CLIENT
     return SourceSeen.OTHER
+
+
+def _within(address: str, networks: str) -> bool:
+    """Whether ``address`` lies in one of the comma-separated ``networks``."""
+    wanted = ipaddress.ip_address(address)
+    return any(wanted in ipaddress.ip_network(part) for part in networks.split(","))
 
 
 def same_address(address: str, candidates: str) -> bool:

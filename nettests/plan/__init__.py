@@ -5,17 +5,20 @@ Suites declare flows (``flow``), the ``registry`` collects them, ``cast`` choose
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
+from nettests.model.service import ServiceSettings
 from nettests.plan import cases
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
-from nettests.plan.flow import Flow, Matrix, NameForm, flow, flow_of
+from nettests.plan.flow import Backing, Flow, Matrix, NameForm, flow, flow_of
 from nettests.plan.registry import Registry, load
 
 __all__ = [
+    "Backing",
     "Flow",
     "Matrix",
     "NameForm",
     "Registry",
+    "ServiceSettings",
     "build",
     "cases",
     "flow",

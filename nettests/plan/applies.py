@@ -63,13 +63,17 @@ def _no_pod_records(ask: Ask, facts: ClusterFacts) -> str:
 def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
     external = facts.external_target
     missing = ""
-    if ask.target.kind not in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}:
+    settings = ask.target.settings
+    by_name = ask.target.kind is TargetKind.EXTERNAL_NAME or bool(
+        settings and settings.external_name
+    )
+    if ask.target.kind is not TargetKind.EXTERNAL_IP and not by_name:
         return ""
     if external is None:
         return "the cluster profile declares no external target"
     if ask.target.kind is TargetKind.EXTERNAL_IP and external.address is None:
         missing = "address"
-    if ask.target.kind is TargetKind.EXTERNAL_NAME and external.name is None:
+    if by_name and external.name is None:
         missing = "name"
     if ask.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"

@@ -21,7 +21,15 @@ from nettests.model.words import (
 )
 from nettests.plan import targets
 from nettests.plan.applies import why_not
-from nettests.plan.cast import Cast, api_vantage, cast, external_vantage, node_vantage, pod_vantage
+from nettests.plan.cast import (
+    Cast,
+    Role,
+    api_vantage,
+    cast,
+    external_vantage,
+    node_vantage,
+    pod_vantage,
+)
 from nettests.plan.classes import not_enabled
 from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
@@ -83,7 +91,7 @@ def build(facts: ClusterFacts, flows: Iterable[Flow], enabled: Collection[CheckC
     skips: list[Skip] = []
     for flow in sorted(flows, key=lambda flow: flow.name):
         skips.extend(_absences(flow, players))
-        for place in cells(flow.matrix, players):
+        for place in cells(flow.matrix, players, flow.backing):
             if isinstance(place, Gap):
                 skips.append(_skip(flow, f"{flow.name}/{place.path}", place.reason))
                 continue
@@ -184,15 +192,20 @@ def _target(due: _Due, players: Cast) -> Target:
         return targets.placeless(kind, template)
     if kind is TargetKind.HEADLESS_NAME:
         return targets.headless(players.nodes, template)
+    settings = due.flow.service
     if cell.backends is not None:
-        several = due.flow.several_backends
-        return targets.spread(cell.backends) if several else targets.affinity(cell.backends)
+        return _over(due.flow, cell.backends)
+    if settings is not None and (settings.no_endpoints or settings.external_name):
+        return targets.unbacked(kind, cell.target, settings, template)
+    if settings is not None and cell.itself and cell.target is not None:
+        return targets.of_probe(cell.target, settings)
     node = cell.target
     if node is None:
         by_name = kind is TargetKind.EXTERNAL_NAME
         return targets.external_name(template) if by_name else targets.external_ip()
+    if kind in targets.NODE_PORTS:
+        return targets.node_port(node, cell.backend or node, settings, kind)
     owned = {
-        TargetKind.NODEPORT: lambda: targets.node_port(node, cell.backend or node),
         TargetKind.NODE_IP: lambda: targets.node_ip(node),
         TargetKind.POD_IP: lambda: targets.pod_ip(node),
         TargetKind.OWN_IP: lambda: targets.own_ip(node, _source(due).probe),
@@ -200,7 +213,14 @@ def _target(due: _Due, players: Cast) -> Target:
         TargetKind.NODE_CLOSED_PORT: lambda: targets.closed_port(kind, node),
         TargetKind.POD_NAME: lambda: targets.pod_name(node, template or targets.POD_FQDN),
     }
-    return owned[kind]() if kind in owned else targets.of_service(kind, node, template)
+    return owned[kind]() if kind in owned else targets.of_service(kind, node, template, settings)
+
+
+def _over(flow: Flow, role: Role) -> Target:
+    """Return the Service over all servers of ``role`` whose connections are counted."""
+    if flow.service is not None:
+        return targets.affinity(role, flow.service)
+    return targets.spread(role) if flow.several_backends else targets.affinity(role)
 
 
 def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
@@ -229,6 +249,8 @@ def _title(due: _Due) -> str:
     target = ""
     if owner is not None and due.cell.placement is not Placement.NOWHERE:
         target = due.cell.path.split("/")[1] + " "
+    elif due.flow.service is not None:
+        target = f"{due.flow.service.label} "
     where = _PLACES[due.cell.placement]
     words = f"{source} → {target}{due.flow.target.value} {where}".rstrip()
     return ", ".join((words, due.protocol.value.upper(), *due.details))

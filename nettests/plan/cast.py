@@ -139,14 +139,19 @@ def second_server(node: NodeFacts) -> str:
     return f"server-{_slot(node)}-b"
 
 
-def service(server_pod: str) -> str:
-    """Return the name of the Service in front of one server pod (ClusterIP and NodePort in one)."""
-    return f"svc-{server_pod}"
+def probe(node: NodeFacts) -> str:
+    """Return the name of the probe pod on ``node``."""
+    return f"probe-{_slot(node)}"
+
+
+def service(pod: str, label: str = "svc") -> str:
+    """Return the name of the Service in front of one pod; without settings it is labelled ``svc``."""
+    return f"{label}-{pod}"
 
 
 def pod_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
     """Return the vantage of the probe pod on ``node``, or of the one with this ``dnsPolicy``."""
-    return _vantage(node, VantageKind.POD, f"probe-{_slot(node)}", dns_policy)
+    return _vantage(node, VantageKind.POD, probe(node), dns_policy)
 
 
 def node_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:

@@ -60,8 +60,11 @@ def _without_a_path(ask: Ask) -> Iterator[Control]:
 
 
 def _vantage(stage: Stage, ask: Ask) -> Ask | None:
+    settings = ask.target.settings
     if ask.source.kind is VantageKind.EXTERNAL:
         target = _other_node_port(stage, ask)
+    elif settings is not None and settings.internal_local:
+        target = _ordinary(stage, ask)
     else:
         target = _other_pod(stage, ask)
     if target is None:
@@ -86,6 +89,21 @@ def _other_pod(stage: Stage, ask: Ask) -> Target | None:
     return targets.pod_ip(node, pod)
 
 
+def _ordinary(stage: Stage, ask: Ask) -> Target | None:
+    """Return an ordinary Service of another pod, which shows that this node serves Services."""
+    other = _other_pod(stage, ask)
+    node = stage.facts.node(other.node or "") if other else None
+    if node is None or other is None or other.pod != server(node):
+        return other
+    return targets.of_service(TargetKind.SERVICE_CLUSTERIP, node)
+
+
+def _backing(stage: Stage, ask: Ask) -> NodeFacts | None:
+    """Return the node whose server pod backs the Service in question."""
+    backends = ask.target.backends
+    return next((node for node in stage.cast.nodes if server(node) in backends), None)
+
+
 def _other_node_port(stage: Stage, ask: Ask) -> Target | None:
     """Return another node's NodePort, or the external target, for the outside to reach."""
     for node in stage.cast.nodes:
@@ -101,6 +119,10 @@ def _distribution(ask: Ask, backends: Role) -> Ask:
 
 
 def _target(stage: Stage, ask: Ask) -> Ask | None:
+    if ask.target.settings is not None:
+        special = _of_settings(stage, ask)
+        if special is not None:
+            return special
     if ask.question is Question.RESOLVE and ask.target.kind in _IN_CLUSTER_NAMES:
         return replace(ask, target=targets.fully_qualified(ask.target))
     if _beside_the_full_name(ask):
@@ -108,7 +130,8 @@ def _target(stage: Stage, ask: Ask) -> Ask | None:
     if ask.target.kind in _CLOSED:
         # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
         return replace(ask, target=targets.opened(ask.target))
-    if ask.target.kind is TargetKind.NODEPORT:
+    if ask.target.kind in targets.NODE_PORTS:
+        ask = replace(ask, target=replace(ask.target, kind=TargetKind.NODEPORT))
         return next(_through_node_port(stage, ask), None)
     return next(_from_elsewhere(stage, ask), None)
 
@@ -119,6 +142,36 @@ def _beside_the_full_name(ask: Ask) -> bool:
     return ask.target.kind is TargetKind.NO_NAME or (
         short and ask.target.name_form != targets.KUBERNETES_FQDN
     )
+
+
+def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
+    """Return the control that a Service's settings call for, where the ordinary one cannot work.
+
+    What nobody backs answers nobody: the ordinary Service of the same kind, asked from the same place,
+    shows that Services are served there. What is for one node's clients answers through that node.
+    """
+    settings, target = ask.target.settings, ask.target
+    if settings is None:
+        return None
+    if settings.no_endpoints:
+        owner = stage.facts.node(target.node or ask.source.node or "")
+        by_port = target.kind in targets.NODE_PORTS
+        served = (
+            targets.node_port(owner, owner)
+            if by_port
+            else targets.of_service(TargetKind.SERVICE_CLUSTERIP, owner)
+        )
+        return replace(ask, target=served)
+    backing = _backing(stage, ask)
+    if backing is None:
+        return None
+    if settings.external_local and target.kind is TargetKind.NODEPORT:
+        elsewhere = backing.name != target.node
+        through = targets.node_port(backing, backing, settings)
+        return replace(ask, target=through) if elsewhere else None
+    if settings.internal_local and ask.source.node != backing.name:
+        return replace(ask, source=pod_vantage(backing))
+    return None
 
 
 def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:

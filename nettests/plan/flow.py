@@ -14,6 +14,7 @@ from typing import TypeVar
 from nettests.errors import PlanError
 from nettests.model.check import Case
 from nettests.model.expectation import Expected, Source
+from nettests.model.service import ServiceSettings
 from nettests.model.words import (
     CheckClass,
     Distribution,
@@ -55,12 +56,31 @@ class Matrix(StrEnum):
     """Every role to a target on its own node: for questions that do not depend on the target's."""
     NODES = "nodes"
     """From outside to every role's node address, by backends on that node and elsewhere."""
+    ELSEWHERE = "elsewhere"
+    """Every role to every role, on another node."""
+    ITSELF = "itself"
+    """Every role's probe pod to itself, through a Service that it backs."""
+    NOBODY = "nobody"
+    """Every role to a Service that nobody backs."""
     CLUSTER = "cluster"
     """The cluster as a whole, once: for questions to the API server."""
     EACH = "each"
     """Every role by itself: for questions about a node, or a Pod made on it."""
     EACH_WINDOWS = "each-windows"
     """Every Windows role by itself: for questions that Linux nodes do not raise."""
+
+
+class Backing(StrEnum):
+    """Where the backends of a NodePort stand, seen from the node that owns the address."""
+
+    ANYWHERE = "anywhere"
+    """On that node, and in other cells on a node of every role elsewhere."""
+    LOCAL = "local"
+    """On that node only."""
+    ELSEWHERE = "elsewhere"
+    """On other nodes only."""
+    NOWHERE = "nowhere"
+    """There are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +104,8 @@ class Flow:
     unless ``outcome`` names another one. ``cases`` are the things asked where there is no path.
     ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
     ``source_seen`` and ``distribution`` are asserted when given.
+    ``service`` are the settings of the Service in question, ``backing`` the place of a NodePort's backends.
+    ``pause`` is how many seconds pass between the connections of a ``DISTRIBUTE`` question.
     ``required`` makes a run worthless in which every check of the flow was skipped.
     ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
     ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
@@ -102,6 +124,9 @@ class Flow:
     source_seen: SourceSeen | None = None
     distribution: Distribution | None = None
     cases: tuple[Case, ...] = ()
+    service: ServiceSettings | None = None
+    backing: Backing = Backing.ANYWHERE
+    pause: float = 0
     facts: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     required: bool = False
@@ -161,6 +186,9 @@ def flow(
     source_seen: SourceSeen | None = None,
     distribution: Distribution | None = None,
     cases: tuple[Case, ...] = (),
+    service: ServiceSettings | None = None,
+    backing: Backing = Backing.ANYWHERE,
+    pause: float = 0,
     facts: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
     required: bool = False,
@@ -187,6 +215,9 @@ def flow(
             source_seen=source_seen,
             distribution=distribution,
             cases=cases,
+            service=service,
+            backing=backing,
+            pause=pause,
             facts=facts,
             needs=needs,
             required=required,

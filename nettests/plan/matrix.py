@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
 from nettests.plan.cast import Cast, Role
-from nettests.plan.flow import Matrix
+from nettests.plan.flow import Backing, Matrix
 
 OUTSIDE = "external"
 """How ids name what is not in the cluster, as a source and as a target."""
@@ -33,6 +33,8 @@ class Cell:
     placement: Placement
     backend: NodeFacts | None = None
     backends: Role | None = None
+    itself: bool = False
+    """The source's own probe pod is the backend."""
 
     @property
     def path(self) -> str:
@@ -58,9 +60,15 @@ class Gap:
     reason: str
 
 
-def cells(matrix: Matrix, cast: Cast) -> tuple[Cell | Gap, ...]:
-    """Return the matrix of a flow over the roles that play, in the order of the roles' names."""
-    return tuple(_RULES[matrix](cast))
+def cells(
+    matrix: Matrix, cast: Cast, backing: Backing = Backing.ANYWHERE
+) -> tuple[Cell | Gap, ...]:
+    """Return the matrix of a flow over the roles that play, in the order of the roles' names.
+
+    ``backing`` narrows the matrices of NodePorts.
+    """
+    rule = _NODE_PORTS.get(matrix)
+    return tuple(rule(cast, backing) if rule else _RULES[matrix](cast))
 
 
 def _pairs(cast: Cast) -> Iterator[Cell | Gap]:
@@ -98,35 +106,57 @@ def _left_out(cast: Cast, source: Role, path: str) -> Iterator[Gap]:
         yield Gap(path=f"{path}/{SAMPLED}", reason=reason)
 
 
-def _own_node(cast: Cast) -> Iterator[Cell | Gap]:
+def _elsewhere_only(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        for target in cast.met_by(source):
+            yield _other(source, target)
+        yield from _left_out(cast, source, source.name)
+
+
+def _own_node(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
     for role in cast.roles:
-        yield from _backends(cast, role.first, role.first, Placement.SAME_NODE)
-        yield from _left_out(cast, role, role.name)
+        yield from _backends(cast, role.first, role.first, Placement.SAME_NODE, backing)
+        if backing in _ELSEWHERE:
+            yield from _left_out(cast, role, role.name)
 
 
-def _other_nodes(cast: Cast) -> Iterator[Cell | Gap]:
+def _other_nodes(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
     for source in cast.roles:
         for target in cast.met_by(source):
             owner = _elsewhere(target, source.first)
             if owner is None:
                 yield _lone(source)
             else:
-                yield from _backends(cast, source.first, owner, Placement.OTHER_NODE)
+                yield from _backends(cast, source.first, owner, Placement.OTHER_NODE, backing)
         yield from _left_out(cast, source, source.name)
 
 
-def _nodes(cast: Cast) -> Iterator[Cell | Gap]:
+def _nodes(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
     for role in cast.roles:
-        yield from _backends(cast, None, role.first, Placement.OUTSIDE)
-        yield from _left_out(cast, role, f"{OUTSIDE}/{role.name}")
+        yield from _backends(cast, None, role.first, Placement.OUTSIDE, backing)
+        if backing in _ELSEWHERE:
+            yield from _left_out(cast, role, f"{OUTSIDE}/{role.name}")
+
+
+_ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
+"""Backings that meet other roles."""
 
 
 def _backends(
-    cast: Cast, source: NodeFacts | None, owner: NodeFacts, placement: Placement
+    cast: Cast,
+    source: NodeFacts | None,
+    owner: NodeFacts,
+    placement: Placement,
+    backing: Backing,
 ) -> Iterator[Cell]:
     """Yield one cell for a backend on the owner of the address, and one for each role elsewhere."""
-    elsewhere = (_elsewhere(role, owner) for role in cast.met_by(cast.role_of(owner)))
-    for backend in (owner, *(node for node in elsewhere if node is not None)):
+    places: list[NodeFacts | None] = [None] if backing is Backing.NOWHERE else []
+    if backing in {Backing.ANYWHERE, Backing.LOCAL}:
+        places.append(owner)
+    if backing in _ELSEWHERE:
+        elsewhere = (_elsewhere(role, owner) for role in cast.met_by(cast.role_of(owner)))
+        places.extend(node for node in elsewhere if node is not None)
+    for backend in places:
         yield Cell(source=source, target=owner, placement=placement, backend=backend)
 
 
@@ -151,6 +181,16 @@ def _sources(cast: Cast) -> Iterator[Cell | Gap]:
 def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
+
+
+def _itself(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE, itself=True)
+
+
+def _nobody(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield Cell(source=role.first, target=None, placement=Placement.NOWHERE)
 
 
 def _cluster(_cast: Cast) -> Iterator[Cell | Gap]:
@@ -179,13 +219,18 @@ def _name(node: NodeFacts | None) -> str:
 
 _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.PAIRS: _pairs,
-    Matrix.OWN_NODE: _own_node,
-    Matrix.OTHER_NODES: _other_nodes,
+    Matrix.ELSEWHERE: _elsewhere_only,
     Matrix.ROLES: _roles,
     Matrix.SOURCES: _sources,
     Matrix.NEAREST: _own_role,
-    Matrix.NODES: _nodes,
+    Matrix.ITSELF: _itself,
+    Matrix.NOBODY: _nobody,
     Matrix.CLUSTER: _cluster,
     Matrix.EACH: _each,
     Matrix.EACH_WINDOWS: _each_windows,
+}
+_NODE_PORTS: dict[Matrix, Callable[[Cast, Backing], Iterator[Cell | Gap]]] = {
+    Matrix.OWN_NODE: _own_node,
+    Matrix.OTHER_NODES: _other_nodes,
+    Matrix.NODES: _nodes,
 }

@@ -6,15 +6,21 @@ themselves are written by ``probes``.
 
 from collections.abc import Iterable, Iterator
 
-from nettests.model.check import Ask, ProbePod, ServiceObject
+from nettests.errors import PlanError
+from nettests.model.check import Ask, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
+from nettests.model.service import ServiceSettings
 from nettests.model.words import Protocol, TargetKind, VantageKind
 from nettests.plan.cast import HEADLESS, Cast, node_vantage, pod_vantage, second_server, server
+from nettests.plan.targets import NODE_PORTS
 
-AFFINITY = "affinity-"
 POD_POLICIES = ("Default", "None")
 NODE_POLICY = "ClusterFirstWithHostNet"
 """The values of ``dnsPolicy`` that pods of their own have, on top of the usual ones."""
+_SINGLE = ServiceSettings(label="svc", type="NodePort")
+"""Of one pod: ClusterIP and NodePort in one."""
+_SEVERAL = ServiceSettings(label="spread")
+_NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
 def pods_for(asks: Iterable[Ask], cast: Cast) -> tuple[ProbePod, ...]:
@@ -25,18 +31,19 @@ def pods_for(asks: Iterable[Ask], cast: Cast) -> tuple[ProbePod, ...]:
 
 
 def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
-    """Return the Services that are asked, by name; server pods have names through a headless one."""
+    """Return the Services that are asked, by name; server pods have names through a headless one.
+
+    ``PlanError`` when two flows give a Service of one name different settings.
+    """
     asks = tuple(asks)
-    found = {
-        ask.target.service: ServiceObject(
-            name=ask.target.service,
-            backends=ask.target.backends,
-            type="ClusterIP" if len(ask.target.backends) > 1 else "NodePort",
-            session_affinity=ask.target.service.startswith(AFFINITY),
-        )
-        for ask in asks
-        if ask.target.service
-    }
+    found: dict[str, ServiceObject] = {}
+    for wanted in (_service(ask.target) for ask in asks if ask.target.service):
+        known = found.setdefault(wanted.name, wanted)
+        if known != wanted:
+            raise PlanError(
+                f"two flows want Service {wanted.name} with different settings",
+                hint="give the settings of one of them another label",
+            )
     named = {
         pod
         for ask in asks
@@ -44,8 +51,19 @@ def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
         for pod in ask.target.backends
     }
     if named:
-        found[HEADLESS] = ServiceObject(name=HEADLESS, backends=tuple(sorted(named)), headless=True)
+        found[HEADLESS] = ServiceObject(
+            name=HEADLESS, backends=tuple(sorted(named)), settings=_NAMES
+        )
     return tuple(found[name] for name in sorted(found))
+
+
+def _service(target: Target) -> ServiceObject:
+    ordinary = _SEVERAL if len(target.backends) > 1 else _SINGLE
+    return ServiceObject(
+        name=target.service or "",
+        backends=target.backends,
+        settings=target.settings or ordinary,
+    )
 
 
 def _possible(node: NodeFacts) -> Iterator[ProbePod]:
@@ -76,7 +94,7 @@ def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
     owner = next((node for node in cast.nodes if node.name == ask.target.node), None)
     if owner is None:
         return
-    if ask.target.kind is TargetKind.NODEPORT:
+    if ask.target.kind in NODE_PORTS:
         # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)

@@ -7,7 +7,7 @@ list what the flow gives.
 from collections.abc import Iterable
 
 from nettests.model.words import Protocol, Question, TargetKind
-from nettests.plan.flow import Flow, Matrix, NameForm
+from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 from nettests.plan.targets import NAME_SERVERS
 
 _PATHS = {
@@ -18,6 +18,9 @@ _PATHS = {
     Matrix.SOURCES: "<role>/external/outside",
     Matrix.NEAREST: "<role>/<role>/same-node",
     Matrix.NODES: "external/<role>/outside",
+    Matrix.ELSEWHERE: "<role>/<role>/other-node",
+    Matrix.ITSELF: "<role>/<role>/same-node",
+    Matrix.NOBODY: "<role>",
     Matrix.CLUSTER: "api",
     Matrix.EACH: "<role>",
     Matrix.EACH_WINDOWS: "<role>",
@@ -31,7 +34,8 @@ def patterns(flow: Flow) -> tuple[str, ...]:
     path = _PATHS[Matrix.SOURCES if flow.target in _OUTSIDE else flow.matrix]
     if flow.cases:
         return (f"{flow.name}/{path}/<case>",)
-    backend = ("<backend>",) if flow.matrix in _BACKENDS else ()
+    backed = flow.matrix in _BACKENDS and flow.backing is not Backing.NOWHERE
+    backend = ("<backend>",) if backed else ()
     found = []
     if flow.question is not Question.RESOLVE:
         label = _labels(flow.names)

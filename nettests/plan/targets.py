@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
+from nettests.model.service import ServiceSettings
 from nettests.model.words import TargetKind
-from nettests.plan.cast import Role, server, service
+from nettests.plan.cast import Role, probe, server, service
 
 FQDN = "{service}.{namespace}.svc.{domain}"
 PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
 """Targets that no packet is sent to."""
+NODE_PORTS = frozenset({TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST})
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
 PLACELESS = frozenset(
@@ -41,10 +43,31 @@ def pod_name(node: NodeFacts, template: str) -> Target:
     return _on(node, TargetKind.POD_NAME, pod=pod, backends=(pod,), name_form=template)
 
 
-def of_service(kind: TargetKind, node: NodeFacts, template: str | None = None) -> Target:
+def of_service(
+    kind: TargetKind,
+    node: NodeFacts,
+    template: str | None = None,
+    settings: ServiceSettings | None = None,
+) -> Target:
     """Return the Service in front of a node's server pod, by ClusterIP or by a name."""
-    pod = server(node)
-    return _on(node, kind, service=service(pod), backends=(pod,), name_form=template)
+    return _before(node, kind, server(node), settings, template)
+
+
+def of_probe(node: NodeFacts, settings: ServiceSettings) -> Target:
+    """Return the Service in front of a node's probe pod, by ClusterIP."""
+    return _before(node, TargetKind.SERVICE_CLUSTERIP, probe(node), settings)
+
+
+def unbacked(
+    kind: TargetKind,
+    owner: NodeFacts | None,
+    settings: ServiceSettings,
+    template: str | None = None,
+) -> Target:
+    """Return the Service that no pod backs: by ClusterIP, a name, or a NodePort of ``owner``."""
+    if owner is None:
+        return Target(kind=kind, service=settings.label, settings=settings, name_form=template)
+    return _on(owner, kind, service=settings.label, settings=settings)
 
 
 def fully_qualified(target: Target) -> Target:
@@ -52,10 +75,14 @@ def fully_qualified(target: Target) -> Target:
     return replace(target, kind=TargetKind.SERVICE_FQDN, name_form=FQDN)
 
 
-def node_port(owner: NodeFacts, backend: NodeFacts) -> Target:
+def node_port(
+    owner: NodeFacts,
+    backend: NodeFacts,
+    settings: ServiceSettings | None = None,
+    kind: TargetKind = TargetKind.NODEPORT,
+) -> Target:
     """Return ``owner``'s address at the NodePort of the Service backed on ``backend``."""
-    pod = server(backend)
-    return _on(owner, TargetKind.NODEPORT, service=service(pod), backends=(pod,))
+    return _before(owner, kind, server(backend), settings)
 
 
 def node_ip(node: NodeFacts) -> Target:
@@ -97,14 +124,17 @@ def kubernetes() -> Target:
     return placeless(TargetKind.KUBERNETES_SERVICE, KUBERNETES_FQDN)
 
 
-def affinity(role: Role) -> Target:
-    """Return the Service with ClientIP affinity over all servers of a role."""
-    return _over(role, f"affinity-{role.name}")
+AFFINITY = ServiceSettings(label="affinity", session_affinity=True)
+
+
+def affinity(role: Role, settings: ServiceSettings = AFFINITY) -> Target:
+    """Return the Service over all servers of a role, with ClientIP affinity unless told otherwise."""
+    return _over(role, settings.label, settings)
 
 
 def spread(role: Role) -> Target:
     """Return the Service without affinity over the same servers."""
-    return _over(role, f"spread-{role.name}")
+    return _over(role, "spread")
 
 
 def external_ip() -> Target:
@@ -122,15 +152,28 @@ def pathless(kind: TargetKind, node: NodeFacts | None) -> Target:
     return _on(node, kind) if node else Target(kind=kind)
 
 
-def _over(role: Role, name: str) -> Target:
+def _over(role: Role, label: str, settings: ServiceSettings | None = None) -> Target:
     return Target(
         kind=TargetKind.SERVICE_CLUSTERIP,
         role=role.name,
         os=role.os,
         build=role.first.build.value,
-        service=name,
+        service=service(role.name, label),
         backends=role.servers,
+        settings=settings,
     )
+
+
+def _before(
+    node: NodeFacts,
+    kind: TargetKind,
+    pod: str,
+    settings: ServiceSettings | None,
+    template: str | None = None,
+) -> Target:
+    """Return the Service in front of one pod; ``node`` owns the address or holds the pod."""
+    name = service(pod, settings.label) if settings else service(pod)
+    return _on(node, kind, service=name, backends=(pod,), name_form=template, settings=settings)
 
 
 def _on(
@@ -141,6 +184,7 @@ def _on(
     service: str | None = None,
     backends: tuple[str, ...] = (),
     name_form: str | None = None,
+    settings: ServiceSettings | None = None,
 ) -> Target:
     return Target(
         kind=kind,
@@ -152,4 +196,5 @@ def _on(
         service=service,
         backends=backends,
         name_form=name_form,
+        settings=settings,
     )

@@ -5,7 +5,7 @@ stand raises ``NotStandingError`` with the reason that deployment recorded.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.errors import NettestsError
 from nettests.model.check import Ask, Target
@@ -32,6 +32,9 @@ SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
+LOOPBACK = {Family.IPV4: "127.0.0.1", Family.IPV6: "::1"}
+CLIENT_IP = "clientip"
+"""Where ``agnhost netexec`` tells whom it saw."""
 WHOAMI = "whoami"
 """Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
 
@@ -53,7 +56,7 @@ class Endpoint:
     hostname_port: int | None = None
     clientip_port: int | None = None
     udp_port: int | None = None
-    client_path: str = "clientip"
+    client_path: str = CLIENT_IP
     server: str = ""
 
     def path(self, request: str, protocol: Protocol) -> str:
@@ -117,18 +120,36 @@ class Directory:
             case kind if kind in _DIALLED_NAMES:
                 found = Endpoint(host=self.name(target), hostname_port=_DIALLED_NAMES[kind])
             case TargetKind.NODEPORT:
-                found = self._node_port(target, family)
+                owner = self.facts.node(target.node or "")
+                found = self._node_port(target, str(of_family(owner.addresses, family)))
+            case TargetKind.NODEPORT_LOCALHOST:
+                found = self._node_port(target, LOOPBACK[family])
             case TargetKind.NODE_IP:
                 found = self._node(target, family)
             case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
                 found = self._external(target)
             case TargetKind.SERVICE_CLUSTERIP:
                 service = self.service(target.service)
-                found = _of_service(str(of_family(service.addresses, family)))
+                found = self._of_service(service, str(of_family(service.addresses, family)))
             case _:  # the forms of a Service's name
-                self.service(target.service)
-                found = _of_service(self.name(target))
+                found = self._of_service(self.service(target.service), self.name(target))
         return found
+
+    def _of_service(self, service: StandingService, host: str) -> Endpoint:
+        """Return a Service's own ports; a name that leads past it leads to its target's ports."""
+        settings = service.settings
+        if settings is not None and settings.external_name:
+            external = self.facts.external_target
+            return Endpoint(
+                host=host,
+                clientip_port=external.tcp_port if external else None,
+                udp_port=external.udp_port if external else None,
+            )
+        behind = [self.pod(name) for name in service.backends if name in self.deployment.pods]
+        if settings is not None and settings.headless and behind:
+            return _of_pod(behind[0], host)
+        itself = any(pod.purpose == "probe" for pod in behind)
+        return replace(_of_service(host), client_path=CLIENT_IP if itself else WHOAMI)
 
     def name(self, target: Target) -> str:
         """Return the name that a resolver is asked for."""
@@ -165,6 +186,8 @@ class Directory:
         vips = [node.kube_proxy.source_vip.value for node in (source, target) if node is not None]
         if any(vips):
             found["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
+        if ask.source.kind is VantageKind.EXTERNAL:
+            found["cluster"] = self._cluster()
         own = self._own(ask.target) if ask.question is Question.RESOLVE else ()
         if own:
             found["resolved"] = _joined(own)
@@ -187,6 +210,16 @@ class Directory:
             raise NotStandingError("the cluster's DNS has no known address")
         return address
 
+    def _cluster(self) -> str:
+        """Return all networks of the cluster: its nodes' addresses, its pods and their nodes' VIPs."""
+        stated = [str(network) for network in self.facts.pod_cidrs.value or ()]
+        for node in self.facts.nodes:
+            stated += map(str, (*node.addresses, *node.pod_cidrs))
+            vip = node.kube_proxy.source_vip.value
+            stated += [str(vip)] if vip else []
+        pods = self.deployment.pods.values()
+        return ",".join(dict.fromkeys(stated + [str(a) for pod in pods for a in pod.addresses]))
+
     def _own(self, target: Target) -> tuple[Address, ...]:
         """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
         if target.kind in _NAMED_KUBERNETES:
@@ -195,7 +228,10 @@ class Directory:
         if target.kind is TargetKind.HEADLESS_NAME:
             return tuple(one for name in target.backends for one in self.pod(name).addresses)
         if target.service is not None:
-            return self.service(target.service).addresses
+            service = self.service(target.service)
+            if service.settings is not None and service.settings.headless:
+                return tuple(a for name in service.backends for a in self.pod(name).addresses)
+            return service.addresses
         return self.pod(target.pod).addresses if target.pod is not None else ()
 
     def pod(self, name: str | None) -> StandingPod:
@@ -216,13 +252,12 @@ class Directory:
         why = self.deployment.problems.get(name or "", "it was not deployed")
         return NotStandingError(f"{kind} {name} does not stand: {why}")
 
-    def _node_port(self, target: Target, family: Family) -> Endpoint:
+    def _node_port(self, target: Target, host: str) -> Endpoint:
         ports = self.service(target.service).node_ports
         if not ports:
             raise NotStandingError(f"Service {target.service} has no node ports")
-        node = self.facts.node(target.node or "")
         return Endpoint(
-            host=str(of_family(node.addresses, family)),
+            host=host,
             hostname_port=ports["hostname"],
             clientip_port=ports["clientip"],
             udp_port=ports["udp"],
@@ -278,7 +313,7 @@ def _of_pod(pod: StandingPod, host: str) -> Endpoint:
         hostname_port=hostname,
         clientip_port=clientip,
         udp_port=udp,
-        client_path=WHOAMI if pod.purpose == "server" else "clientip",
+        client_path=WHOAMI if pod.purpose == "server" else CLIENT_IP,
     )
 
 

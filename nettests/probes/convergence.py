@@ -15,7 +15,7 @@ from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.addresses import NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
-from nettests.probes.commands import Command, command
+from nettests.probes.commands import CannotAskError, Command, command
 
 PAUSE_SECONDS = 0.25
 FQDN = "{service}.{namespace}.svc.{domain}"
@@ -45,6 +45,12 @@ def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
         named = _named(ask.target)
         if named is None:
             continue
+        settings = ask.target.settings
+        if settings is not None and settings.internal_local:
+            # Nobody but the clients of its own node is ever served.
+            probe = probe_on.get(ask.target.node or "")
+            found |= {Pair(*named, probe)} if probe else set()
+            continue
         probes = {probe_on.get(node or "") for node in (ask.source.node, ask.target.node)}
         if not any(probes) and probe_on:
             probes = {sorted(probe_on.values())[0]}
@@ -55,6 +61,8 @@ def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
 
 
 def _named(target: Target) -> tuple[TargetKind, str] | None:
+    if target.settings is not None and target.settings.no_endpoints:
+        return None  # it answers nobody; the ordinary Service that its control asks is waited for
     if target.service is not None:
         by_name = target.name_form is not None
         kind = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
@@ -95,7 +103,7 @@ def _answers(
     ask = Ask(source=vantage, target=_target(pair, names), protocol=protocol)
     try:
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
-    except NotStandingError:
+    except (NotStandingError, CannotAskError):
         return True
     return _positive(wanted, asker.carry_out(wanted, ask))
 

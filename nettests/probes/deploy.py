@@ -37,7 +37,7 @@ def deploy(
     """
     blank = objects.Blank(namespace=namespace, labels=labels, image=profile.image)
     cluster.create(objects.namespace(blank))
-    wanted = [*objects.services(plan, blank), *objects.pods(plan, facts, blank)]
+    wanted = [*objects.services(plan, facts, blank), *objects.pods(plan, facts, blank)]
     created, problems = _create_all(cluster, wanted)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
@@ -58,7 +58,7 @@ def deploy(
         namespace=namespace,
         pods={name: standing_pod(pod, purposes[name]) for name, pod in ready.items()},
         services={
-            service.name: standing_service(created[service.name])
+            service.name: standing_service(created[service.name], service)
             for service in plan.services
             if service.name in created
         },

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nettests.model.check import ServiceObject
 from nettests.model.facts import Address
+from nettests.model.service import ServiceSettings
 
 Object = dict[str, Any]
 
@@ -32,6 +34,8 @@ class StandingService:
     addresses: tuple[Address, ...]
     node_ports: Mapping[str, int]
     """By port name."""
+    backends: tuple[str, ...] = ()
+    settings: ServiceSettings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +62,20 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
     )
 
 
-def standing_service(service: Object) -> StandingService:
-    """Read a Service that the API server completed."""
+def standing_service(service: Object, planned: ServiceObject) -> StandingService:
+    """Read a Service that the API server completed; backends and settings are the plan's."""
     spec = service["spec"]
     texts = spec.get("clusterIPs") or [spec.get("clusterIP", "None")]
     return StandingService(
         name=service["metadata"]["name"],
         addresses=_addresses(text for text in texts if text and text != "None"),
         node_ports={
-            port["name"]: port["nodePort"] for port in spec["ports"] if port.get("nodePort")
+            port["name"]: port["nodePort"]
+            for port in spec.get("ports") or ()
+            if port.get("nodePort")
         },
+        backends=planned.backends,
+        settings=planned.settings,
     )
 
 

@@ -4,7 +4,7 @@ Pure but for reading the templates. Every pod is pinned to its node by labels (n
 so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts
+from nettests.model.service import ServiceSettings
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -31,6 +32,8 @@ POD_CLOSED, NODE_CLOSED = 18099, 19099
 CUSTOM_SEARCH = "default.svc.{domain}"
 """The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
 DEFAULT_DOMAIN = "cluster.local"
+_PROBE_PORTS = {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP}
+"""A full netexec answers everything on one port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +73,13 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     return [_pod(pod, facts, backing[pod.name], blank) for pod in plan.pods]
 
 
-def services(plan: Plan, blank: Blank) -> list[Object]:
+def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the Services of a plan."""
-    return [_service(service, blank) for service in plan.services]
+    purposes = {pod.name: pod.purpose for pod in plan.pods}
+    return [
+        _service(service, blank, facts, {purposes.get(name) for name in service.backends})
+        for service in plan.services
+    ]
 
 
 _TEMPLATES = {"node": "node-{os}", "resolver": "probe"}
@@ -116,18 +123,51 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
         container["args"] = ["pause"]
 
 
-def _service(service: ServiceObject, blank: Blank) -> Object:
+def _service(
+    service: ServiceObject, blank: Blank, facts: ClusterFacts, purposes: Collection[str | None]
+) -> Object:
+    settings = service.settings
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
         "name": service.name,
         "namespace": blank.namespace,
         "labels": dict(blank.labels),
     }
+    if settings.annotations:
+        item["metadata"]["annotations"] = dict(settings.annotations)
+    if settings.external_name:
+        outside = facts.external_target
+        item["spec"] = {"type": "ExternalName", "externalName": outside.name if outside else ""}
+        return item
     spec = item["spec"]
     spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
-    spec["type"] = "ClusterIP" if service.headless else service.type
-    if service.headless:
-        spec["clusterIP"] = "None"
-    if service.session_affinity:
-        spec["sessionAffinity"] = "ClientIP"
+    for port in spec["ports"]:
+        if settings.named_ports:
+            port["targetPort"] = port["name"]
+        elif "probe" in purposes:
+            port["targetPort"] = _PROBE_PORTS[port["name"]]
+    spec |= _settings(settings)
     return item
+
+
+def _settings(settings: ServiceSettings) -> Object:
+    """Return the fields of a Service's ``spec`` that are not as the API would fill them in."""
+    spec: Object = {"type": settings.type}
+    if settings.headless:
+        spec["clusterIP"] = "None"
+    if settings.session_affinity:
+        spec["sessionAffinity"] = "ClientIP"
+    if settings.affinity_seconds is not None:
+        seconds = {"timeoutSeconds": settings.affinity_seconds}
+        spec["sessionAffinityConfig"] = {"clientIP": seconds}
+    if settings.external_local:
+        spec["externalTrafficPolicy"] = settings.external_traffic_policy
+    if settings.internal_local:
+        spec["internalTrafficPolicy"] = settings.internal_traffic_policy
+    if settings.publish_not_ready:
+        spec["publishNotReadyAddresses"] = True
+    if settings.source_ranges:
+        spec["loadBalancerSourceRanges"] = list(settings.source_ranges)
+    if settings.external_ips:
+        spec["externalIPs"] = list(settings.external_ips)
+    return spec

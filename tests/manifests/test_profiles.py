@@ -69,6 +69,24 @@ FIELDS = {
     ),
 }
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
+LOOPBACK = {r"nodeport-localhost/linux-1/": "nodeport-localhost-linux: unspecified"}
+NOBODY = {
+    r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out",
+    r"nodeport-no-endpoints/external/windows-1/": "svc-no-endpoints-nodeport: timed_out",
+}
+EXTERNAL_LOCAL = {
+    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
+        "etp-local-non-dsr-docs: unspecified"
+    ),
+}
+INTERNAL_LOCAL_OLD = {r"itp-local-no-local-backend/windows-1/": "itp-local: connected"}
+INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
+HAIRPIN = {r"service-hairpin/windows-1/": "svc-hairpin-dsr: unspecified"}
+VIP_SEEN = {
+    r"nodeport-source-address/external/windows-1/": (
+        "nodeport-source-vip: connected, source = source-vip"
+    ),
+}
 
 
 def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
@@ -82,7 +100,7 @@ def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
 
 
 TABLE: dict[str, dict[str, str]] = {
-    "linux": {},
+    "linux": LOOPBACK,
     "win2019-l2bridge": {
         **DNS,
         **TAINT,
@@ -92,6 +110,10 @@ TABLE: dict[str, dict[str, str]] = {
         **FIELDS,
         **WHOLE,
         **NO_DSR,
+        **LOOPBACK,
+        **NOBODY,
+        **EXTERNAL_LOCAL,
+        **INTERNAL_LOCAL_OLD,
     },
     "win2019-overlay": {
         **DNS,
@@ -102,6 +124,11 @@ TABLE: dict[str, dict[str, str]] = {
         **FIELDS,
         **WHOLE,
         **REMOTE_PODS,
+        **LOOPBACK,
+        **NOBODY,
+        **EXTERNAL_LOCAL,
+        **INTERNAL_LOCAL_OLD,
+        **VIP_SEEN,
         SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
         SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
     },
@@ -112,14 +139,31 @@ TABLE: dict[str, dict[str, str]] = {
         **WHOLE,
         **NODES,
         **NEW_WITH_DSR,
+        **LOOPBACK,
+        **NOBODY,
+        **INTERNAL_LOCAL,
+        **HAIRPIN,
     },
-    "win2022-overlay-dsr": {**DNS, **TAINT, **ICMP, **NODES, **NEW_WITH_DSR, **REMOTE_PODS},
+    "win2022-overlay-dsr": {
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **NEW_WITH_DSR,
+        **REMOTE_PODS,
+        **LOOPBACK,
+        **NOBODY,
+        **INTERNAL_LOCAL,
+        **HAIRPIN,
+        **VIP_SEEN,
+    },
     "mixed-builds": {
-        **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR),
+        **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,
         **OLD,
         **WHOLE,
         **on_roles((2, 3), NEW),
+        **LOOPBACK,
     },
 }
 
@@ -147,10 +191,11 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 
 def test_linux_sources_are_expected_to_work() -> None:
-    """No limitation speaks of what Linux does on the lab's profiles, but for silent Windows nodes."""
+    """Limitations speak of Linux on the lab's profiles for silent Windows nodes and loopback alone."""
+    elsewhere = "|".join((*NODES, *LOOPBACK))
     for profile in PROFILES:
         for check, one in expectations(cluster_facts(profile)).items():
-            if check.split("/")[1] == "linux-1" and not re.match("|".join(NODES), check):
+            if check.split("/")[1] == "linux-1" and not re.match(elsewhere, check):
                 assert one.limitation is None, check
                 assert one.expected == one.claim
 
@@ -207,6 +252,16 @@ SPLITS = [
     ("dsr-source-address", "17763.1432", "1.24", True, "as claimed"),
     ("dsr-source-address", "18362.1", "1.24", True, "as claimed"),
     ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
+    # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20, and open without DSR.
+    ("etp-local-no-local-backend", "20348.3207", "1.19", True, "connected"),
+    ("etp-local-no-local-backend", "20348.3207", "1.20", True, "as claimed"),
+    ("etp-local-no-local-backend", "20348.3207", "1.20", False, "unspecified"),
+    ("etp-local-no-local-backend", "17763.1431", "1.24", True, "unspecified"),
+    ("etp-local-client-address", "20348.3207", "1.19", True, "unspecified"),
+    ("etp-local-client-address", "20348.3207", "1.33", True, "as claimed"),
+    # C13: internalTrafficPolicy Local is ignored before kube-proxy 1.27, and open from then on.
+    ("itp-local-no-local-backend", "20348.3207", "1.26", True, "connected"),
+    ("itp-local-no-local-backend", "20348.3207", "1.27", True, "unspecified"),
     # C24: pings to the outside are denied on every build without Calico.
     ("icmp-egress", "17763.1339", "1.24", False, "timed_out"),
     ("icmp-egress", "26100.1", "1.36", True, "timed_out"),
@@ -231,7 +286,10 @@ def test_conflicts_of_sources_split_versions(
     found = {
         check: one
         for check, one in expectations(cluster_facts(shape)).items()
-        if re.match(rf"{flow}/windows-1/(windows-1/other-node|windows-1/same-node|external)", check)
+        if re.match(
+            rf"{flow}/(windows-1/(windows-1/other-node|windows-1/same-node|external)|external/windows-1)",
+            check,
+        )
     }
     remote = {check: one for check, one in found.items() if "/other-node/" in check} or found
     assert remote

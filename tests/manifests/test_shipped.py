@@ -69,6 +69,13 @@ def shapes() -> dict[str, Shape]:
         "20348 with kube-proxy 1.18": Shape(
             kubernetes="1.18", backend="host-gw", build="20348.100"
         ),
+        "20348 overlay of later Kubernetes": Shape(
+            kubernetes="1.33.5",
+            backend="vxlan",
+            build="20348.3207",
+            driver="overlay",
+            source_vip=True,
+        ),
         "early 20348 with DSR": Shape(
             kubernetes="1.24.17", backend="host-gw", build="20348.500", dsr=True
         ),

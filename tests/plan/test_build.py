@@ -175,8 +175,8 @@ def test_affinity_and_spread_are_different_services() -> None:
     """The control meets the same backends through a Service without affinity."""
     whole = plan(mixed(), "session-affinity")
     services = {service.name: service for service in whole.services}
-    assert services["affinity-windows-1"].session_affinity
-    assert not services["spread-windows-1"].session_affinity
+    assert services["affinity-windows-1"].settings.session_affinity
+    assert not services["spread-windows-1"].settings.session_affinity
     assert services["affinity-windows-1"].backends == services["spread-windows-1"].backends
 
 
@@ -195,7 +195,7 @@ def test_everything_that_is_asked_stands() -> None:
 def test_server_pods_have_names_through_a_headless_service() -> None:
     """Pods that are reached by name are backends of the headless Service ``servers``."""
     whole = plan(mixed(), "pod-to-pod-name")
-    headless = next(service for service in whole.services if service.headless)
+    headless = next(service for service in whole.services if service.settings.headless)
     assert headless.name == "servers"
     assert {c.target.pod for c in whole.checks} <= set(headless.backends)
 

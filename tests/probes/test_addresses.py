@@ -1,12 +1,15 @@
 """Where questions go and what is needed to read their answers."""
 
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 
 from nettests.model.check import Ask
+from nettests.model.service import ServiceSettings
 from nettests.model.words import Family, Protocol, Question, TargetKind
 from nettests.probes.addresses import Directory, NotStandingError, seen_of
+from nettests.probes.deployment import StandingService
 from tests.probes.made import FACTS, ask, deployed, without_target
 
 DIRECTORY = Directory(facts=FACTS, deployment=deployed())
@@ -114,3 +117,60 @@ def test_nobody_knows_what_an_external_name_resolves_to() -> None:
     """A name outside may have any address: nothing is compared."""
     outside = replace(ask("probe-windows-1-1", TargetKind.EXTERNAL_NAME), question=Question.RESOLVE)
     assert "resolved" not in DIRECTORY.context(outside)
+
+
+def before(pod: str, settings: ServiceSettings) -> Directory:
+    """Return a directory in which Service ``s`` with these settings stands before one pod."""
+    service = StandingService(
+        name="s",
+        addresses=() if settings.headless else (ip_address("10.96.7.7"),),
+        node_ports={"hostname": 30080, "clientip": 30082, "udp": 30081},
+        backends=(pod,),
+        settings=settings,
+    )
+    return Directory(facts=FACTS, deployment=replace(deployed(), services={"s": service}))
+
+
+def test_a_service_before_a_probe_tells_whom_it_saw_as_netexec_does() -> None:
+    """Behind a hairpin's Service stands a full netexec: the path is its own."""
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    hairpin = before("probe-windows-1-1", ServiceSettings(label="hairpin"))
+    assert hairpin.endpoint(question).path("clientip", Protocol.TCP) == "clientip"
+    server = before("server-linux-1-1", ServiceSettings(label="svc"))
+    assert server.endpoint(question).path("clientip", Protocol.TCP) == "whoami"
+
+
+def test_a_headless_name_leads_to_the_pods_own_ports_and_address() -> None:
+    """Nothing translates ports behind a headless Service, and its name resolves to its pods."""
+    directory = before("server-linux-1-1", ServiceSettings(label="headless", headless=True))
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_FQDN, name_form=FQDN, service="s")
+    endpoint = directory.endpoint(question)
+    assert endpoint.host == "s.nettests-run.svc.cluster.local"
+    assert endpoint.hostname_port == 18080
+    resolve = replace(question, question=Question.RESOLVE)
+    assert directory.context(resolve)["resolved"] == "10.244.1.11"
+
+
+def test_an_external_name_leads_to_the_declared_targets_ports() -> None:
+    """The Service's name is asked, on the ports of the host outside."""
+    settings = ServiceSettings(label="s", type="ExternalName", external_name=True)
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_FQDN, name_form=FQDN, service="s")
+    endpoint = before("server-linux-1-1", settings).endpoint(question)
+    assert endpoint.host == "s.nettests-run.svc.cluster.local"
+    assert (endpoint.hostname_port, endpoint.clientip_port, endpoint.udp_port) == (None, 80, 8081)
+
+
+def test_a_nodeport_at_the_loopback_address_keeps_its_port() -> None:
+    """The host is 127.0.0.1, the port the Service's NodePort."""
+    question = ask("node-windows-1-1", TargetKind.NODEPORT_LOCALHOST, on="w1", service="s")
+    endpoint = before("server-windows-1-1", ServiceSettings(label="svc")).endpoint(question)
+    assert (endpoint.host, endpoint.hostname_port) == ("127.0.0.1", 30080)
+
+
+def test_from_outside_all_of_the_clusters_networks_are_recorded() -> None:
+    """An outside client's address is known by being none of nodes, pods and source VIPs."""
+    question = ask("external", TargetKind.NODEPORT, on="w1")
+    cluster = DIRECTORY.context(question)["cluster"].split(",")
+    assert {"172.30.0.11", "172.30.0.21", "10.244.1.0/24", "10.244.3.0/24", "10.244.3.2"} <= set(
+        cluster
+    )

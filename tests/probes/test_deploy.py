@@ -12,6 +12,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.profile import ClusterProfile, Timing
+from nettests.model.service import ServiceSettings
 from nettests.probes import Deployment, deploy, open_probes
 from nettests.probes.asking import Probe
 from nettests.session.journal import Journal
@@ -20,7 +21,9 @@ from tests.probes.netexec import DialChannel, Processes
 
 Object = dict[str, Any]
 SERVICE = ServiceObject(
-    name="svc-server-linux-1-1", backends=("server-linux-1-1",), type="NodePort"
+    name="svc-server-linux-1-1",
+    backends=("server-linux-1-1",),
+    settings=ServiceSettings(label="svc", type="NodePort"),
 )
 
 

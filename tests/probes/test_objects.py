@@ -7,14 +7,27 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests.model.check import Plan, ServiceObject
+from nettests.model.service import ServiceSettings
 from nettests.probes import objects
 from nettests.resources import manifests_path
 from tests.probes.made import FACTS, PODS
 
 SERVICES = (
-    ServiceObject(name="svc-server-linux-1-1", backends=("server-linux-1-1",), type="NodePort"),
-    ServiceObject(name="affinity-linux-1", backends=("server-linux-1-1", "b"), session_affinity=True),
-    ServiceObject(name="servers", backends=("server-linux-1-1",), headless=True),
+    ServiceObject(
+        name="svc-server-linux-1-1",
+        backends=("server-linux-1-1",),
+        settings=ServiceSettings(label="svc", type="NodePort"),
+    ),
+    ServiceObject(
+        name="affinity-linux-1",
+        backends=("server-linux-1-1", "b"),
+        settings=ServiceSettings(label="affinity", session_affinity=True),
+    ),
+    ServiceObject(
+        name="servers",
+        backends=("server-linux-1-1",),
+        settings=ServiceSettings(label="servers", headless=True),
+    ),
 )  # fmt: skip
 PLAN = Plan(checks=(), skips=(), pods=PODS, services=SERVICES)
 BLANK = objects.Blank(
@@ -31,7 +44,7 @@ def pods() -> dict[str, Any]:
 @pytest.fixture
 def services() -> dict[str, Any]:
     """The plan's Services by name."""
-    return {item["metadata"]["name"]: item for item in objects.services(PLAN, BLANK)}
+    return {item["metadata"]["name"]: item for item in objects.services(PLAN, FACTS, BLANK)}
 
 
 def test_every_pod_is_pinned_declares_its_os_and_is_owned(pods: dict[str, Any]) -> None:
@@ -121,6 +134,57 @@ def test_services_have_their_kind(services: dict[str, Any]) -> None:
         (port["name"], port["port"], port["targetPort"], port["protocol"])
         for port in services["svc-server-linux-1-1"]["spec"]["ports"]
     ] == [("hostname", 80, 18080, "TCP"), ("clientip", 82, 18082, "TCP"), ("udp", 81, 18081, "UDP")]
+
+
+def spec_of(settings: ServiceSettings, backend: str = "server-linux-1-1") -> Any:
+    """Return the ``spec`` of one Service with these settings."""
+    service = ServiceObject(name="s", backends=(backend,), settings=settings)
+    plan = Plan(checks=(), skips=(), pods=PODS, services=(service,))
+    return objects.services(plan, FACTS, BLANK)[0]["spec"]
+
+
+def test_settings_are_spelled_as_the_api_spells_them() -> None:
+    """Each setting becomes its field; what is not stated stays the API server's to fill in."""
+    stated = ServiceSettings(
+        label="s",
+        type="LoadBalancer",
+        session_affinity=True,
+        affinity_seconds=1,
+        external_traffic_policy="Local",
+        internal_traffic_policy="Local",
+        publish_not_ready=True,
+        source_ranges=("192.0.2.0/24",),
+        external_ips=("192.0.2.7",),
+    )
+    spec = spec_of(stated)
+    assert spec["type"] == "LoadBalancer"
+    assert spec["sessionAffinityConfig"] == {"clientIP": {"timeoutSeconds": 1}}
+    assert spec["externalTrafficPolicy"] == spec["internalTrafficPolicy"] == "Local"
+    assert spec["publishNotReadyAddresses"] is True
+    assert spec["loadBalancerSourceRanges"] == ["192.0.2.0/24"]
+    assert spec["externalIPs"] == ["192.0.2.7"]
+    assert set(spec_of(ServiceSettings(label="s"))) == {"ports", "selector", "type"}
+
+
+def test_target_ports_are_those_of_the_pods_behind() -> None:
+    """Names where names are asked for, and the one port of a full netexec before a probe."""
+    named = spec_of(ServiceSettings(label="s", named_ports=True))["ports"]
+    assert [port["targetPort"] for port in named] == ["hostname", "clientip", "udp"]
+    probe = spec_of(ServiceSettings(label="s"), "probe-windows-1-1")["ports"]
+    assert [port["targetPort"] for port in probe] == [8080, 8080, 8081]
+
+
+def test_servers_name_the_ports_that_services_ask_by_name(pods: dict[str, Any]) -> None:
+    """Each name is given once in the pod, to the port that the numbers mean."""
+    containers = pods["server-linux-1-1"]["spec"]["containers"]
+    named = {port["name"]: port["containerPort"] for one in containers for port in one["ports"]}
+    assert named == {"hostname": 18080, "clientip": 18082, "udp": 18081}
+
+
+def test_an_external_name_is_the_declared_target() -> None:
+    """Such a Service has a name and neither selector nor ports."""
+    spec = spec_of(ServiceSettings(label="s", type="ExternalName", external_name=True))
+    assert spec == {"type": "ExternalName", "externalName": "server.outside.test"}
 
 
 def test_label_values_and_keys_are_valid() -> None:

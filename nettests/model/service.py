@@ -1,0 +1,48 @@
+"""What a Service says of itself besides its name and its backends.
+
+Declared by flows, carried by targets, written into objects by ``probes``. Policies and types are spelled
+as the API spells them. What a setting is documented to do is said by flows and limitations.
+"""
+
+from dataclasses import dataclass
+
+CLUSTER = "Cluster"
+LOCAL = "Local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """Settings of a Service; the defaults are those of the API.
+
+    ``label`` begins the Service's name, so that the same backends can stand behind several Services; it
+    names the setting in question and is part of no check's id. Flows that share a label share its settings.
+    """
+
+    label: str
+    type: str = "ClusterIP"
+    headless: bool = False
+    session_affinity: bool = False
+    affinity_seconds: int | None = None
+    """``sessionAffinityConfig.clientIP.timeoutSeconds``."""
+    external_traffic_policy: str = CLUSTER
+    internal_traffic_policy: str = CLUSTER
+    publish_not_ready: bool = False
+    no_endpoints: bool = False
+    """The selector matches no pod."""
+    named_ports: bool = False
+    """Target ports are given by the names that the backends' containers give them."""
+    external_name: bool = False
+    """Type ExternalName, for the declared external target."""
+    source_ranges: tuple[str, ...] = ()
+    external_ips: tuple[str, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def external_local(self) -> bool:
+        """Whether traffic from outside goes to backends on the asked node only."""
+        return self.external_traffic_policy == LOCAL
+
+    @property
+    def internal_local(self) -> bool:
+        """Whether traffic from inside goes to backends on the client's node only."""
+        return self.internal_traffic_policy == LOCAL

@@ -1,0 +1,121 @@
+"""Services by who stands behind them: the client itself, nobody, one pod under other names."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Outcome, Protocol, Resolver, TargetKind, VantageKind
+from nettests.plan import Backing, Matrix, NameForm, ServiceSettings, flow
+
+SERVICE = Source(
+    document="Kubernetes documentation, Service",
+    section="Defining a Service",
+    address="https://kubernetes.io/docs/concepts/services-networking/service/",
+)
+HEADLESS = Source(document="Kubernetes documentation, Service", section="Headless Services")
+EXTERNAL_NAME = Source(document="Kubernetes documentation, Service", section="type: ExternalName")
+DEBUG = Source(
+    document="Kubernetes documentation, Debug Services",
+    section="Edge case: A Pod fails to reach itself via the Service IP",
+    address="https://kubernetes.io/docs/tasks/debug/debug-application/debug-service/",
+)
+REJECTED = Source(
+    document="Kubernetes e2e tests, test/e2e/network/service.go",
+    section="should be rejected when no endpoints exist",
+)
+NO_ENDPOINTS = ServiceSettings(label="no-endpoints", type="NodePort", no_endpoints=True)
+
+
+@flow(
+    "service-hairpin",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ITSELF,
+    service=ServiceSettings(label="hairpin"),
+    facts=("svc-hairpin-nondsr", "svc-hairpin-dsr"),
+    sources=(DEBUG,),
+)
+def test_service_hairpin(verdict: Judgement) -> None:
+    """A pod reaches itself through the ClusterIP of a Service that it backs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-no-endpoints",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NOBODY,
+    service=NO_ENDPOINTS,
+    outcome=Outcome.REFUSED,
+    facts=("svc-no-endpoints",),
+    sources=(REJECTED,),
+)
+def test_service_no_endpoints(verdict: Judgement) -> None:
+    """A pod is refused at the ClusterIP of a Service that nobody backs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "nodeport-no-endpoints",
+    source=VantageKind.EXTERNAL,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.NODES,
+    backing=Backing.NOWHERE,
+    protocols=(Protocol.TCP,),
+    service=NO_ENDPOINTS,
+    outcome=Outcome.REFUSED,
+    facts=("svc-no-endpoints",),
+    sources=(REJECTED,),
+)
+def test_nodeport_no_endpoints(verdict: Judgement) -> None:
+    """A client outside the cluster is refused at the NodePort of a Service that nobody backs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-named-port",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    service=ServiceSettings(label="named", named_ports=True),
+    facts=("svc-types",),
+    sources=(SERVICE,),
+)
+def test_service_named_port(verdict: Judgement) -> None:
+    """A pod reaches each port of a Service whose target ports are the names of its backend's ports."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-headless",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_FQDN,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    names=(
+        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
+    ),
+    service=ServiceSettings(label="headless", headless=True),
+    facts=("svc-headless-env",),
+    sources=(HEADLESS,),
+)
+def test_service_headless(verdict: Judgement) -> None:
+    """The name of a headless Service leads to its backend's own address and port."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-external-name",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_FQDN,
+    matrix=Matrix.SOURCES,
+    protocols=(Protocol.TCP,),
+    names=(
+        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
+    ),
+    service=ServiceSettings(label="external-name", type="ExternalName", external_name=True),
+    facts=("svc-types",),
+    sources=(EXTERNAL_NAME,),
+)
+def test_service_external_name(verdict: Judgement) -> None:
+    """The name of an ExternalName Service leads a pod to the host outside that it stands for."""
+    assert verdict.accepted, verdict.message

@@ -1,0 +1,106 @@
+"""What externalTrafficPolicy and internalTrafficPolicy Local promise, and whom a NodePort shows to backends."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Outcome, Protocol, SourceSeen, TargetKind, VantageKind
+from nettests.plan import Backing, Matrix, ServiceSettings, flow
+
+EXTERNAL = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="External traffic policy",
+    address="https://kubernetes.io/docs/reference/networking/virtual-ips/",
+)
+INTERNAL = Source(
+    document="Kubernetes documentation, Service Internal Traffic Policy",
+    section="How it works",
+    address="https://kubernetes.io/docs/concepts/services-networking/service-traffic-policy/",
+)
+SOURCE_IP = Source(
+    document="Kubernetes documentation, Using Source IP",
+    section="Source IP for Services with Type=NodePort",
+    address="https://kubernetes.io/docs/tutorials/services/source-ip/",
+)
+EXTERNAL_LOCAL = ServiceSettings(
+    label="etp-local", type="NodePort", external_traffic_policy="Local"
+)
+INTERNAL_LOCAL = ServiceSettings(label="itp-local", internal_traffic_policy="Local")
+
+
+@flow(
+    "nodeport-source-address",
+    source=VantageKind.EXTERNAL,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.NODES,
+    protocols=(Protocol.TCP,),
+    source_seen=SourceSeen.TARGET_NODE,
+    facts=("dsr-nodeport-cluster-never",),
+    sources=(SOURCE_IP,),
+)
+def test_nodeport_source_address(verdict: Judgement) -> None:
+    """Behind a NodePort the backend sees the address of the node that a client outside has asked."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "etp-local-client-address",
+    source=VantageKind.EXTERNAL,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.NODES,
+    backing=Backing.LOCAL,
+    protocols=(Protocol.TCP,),
+    service=EXTERNAL_LOCAL,
+    source_seen=SourceSeen.EXTERNAL_CLIENT,
+    facts=("etp-local-supported", "etp-local-old", "etp-local-non-dsr-docs"),
+    sources=(EXTERNAL, SOURCE_IP),
+)
+def test_etp_local_client_address(verdict: Judgement) -> None:
+    """With externalTrafficPolicy Local a backend on the asked node sees the outside client's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "etp-local-no-local-backend",
+    source=VantageKind.EXTERNAL,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.NODES,
+    backing=Backing.ELSEWHERE,
+    protocols=(Protocol.TCP,),
+    service=EXTERNAL_LOCAL,
+    outcome=Outcome.TIMED_OUT,
+    facts=("etp-local-supported", "etp-local-old", "etp-local-non-dsr-docs"),
+    sources=(EXTERNAL, SOURCE_IP),
+)
+def test_etp_local_no_local_backend(verdict: Judgement) -> None:
+    """With externalTrafficPolicy Local a node without a backend of its own answers nobody outside."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "itp-local-own-node",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    service=INTERNAL_LOCAL,
+    facts=("itp-local",),
+    sources=(INTERNAL,),
+)
+def test_itp_local_own_node(verdict: Judgement) -> None:
+    """With internalTrafficPolicy Local a pod reaches a Service that is backed on its own node."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "itp-local-no-local-backend",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ELSEWHERE,
+    protocols=(Protocol.TCP,),
+    service=INTERNAL_LOCAL,
+    outcome=Outcome.TIMED_OUT,
+    facts=("itp-local",),
+    sources=(INTERNAL,),
+)
+def test_itp_local_no_local_backend(verdict: Judgement) -> None:
+    """With internalTrafficPolicy Local a Service that is backed on other nodes only answers no pod."""
+    assert verdict.accepted, verdict.message

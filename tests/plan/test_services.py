@@ -1,0 +1,163 @@
+"""Flows that state a Service's settings: their cells, the Services they need and their controls."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.errors import PlanError
+from nettests.model.check import Check, Plan
+from nettests.model.expectation import Source
+from nettests.model.words import Outcome, TargetKind, VantageKind
+from nettests.plan import Flow, Matrix, ServiceSettings, build, load
+from nettests.resources import suites_path
+from tests.plan.clusters import mixed
+
+FLOWS = load([suites_path()]).flows
+
+
+def plan(*names: str) -> Plan:
+    """Return the plan of the named flows."""
+    return build(mixed(), [flow for flow in FLOWS if flow.name in names])
+
+
+def check(check_id: str) -> Check:
+    """Return one check of the shipped flows."""
+    return next(one for one in plan(check_id.partition("/")[0]).checks if one.id == check_id)
+
+
+def made(name: str, service: ServiceSettings) -> Flow:
+    """Return a flow of one's own from pods to a Service with these settings."""
+    return Flow(
+        name=name,
+        claim="A claim.",
+        source=VantageKind.POD,
+        target=TargetKind.SERVICE_CLUSTERIP,
+        matrix=Matrix.NEAREST,
+        sources=(Source(document="a document", section="1"),),
+        service=service,
+    )
+
+
+def test_a_hairpin_is_asked_by_the_pod_that_backs_the_service() -> None:
+    """Source and only backend are one probe pod, behind a ClusterIP that no node's port leads to."""
+    whole = plan("service-hairpin")
+    for one in whole.checks:
+        assert one.target.backends == (one.source.probe,)
+    services = {service.name: service for service in whole.services}
+    assert services["hairpin-probe-windows-1-1"].settings.type == "ClusterIP"
+    assert services["hairpin-probe-windows-1-1"].backends == ("probe-windows-1-1",)
+
+
+def test_only_hairpins_put_a_service_before_a_probe() -> None:
+    """A full netexec is behind no Service but those, and never behind a NodePort."""
+    for service in build(mixed(), FLOWS).services:
+        if any(name.startswith("probe-") for name in service.backends):
+            assert service.name.startswith("hairpin-")
+            assert service.settings.type == "ClusterIP"
+
+
+def test_nobody_backs_one_service_for_all_sources() -> None:
+    """Every role asks the same Service, which selects no pod, once by each protocol."""
+    whole = plan("service-no-endpoints", "nodeport-no-endpoints")
+    assert {one.id for one in whole.checks} == {
+        "nodeport-no-endpoints/external/linux-1/outside/tcp",
+        "nodeport-no-endpoints/external/windows-1/outside/tcp",
+        "service-no-endpoints/linux-1/tcp",
+        "service-no-endpoints/linux-1/udp",
+        "service-no-endpoints/windows-1/tcp",
+        "service-no-endpoints/windows-1/udp",
+    }
+    empty = next(service for service in whole.services if service.settings.no_endpoints)
+    assert (empty.name, empty.backends) == ("no-endpoints", ())
+
+
+@pytest.mark.parametrize(
+    "check_id",
+    [
+        "service-no-endpoints/windows-1/tcp",
+        "nodeport-no-endpoints/external/windows-1/outside/tcp",
+    ],
+)
+def test_silence_of_nobody_counts_beside_a_service_that_is_backed(check_id: str) -> None:
+    """The target control is an ordinary Service, asked from the same place by the same means."""
+    one = check(check_id)
+    proof = next(control.ask for control in one.controls if control.proves == "target")
+    assert proof.source == one.source
+    assert proof.target.kind is one.target.kind
+    assert proof.target.backends
+    assert proof.target.settings is None
+
+
+def test_a_node_without_backend_counts_beside_the_one_that_has_it() -> None:
+    """With externalTrafficPolicy Local the same Service answers through its backend's node."""
+    one = check("etp-local-no-local-backend/external/windows-1/outside/tcp/backend-linux-1")
+    assert one.claim.outcome is Outcome.TIMED_OUT
+    proof = next(control.ask for control in one.controls if control.proves == "target")
+    assert proof.target.service == one.target.service
+    assert proof.target.backends == one.target.backends
+    assert proof.target.node != one.target.node
+    assert proof.target.role == "linux-1"
+
+
+def test_a_pod_without_backend_counts_beside_a_pod_of_the_backends_node() -> None:
+    """With internalTrafficPolicy Local the same Service answers the pods of its backend's node."""
+    one = check("itp-local-no-local-backend/windows-1/linux-1/other-node/tcp")
+    proofs = {control.proves: control.ask for control in one.controls}
+    assert proofs["target"].source.node == one.target.node
+    assert proofs["target"].target == one.target
+    assert proofs["vantage"].source == one.source
+    assert proofs["vantage"].target.kind is TargetKind.SERVICE_CLUSTERIP
+    assert proofs["vantage"].target.settings is None
+
+
+def test_backing_narrows_where_a_nodeports_backends_stand() -> None:
+    """Local means the asked node alone, elsewhere all roles' other nodes."""
+    ids = {one.id for one in plan("etp-local-client-address", "etp-local-no-local-backend").checks}
+    assert ids == {
+        "etp-local-client-address/external/linux-1/outside/tcp/backend-local",
+        "etp-local-client-address/external/windows-1/outside/tcp/backend-local",
+        "etp-local-no-local-backend/external/linux-1/outside/tcp/backend-linux-1",
+        "etp-local-no-local-backend/external/linux-1/outside/tcp/backend-windows-1",
+        "etp-local-no-local-backend/external/windows-1/outside/tcp/backend-linux-1",
+        "etp-local-no-local-backend/external/windows-1/outside/tcp/backend-windows-1",
+    }
+
+
+def test_the_loopback_address_is_proven_by_the_nodes_own_address() -> None:
+    """That nothing answers at 127.0.0.1 counts beside the same NodePort, asked from elsewhere."""
+    one = check("nodeport-localhost/windows-1/windows-1/same-node/tcp/backend-local")
+    assert one.target.kind is TargetKind.NODEPORT_LOCALHOST
+    proof = next(control.ask for control in one.controls if control.proves == "target")
+    assert proof.target.kind is TargetKind.NODEPORT
+    assert proof.target.node == one.target.node
+    assert proof.source.node != one.source.node
+
+
+def test_settings_stay_with_the_flow_that_states_them() -> None:
+    """Services of other flows over the same pods keep their names and have no such settings."""
+    both = plan("itp-local-own-node", "pod-to-service-clusterip")
+    services = {service.name: service.settings for service in both.services}
+    assert services["itp-local-server-windows-1-1"].internal_local
+    assert not services["svc-server-windows-1-1"].internal_local
+    assert services["svc-server-windows-1-1"].type == "NodePort"
+
+
+def test_one_label_with_two_meanings_is_an_error() -> None:
+    """Two flows cannot want one Service with different settings."""
+    one = made("one", ServiceSettings(label="twice", internal_traffic_policy="Local"))
+    two = made("two", ServiceSettings(label="twice"))
+    with pytest.raises(PlanError, match="twice-server-linux-1-1 with different settings"):
+        build(mixed(), [one, two])
+
+
+def test_an_external_name_needs_a_declared_name() -> None:
+    """Where the profile declares no name outside, an ExternalName Service is not asked."""
+    facts = mixed()
+    assert facts.external_target is not None
+    nameless = replace(facts, external_target=replace(facts.external_target, name=None))
+    flows = [flow for flow in FLOWS if flow.name == "service-external-name"]
+    whole = build(nameless, flows)
+    assert whole.checks == ()
+    assert {skip.reason for skip in whole.skips} == {
+        "the external target of the cluster profile has no name"
+    }

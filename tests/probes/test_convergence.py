@@ -1,0 +1,41 @@
+"""What is waited for before a check is asked: whatever can answer, and nothing that never will."""
+
+from dataclasses import replace
+
+from nettests.model.check import Check, Control
+from nettests.model.service import ServiceSettings
+from nettests.model.words import TargetKind
+from nettests.probes.convergence import Pair, pairs_of
+from tests.probes.made import ask, check
+
+PROBES = {"n1": "probe-linux-1-1", "w1": "probe-windows-1-1"}
+
+
+def asked(settings: ServiceSettings | None, *controls: Control) -> Check:
+    """Return a check of a Service with these settings, from Windows, backed on the Linux node."""
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    stated = replace(question, target=replace(question.target, settings=settings))
+    return check(stated, *controls)
+
+
+def test_an_ordinary_service_is_waited_for_from_its_user() -> None:
+    """The asking pod itself polls the Service."""
+    pair = Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")
+    assert pairs_of(asked(None), PROBES) == {pair}
+
+
+def test_nobody_is_not_waited_for() -> None:
+    """A Service without endpoints never answers; the one that its control asks is waited for."""
+    ordinary = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    one = asked(
+        ServiceSettings(label="s", no_endpoints=True), Control(proves="target", ask=ordinary)
+    )
+    pair = Pair(TargetKind.SERVICE_CLUSTERIP, "svc-server-linux-1-1", "probe-windows-1-1")
+    assert pairs_of(one, PROBES) == {pair}
+
+
+def test_a_service_for_one_nodes_clients_is_waited_for_there() -> None:
+    """With internalTrafficPolicy Local only the backend's node can tell that it is served."""
+    local = ServiceSettings(label="s", internal_traffic_policy="Local")
+    pair = Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1")
+    assert pairs_of(asked(local), PROBES) == {pair}
