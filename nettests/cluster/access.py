@@ -5,7 +5,8 @@ Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +14,21 @@ from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.execute import Exec
-from nettests.cluster.wait import wait_for_pods
+from nettests.cluster.follow import delete_pod, follow_pod, log_of
+from nettests.cluster.wait import events_of, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 
 Object = dict[str, Any]
+
+
+@contextmanager
+def _as_channel() -> Iterator[None]:
+    """Where the API server is the means of asking, its failure is the channel's."""
+    try:
+        yield
+    except ClusterError as error:
+        raise ChannelError(error.message) from error
 
 
 @dataclass(slots=True)
@@ -34,10 +45,8 @@ class Access:
 
     def dry_run(self, item: Object) -> tuple[int, str]:
         """Ask for an object to be created without being stored; return status and body as they come."""
-        try:
+        with _as_channel():
             answer = dry_run(self.connection, item)
-        except ClusterError as error:
-            raise ChannelError(error.message) from error
         return answer.status, answer.text
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
@@ -62,6 +71,42 @@ class Access:
         return wait_for_pods(
             self.connection, namespace, names, ready=ready, stuck=stuck, on_change=on_change
         )
+
+    def follow_pod(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        settled: Callable[[Object], bool],
+        seconds: float,
+        stuck: float,
+    ) -> Object:
+        """Return a pod as soon as it is ``settled``, or as it is when it is given up."""
+        with _as_channel():
+            return follow_pod(
+                self.connection, namespace, name, settled=settled, seconds=seconds, stuck=stuck
+            )
+
+    def events_of(self, namespace: str, pod: str) -> list[Object]:
+        """Return a pod's events; none where they cannot be read."""
+        return events_of(self.connection, namespace, pod)
+
+    def log_of(self, namespace: str, pod: str, container: str) -> str:
+        """Return a container's log."""
+        with _as_channel():
+            return log_of(self.connection, namespace, pod, container)
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Delete a pod by its own grace period; what fails is left to the end of the run."""
+        delete_pod(self.connection, namespace, name)
+
+    def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
+        """Return the API server's proxy to a pod."""
+        return PodProxy(self.connection, namespace, pod, port)
+
+    def port_forward(self, namespace: str, pod: str, port: int) -> HttpChannel:
+        """Return a port-forward to a pod."""
+        return PortForward(self.connection, namespace, pod, port)
 
     def open_exec(
         self, namespace: str, pod: str, container: str, *, node: str, at_once: int

@@ -98,7 +98,7 @@ def wait_for_pods(
     deadline = time.monotonic() + ready
 
     def events(name: str) -> Sequence[Object]:
-        return _events(connection, namespace, name)
+        return events_of(connection, namespace, name)
 
     while waited.pending:
         now = time.monotonic()
@@ -192,11 +192,12 @@ def _condition(pod: Object, kind: str) -> Object:
     return next((item for item in conditions if item["type"] == kind), {})
 
 
-def _events(connection: Connection, namespace: str, pod: str) -> Sequence[Object]:
+def events_of(connection: Connection, namespace: str, pod: str) -> list[Object]:
+    """Return the events about a pod; none where they cannot be read."""
     try:
         return connection.items(
             f"/api/v1/namespaces/{namespace}/events",
             fieldSelector=f"involvedObject.name={pod}",
         )
     except ClusterError:
-        return ()
+        return []

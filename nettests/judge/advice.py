@@ -27,6 +27,8 @@ _BY_OUTCOME = {
     "/etc/resolv.conf), ask the cluster DNS for the fully qualified name, and see whether the network "
     "plugin passes DNS settings to its pods",
     Outcome.REJECTED: "read the API server's message in the evidence",
+    Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
+    "the runtime's logs on its node",
 }
 
 _BY_CATEGORY = {

@@ -66,6 +66,20 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Afterwards:
+    """What is done with a Pod of the check's own once it has started, and what has to come of it.
+
+    ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
+    first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (ask for a
+    path at a port, the two ``words``). Output has to hold ``says``, whatever its case.
+    """
+
+    how: str
+    words: tuple[str, ...] = ()
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One of the things that a flow asks of the same place: the object varies, not the path.
 
@@ -73,8 +87,12 @@ class Case:
     questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
     of a ``Status`` spells it (``spec.hostPID``): rejected for another reason proves nothing.
     ``counter`` is the same object without what is in question: a rejection counts beside its
-    acceptance. ``outcome`` replaces the flow's claim. For ``INSPECT`` the label names the rule, and
-    ``when`` says what the rule is about (``overlay``, ``dsr`` …): elsewhere it is not asked.
+    acceptance. ``outcome`` replaces the flow's claim, and ``os`` keeps the case to nodes of that system.
+    For ``INSPECT`` the label names the rule, and ``when`` says what the rule is about (``overlay``,
+    ``dsr`` …): elsewhere it is not asked.
+
+    For ``START``, ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
+    another reason proves nothing. ``then`` is what is done once it has started.
     """
 
     label: str
@@ -83,6 +101,9 @@ class Case:
     counter: str = ""
     outcome: Outcome | None = None
     when: tuple[str, ...] = ()
+    os: OS | None = None
+    reasons: tuple[str, ...] = ()
+    then: Afterwards | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from nettests.parse import (
     nslookup,
     ping,
     resolve_dnsname,
+    start,
 )
 from nettests.parse.reading import Reading, probe_failed
 
@@ -32,6 +33,7 @@ PARSERS: Mapping[str, Parser] = {
     "http": http.read,
     "admission": admission.read,
     "inspection": inspection.read,
+    "start": start.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 

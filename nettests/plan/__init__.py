@@ -6,7 +6,7 @@ Everything but the loading of suite modules is pure; nothing here knows pytest o
 """
 
 from nettests.model.service import ServiceSettings
-from nettests.plan import cases
+from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm, flow, flow_of
@@ -24,5 +24,6 @@ __all__ = [
     "flow",
     "flow_of",
     "load",
+    "pods",
     "read_classes",
 ]

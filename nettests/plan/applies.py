@@ -4,6 +4,8 @@ Used by ``build`` for each check that is due. What a documented limitation forbi
 same: only what has no vantage, no target or no permission is skipped.
 """
 
+import json
+
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
@@ -29,14 +31,24 @@ def _no_permission(ask: Ask, facts: ClusterFacts) -> str:
         or ask.question is Question.PING
         or ask.resolver in {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
     )
-    denied = [entry for entry in facts.denied if entry.endswith(" pods/exec")]
-    return f"this identity may not {denied[0]}" if process and denied else ""
+    then = ask.case.then if ask.case else None
+    needed = " pods/exec" if process else _SUBRESOURCES.get(then.how, "") if then else ""
+    denied = [entry for entry in facts.denied if needed and entry.endswith(needed)]
+    return f"this identity may not {denied[0]}" if denied else ""
+
+
+_SUBRESOURCES = {
+    "exec": " pods/exec",
+    "log": " pods/log",
+    "pod-proxy": " pods/proxy",
+    "port-forward": " pods/portforward",
+}
 
 
 def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:
     """Windows nodes ask, and answer over UDP, through HostProcess containers (KEP-1981)."""
     nodes = []
-    if ask.source.kind is VantageKind.NODE:
+    if ask.source.kind is VantageKind.NODE or _makes_host_process(ask):
         nodes.append(facts.node(ask.source.node or ""))
     if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
         nodes.append(facts.node(ask.target.node or ""))
@@ -46,6 +58,14 @@ def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:
     fact = lacking[0].host_process
     known = "no" if fact.known else "not known to have"
     return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
+
+
+def _makes_host_process(ask: Ask) -> bool:
+    """Whether the Pod that is to start is a HostProcess pod."""
+    if ask.question is not Question.START or ask.case is None:
+        return False
+    context = json.loads(ask.case.object)["spec"].get("securityContext") or {}
+    return bool((context.get("windowsOptions") or {}).get("hostProcess"))
 
 
 def _lacks_host_process(node: NodeFacts) -> bool:

@@ -124,6 +124,8 @@ def _skip(flow: Flow, check_id: str, reason: str) -> Skip:
 
 def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
     for case in flow.cases:
+        if case.os not in {None, cell.source.os if cell.source else None}:
+            continue
         yield _Due(flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case)
     if flow.cases:
         return

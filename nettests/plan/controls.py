@@ -25,6 +25,8 @@ from nettests.plan.cast import (
 )
 
 _PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
+_OPENED = {"pod-proxy", "port-forward"}
+"""What may fail to be opened: the counter-case is opened in the same way."""
 _IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
 _CLOSED = {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT}
 
@@ -55,7 +57,9 @@ def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ..
 def _without_a_path(ask: Ask) -> Iterator[Control]:
     """Yield the case's own counter-case: the same object without what is in question is accepted."""
     if ask.case is not None and ask.case.counter:
-        counter = Case(label="counter", object=ask.case.counter)
+        then = ask.case.then
+        again = then if then and then.how in _OPENED else None
+        counter = Case(label="counter", object=ask.case.counter, then=again)
         yield Control(proves="path", ask=replace(ask, case=counter))
 
 

@@ -1,7 +1,7 @@
 """Make the probes stand and ask them: resident agnhost pods, node vantages, the external vantage.
 
 ``objects`` are what is deployed, ``deploy`` makes it stand, ``addresses`` and ``commands`` turn a
-question into what is asked (pure), ``examine`` asks what has no path, ``asking`` asks and writes down, ``attempts`` repeats with positive
+question into what is asked (pure), ``examine`` and ``starting`` ask what has no path, ``asking`` asks and writes down, ``attempts`` repeats with positive
 controls, ``convergence`` waits for Services, ``observe`` does all of it concurrently. The cluster is
 met through the protocols in ``seams``; nothing here judges.
 """
@@ -12,11 +12,13 @@ from nettests.probes.deploy import deploy
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.external import External
+from nettests.probes.objects import Blank
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
 
 __all__ = [
     "Asker",
+    "Blank",
     "Deployment",
     "Directory",
     "External",

@@ -2,7 +2,7 @@
 
 Beside ``asking``: an examiner does for one ``Question`` what ``commands`` and the control channels do for
 packets. Its answer is written to the journal like any other and read by the parser that it names. What
-an answer means is not known here.
+an answer means is not known here. ``starting`` is the examiner that makes Pods.
 """
 
 import json

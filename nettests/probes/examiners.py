@@ -1,15 +1,21 @@
 """Who answers which question without a path in a run: one examiner for each ``Question``."""
 
 from nettests.model.facts import ClusterFacts
+from nettests.model.profile import Timing
 from nettests.model.words import Question
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.inspect import Inspection
-from nettests.probes.seams import ApiServer
+from nettests.probes.objects import Blank
+from nettests.probes.seams import Examined
+from nettests.probes.starting import Starting
 
 
-def examiners(api: ApiServer, namespace: str, facts: ClusterFacts) -> dict[Question, Examiner]:
+def examiners(
+    api: Examined, blank: Blank, facts: ClusterFacts, timing: Timing
+) -> dict[Question, Examiner]:
     """Return who asks the questions without a path in a run."""
     return {
-        Question.ADMIT: Admission(api=api, namespace=namespace),
+        Question.ADMIT: Admission(api=api, namespace=blank.namespace),
         Question.INSPECT: Inspection(api=api, facts=facts),
+        Question.START: Starting(pods=api, blank=blank, facts=facts, timing=timing),
     }

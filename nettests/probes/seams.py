@@ -56,6 +56,51 @@ class ApiServer(Protocol):
         """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
 
+class Pods(Protocol):
+    """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
+
+    def create(self, item: Object) -> Object:
+        """Create an object and return it as stored; ``ClusterError`` when it is refused."""
+
+    def follow_pod(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        settled: Callable[[Object], bool],
+        seconds: float,
+        stuck: float,
+    ) -> Object:
+        """Return a pod as soon as it is ``settled``, or as it is when it is given up.
+
+        It is given up after ``seconds``, and after ``stuck`` in a state that does not heal by itself.
+        """
+
+    def events_of(self, namespace: str, pod: str) -> list[Object]:
+        """Return a pod's events; none where they cannot be read."""
+
+    def log_of(self, namespace: str, pod: str, container: str) -> str:
+        """Return a container's log."""
+
+    def delete_pod(self, namespace: str, name: str) -> None:
+        """Delete a pod by its own grace period; what fails is left to the end of the run."""
+
+    def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
+        """Return the API server's proxy to a pod."""
+
+    def port_forward(self, namespace: str, pod: str, port: int) -> HttpChannel:
+        """Return a port-forward to a pod."""
+
+    def open_exec(
+        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+    ) -> ExecChannel:
+        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
+
+
+class Examined(ApiServer, Pods, Protocol):
+    """The cluster as far as questions without a path need it."""
+
+
 class Recorder(Protocol):
     """The journal as far as probes write it."""
 

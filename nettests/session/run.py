@@ -195,12 +195,13 @@ class Run:
         access = Access(self.prepared.connection)
         namespace = f"nettests-{self.run_id}"
         self._touched = True
+        labels = ownership(self.run_id).labels
         deployment = probes.deploy(
             access,
             plan,
             facts,
             namespace=namespace,
-            labels=ownership(self.run_id).labels,
+            labels=labels,
             profile=profile,
             on_progress=self._deploying,
         )
@@ -215,7 +216,12 @@ class Run:
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
-            examiners=probes.examiners(access, namespace, facts),
+            examiners=probes.examiners(
+                access,
+                probes.Blank(namespace=namespace, labels=labels, image=profile.image),
+                facts,
+                profile.timing,
+            ),
         )
         try:
             probes.Observer(asker, plan.checks, problems, self._tell).run()

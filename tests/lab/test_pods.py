@@ -276,3 +276,34 @@ def _restarts(found: Any) -> int:
 def _ended(found: Any) -> Any:
     statuses = found.status.container_statuses or ()
     return statuses[0].state.terminated if statuses else None
+
+
+@pytest.mark.parametrize(
+    ("node", "context", "message"),
+    [
+        ("linux-1", {}, "container has runAsNonRoot and image will run as root"),
+        ("linux-1", {"runAsUser": 0}, "container's runAsUser breaks non-root policy"),
+        ("win-1", {}, "container's runAsUser (ContainerAdministrator) which will be regarded as root"),
+        (
+            "win-1",
+            {"windowsOptions": {"runAsUserName": "containeradministrator"}},
+            "will break non-root policy",
+        ),
+    ],
+)  # fmt: skip
+def test_run_as_non_root_refuses_the_administrator(
+    lab: Lab, node: str, context: dict[str, Any], message: str
+) -> None:
+    """A container that would run as root, or as ContainerAdministrator, is not made."""
+    name = f"root-{node}-{len(message)}"
+    lab.create(pod(name, node, securityContext={"runAsNonRoot": True, **context}, args=["pause"]))
+    found = lab.until_pod(name, lambda it: waiting(it) == "CreateContainerConfigError")
+    assert message in found.status.container_statuses[0].state.waiting.message
+
+
+def test_run_as_non_root_admits_other_users(lab: Lab) -> None:
+    """A user that is not root, or not the administrator, runs."""
+    windows = {"runAsNonRoot": True, "windowsOptions": {"runAsUserName": "ContainerUser"}}
+    linux = {"runAsNonRoot": True, "runAsUser": 1000}
+    assert lab.run("user-windows", "win-1", securityContext=windows, args=["pause"])
+    assert lab.run("user-linux", "linux-1", securityContext=linux, args=["pause"])

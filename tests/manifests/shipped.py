@@ -8,6 +8,7 @@ from nettests.expect import Limitation, Manifest
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
+from nettests.model.words import CheckClass
 from nettests.plan import Flow, build, load
 from nettests.resources import manifests_path, suites_path
 
@@ -36,8 +37,8 @@ def flows() -> tuple[Flow, ...]:
 
 
 def planned(facts: ClusterFacts) -> tuple[Check, ...]:
-    """Return all checks of the shipped suites on a cluster."""
-    return build(facts, flows()).checks
+    """Return all checks of the shipped suites on a cluster, those of every class."""
+    return build(facts, flows(), frozenset(CheckClass)).checks
 
 
 def expectations(

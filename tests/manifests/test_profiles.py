@@ -11,6 +11,7 @@ import pytest
 
 from nettests.expect import Manifest
 from tests.facts import PROFILES, Shape, cluster_facts
+from tests.manifests.pods import pod_lines
 from tests.manifests.shipped import deciding, expectations, manifests, planned
 
 DNS = {
@@ -53,22 +54,6 @@ NEW_WITH_DSR = {
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
 }
-FIELDS = {
-    r"windows-(pod|container)-fields/api/.*appArmorProfile$": (
-        "podos-forbidden-pod-apparmor: accepted"
-    ),
-    r"windows-pod-fields/api/hostUsers$": "userns-hostusers-absent: accepted",
-    r"windows-pod-fields/api/securityContext.seLinuxChangePolicy$": (
-        "podos-forbidden-pod-selinux-change-policy-absent: accepted"
-    ),
-    r"windows-pod-fields/api/securityContext.supplementalGroupsPolicy$": (
-        "podos-forbidden-pod-supplemental-groups-policy-absent: accepted"
-    ),
-    r"windows-container-fields/api/.*procMount$": (
-        "podos-forbidden-container-procmount: unspecified"
-    ),
-}
-WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
 LOOPBACK = {r"nodeport-localhost/linux-1/": "nodeport-localhost-linux: unspecified"}
 NOBODY = {
     r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out",
@@ -107,8 +92,6 @@ TABLE: dict[str, dict[str, str]] = {
         **ICMP,
         **NODES,
         **OLD,
-        **FIELDS,
-        **WHOLE,
         **NO_DSR,
         **LOOPBACK,
         **NOBODY,
@@ -121,8 +104,6 @@ TABLE: dict[str, dict[str, str]] = {
         **ICMP,
         **NODES,
         **OLD,
-        **FIELDS,
-        **WHOLE,
         **REMOTE_PODS,
         **LOOPBACK,
         **NOBODY,
@@ -136,7 +117,6 @@ TABLE: dict[str, dict[str, str]] = {
         **DNS,
         **TAINT,
         **ICMP,
-        **WHOLE,
         **NODES,
         **NEW_WITH_DSR,
         **LOOPBACK,
@@ -161,7 +141,6 @@ TABLE: dict[str, dict[str, str]] = {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,
         **OLD,
-        **WHOLE,
         **on_roles((2, 3), NEW),
         **LOOPBACK,
     },
@@ -172,14 +151,15 @@ TABLE: dict[str, dict[str, str]] = {
 def test_a_profiles_limitations_are_exactly_these(profile: str) -> None:
     """Every check that the table names is decided by that limitation, and no other check by any."""
     facts = cluster_facts(profile)
+    lines = TABLE[profile] | pod_lines(profile)
     due = {
         check.id: said
         for check in planned(facts)
-        for pattern, said in TABLE[profile].items()
+        for pattern, said in lines.items()
         if re.match(pattern, check.id)
     }
     assert deciding(facts) == due
-    for pattern in TABLE[profile]:
+    for pattern in lines:
         assert any(re.match(pattern, check) for check in due), pattern
 
 

@@ -19,7 +19,7 @@ from nettests.lab.node.environment import ConfigError, command_line, variables
 from nettests.lab.node.guests import Guests, Read, Write
 from nettests.lab.node.health import Health
 from nettests.lab.node.logs import ContainerLog
-from nettests.lab.node.machine import machine_of
+from nettests.lab.node.machine import breaks_non_root, machine_of
 from nettests.lab.node.probes import ProbeFailedError, Prober
 from nettests.lab.node.status import ContainerView
 
@@ -212,6 +212,9 @@ class Container:
 
     def _prepare(self, image: images.Image) -> Process:
         sandbox, node = self._sandbox, self._node
+        refusal = breaks_non_root(node, self._pod, self._spec)
+        if refusal is not None:
+            raise ConfigError(refusal)
         facts = {
             "status.podIP": str(sandbox.address),
             "status.podIPs": str(sandbox.address),

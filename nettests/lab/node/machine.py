@@ -1,5 +1,7 @@
 """A container's view of OS, name, network and resolver (``interfaces.Machine``), made from its pod."""
 
+from typing import Any
+
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Machine
 from nettests.lab.node.context import NodeContext, Sandbox
@@ -7,6 +9,7 @@ from nettests.lab.topology import OS, NodeSpec
 
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
+_ROOT_ON_WINDOWS = "ContainerAdministrator"
 _HYPER_V = b"\x00\x15\x5d"
 _CNI = b"\x0a\x58"
 
@@ -52,6 +55,40 @@ def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> 
         if name:
             return str(name)
     return _HOST_USER if host_process else _CONTAINER_USER
+
+
+def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None:
+    """Say why ``runAsNonRoot`` keeps the container from being made, as the kubelet does, or nothing.
+
+    After ``verifyRunAsNonRoot`` of ``pkg/kubelet/kuberuntime``; every image here runs as root, or as
+    ContainerAdministrator, unless the pod says otherwise.
+    """
+    if not _effective(pod, container, "runAsNonRoot"):
+        return None
+    metadata = pod["metadata"]
+    where = (
+        f'(pod: "{metadata["name"]}_{metadata["namespace"]}({metadata["uid"]})", '
+        f"container: {container['name']})"
+    )
+    if node.spec.os is OS.WINDOWS:
+        options = {**_windows_options(pod["spec"]), **_windows_options(container)}
+        name = str(options.get("runAsUserName") or _ROOT_ON_WINDOWS)
+        if name.lower() != _ROOT_ON_WINDOWS.lower():
+            return None
+        return (
+            f"container's runAsUser ({name}) which will be regarded as root identity and will "
+            f"break non-root policy {where}"
+        )
+    user = _effective(pod, container, "runAsUser")
+    if user is None:
+        return f"container has runAsNonRoot and image will run as root {where}"
+    return None if user else f"container's runAsUser breaks non-root policy {where}"
+
+
+def _effective(pod: Json, container: Json, field: str) -> Any:
+    """Return a field of the security context; the container's own wins."""
+    contexts = ((container.get("securityContext") or {}), pod["spec"].get("securityContext") or {})
+    return next((one[field] for one in contexts if one.get(field) is not None), None)
 
 
 def _windows_options(holder: Json) -> Json:

@@ -1,0 +1,134 @@
+"""Read what became of a Pod of the check's own: that it started, or why not, and what came of it then.
+
+Started is Ready, or ended with success. A Pod that stays away for a reason of its own (its container,
+its admission by the kubelet) fails to start; one that no node takes or whose image does not come says
+nothing, unless the case asks for just that. Afterwards, output that holds what it should conforms.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line, probe_failed
+from nettests.parse.sources import same_address
+from nettests.parse.taxonomy import classify
+
+Json = dict[str, Any]
+
+NOT_ITS_OWN = (
+    "Unschedulable",
+    "SchedulerError",
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "RegistryUnavailable",
+)
+"""Reasons of the surroundings, not of the Pod."""
+SANDBOX = "FailedCreatePodSandBox"
+"""The event of a Pod that waits for its network and says nothing of it in its status."""
+QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
+
+
+def started(pod: Json) -> bool:
+    """Whether a Pod is Ready, or ended with success."""
+    status = pod.get("status", {})
+    conditions = status.get("conditions") or []
+    ready = any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
+    return ready or status.get("phase") == "Succeeded"
+
+
+def settled(pod: Json, reasons: Sequence[str]) -> bool:
+    """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case asks."""
+    status = pod.get("status", {})
+    return started(pod) or status.get("phase") == "Failed" or _shows(_own_words(status), reasons)
+
+
+def read(raw: Raw) -> Reading:
+    """Read one answer; ``context`` holds the case's ``reasons``, ``then`` and ``says``."""
+    try:
+        record = json.loads(raw.stdout)
+        status = record["status"]
+    except (ValueError, KeyError, TypeError):
+        return probe_failed(f"no record of a Pod: {raw.stdout}")
+    if not started(record):
+        return _not_started(status, record.get("events") or [], raw)
+    if raw.context.get("then"):
+        return _afterwards(status, record.get("then") or {}, raw)
+    return Reading(outcome=Outcome.STARTED, detail=f"started, {_addresses(status)}")
+
+
+def _not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
+    reasons = raw.context.get("reasons", "").splitlines()
+    # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
+    told = [f"{one['reason']}: {one['message']}" for one in events if one.get("type") == "Warning"]
+    own = list(_own_words(status)) or [text for text in told if text.startswith(SANDBOX)]
+    why = (
+        "; ".join(dict.fromkeys(own or told[-1:]))
+        or f"phase {status.get('phase')}, no reason given"
+    )
+    if reasons and not _shows([*own, *told], reasons):
+        return probe_failed(f"it did not start, but not for {' or '.join(reasons)}: {why}")
+    if not reasons and (not own or _shows(own, NOT_ITS_OWN)):
+        return probe_failed(f"it did not start for a reason that is not its own: {why}")
+    return Reading(outcome=Outcome.FAILS_TO_START, detail=one_line(why))
+
+
+def _own_words(status: Json) -> Iterator[str]:
+    """Yield what the Pod's status says of why it is not there: reason and message, each once."""
+    # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
+    if status.get("reason"):
+        yield f"{status['reason']}: {status.get('message', '')}"
+    for kind in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(kind) or []:
+            state = container.get("state") or {}
+            # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
+            # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
+            said = state.get("waiting") or state.get("terminated") or {}
+            if said.get("reason", "Completed") not in QUIET:
+                code = f" ({said['exitCode']})" if said.get("exitCode") else ""
+                yield f"{container['name']}: {said['reason']}{code}: {said.get('message', '')}"
+            elif "running" in state and not container.get("ready") and kind == "containerStatuses":
+                yield f"{container['name']}: runs, but is not Ready"
+    # sample: {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 …"}
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            yield f"{condition.get('reason', '')}: {condition.get('message', '')}"
+
+
+def _shows(texts: Sequence[str] | Iterator[str], wanted: Sequence[str]) -> bool:
+    return any(word.lower() in text.lower() for text in texts for word in wanted)
+
+
+def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
+    how, says = raw.context["then"], raw.context.get("says", "")
+    if how == "address":
+        return _address(status, raw)
+    if "error" in then:
+        outcome = classify(str(then["error"]), raw.client_os)
+        if outcome is None or outcome.positive:
+            return probe_failed(f"{how}: {then['error']}")
+        return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
+    code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
+    good = code == 0 and then.get("status", 200) == 200 and says.lower() in output.lower()
+    said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
+    wanted = "" if good else f" instead of {says!r}"
+    return Reading(
+        outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
+        detail=one_line(f"{how}: it said {said}{wanted}" + (f", exit code {code}" if code else "")),
+    )
+
+
+def _address(status: Json, raw: Raw) -> Reading:
+    own = str(status.get("podIP") or "")
+    if not own:
+        return probe_failed("the Pod started, but its status has no address")
+    nodes = raw.context.get("client-node", "")
+    same = same_address(own, nodes)
+    detail = f"{_addresses(status)}, its node has {nodes}"
+    return Reading(outcome=Outcome.CONFORMS if same else Outcome.DEVIATES, detail=detail)
+
+
+def _addresses(status: Json) -> str:
+    listed = [item["ip"] for item in status.get("podIPs") or [] if item.get("ip")]
+    return f"the Pod's address is {', '.join(listed) or 'not known'}"

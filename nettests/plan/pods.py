@@ -1,0 +1,86 @@
+"""Pods of a check's own, and the cases that let them start.
+
+Used by suites beside ``flow``. Pure construction: on which node a Pod is made, with which labels and
+image, is decided when it is asked for.
+"""
+
+import json
+from typing import Any
+
+from nettests.model.check import Afterwards, Case
+from nettests.model.words import OS, Outcome
+
+Json = dict[str, Any]
+
+HTTP = 8080
+SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
+"""agnhost's arguments for a Pod that answers HTTP requests."""
+
+
+def container(name: str = "first", *args: str, **fields: Any) -> Json:
+    """Return a container of the run's image; without ``args`` it waits for its end."""
+    return {"name": name, "args": list(args or ("pause",)), **fields}
+
+
+def server(name: str = "first", **fields: Any) -> Json:
+    """Return a container that answers HTTP requests, Ready once it does unless ``fields`` say how."""
+    probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1}
+    return container(name, *SERVER, **{"readinessProbe": probe, **fields})
+
+
+def pod(*containers: Json, **spec: Any) -> Json:
+    """Return a Pod of these containers, or of one that waits."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {},
+        "spec": {"containers": list(containers or (container(),)), **spec},
+    }
+
+
+def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, ...] = ()) -> Case:
+    """Return a case whose Pod starts; ``reasons`` are for limitations that say it does not."""
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=Outcome.STARTED,
+        os=os,
+        reasons=reasons,
+    )
+
+
+def fails(label: str, item: Json, *reasons: str, os: OS | None = None) -> Case:
+    """Return a case whose Pod does not start, for one of these reasons, while a plain one does."""
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=Outcome.FAILS_TO_START,
+        os=os,
+        reasons=reasons,
+    )
+
+
+def after(
+    label: str,
+    item: Json,
+    how: str,
+    *words: str,
+    says: str = "",
+    os: OS | None = None,
+    counter: Json | None = None,
+) -> Case:
+    """Return a case whose Pod starts, and then does as it should: see ``Afterwards``."""
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(counter or pod()),
+        outcome=Outcome.CONFORMS,
+        os=os,
+        then=Afterwards(how=how, words=words, says=says),
+    )
+
+
+def _text(item: Json) -> str:
+    return json.dumps(item, sort_keys=True)

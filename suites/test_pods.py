@@ -1,0 +1,284 @@
+"""Whether Pods start on each role's nodes, with which network, and what stops them.
+
+Each check makes a Pod of its own and removes it. A failure counts only for a reason that is the Pod's
+own, and beside a plain Pod that starts on the same node.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow, pods
+
+WINDOWS = Source(
+    document="Kubernetes documentation, Windows containers in Kubernetes",
+    section="Compatibility and limitations",
+    address="https://kubernetes.io/docs/concepts/windows/intro/",
+)
+POD_OS = Source(document="KEP-2802, Identify Windows pods", section="Kubelet")
+HOST_PROCESS = Source(
+    document="Kubernetes documentation, Create a Windows HostProcess Pod",
+    section="HostProcess Pod configuration requirements",
+    address="https://kubernetes.io/docs/tasks/configure-pod-container/create-hostprocess-pod/",
+)
+NETWORKING = Source(
+    document="Kubernetes documentation, Pods",
+    section="Pod networking",
+    address="https://kubernetes.io/docs/concepts/workloads/pods/#pod-networking",
+)
+HOST_NETWORK = Source(
+    document="Kubernetes API reference, PodSpec",
+    section="hostNetwork",
+    address="https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
+)
+IMAGES = Source(
+    document="Microsoft, Windows container version compatibility",
+    section="Windows Server host OS compatibility",
+    address="https://learn.microsoft.com/virtualization/windowscontainers/deploy-containers/version-compatibility",
+)
+USERS = Source(
+    document="Kubernetes documentation, Configure RunAsUserName for Windows pods and containers",
+    section="Set the Username for a Pod",
+    address="https://kubernetes.io/docs/tasks/configure-pod-container/configure-runasusername/",
+)
+PROBES = Source(
+    document="Kubernetes documentation, Liveness, Readiness, and Startup Probes",
+    section="Types of probe",
+    address="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-probes",
+)
+HOOKS = Source(
+    document="Kubernetes documentation, Container Lifecycle Hooks",
+    section="Container hooks",
+    address="https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/",
+)
+
+LOCAL = f"127.0.0.1:{pods.HTTP}"
+BASE = "mcr.microsoft.com/windows/nanoserver"
+OTHER_BUILD = ("no match for platform in manifest", "does not match the host operating system")
+USER = {"windowsOptions": {"runAsUserName": "ContainerUser"}}
+ADMINISTRATOR = {
+    "runAsNonRoot": True,
+    "windowsOptions": {"runAsUserName": "ContainerAdministrator"},
+}
+SYSTEM = {"windowsOptions": {"hostProcess": True, "runAsUserName": r"NT AUTHORITY\SYSTEM"}}
+WAIT = ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
+
+COMPOSED = (
+    pods.starts("one-container", pods.pod(pods.server())),
+    pods.starts(
+        "init-container",
+        pods.pod(pods.server(), initContainers=[pods.container("before", "dns-suffix")]),
+    ),
+    pods.after(
+        "two-containers",
+        pods.pod(pods.container(), pods.server("second"), hostname="witness"),
+        "exec",
+        *("curl", "-sS", "-m", "5", f"http://{LOCAL}/hostname"),
+        says="witness",
+    ),
+)
+MISPLACED = tuple(
+    pods.fails(f"{other}-pod", pods.pod(os={"name": other}), "PodOSNotSupported", os=own)
+    for other, own in (("linux", OS.WINDOWS), ("windows", OS.LINUX))
+)
+HOST = (pods.after("address", pods.pod(hostNetwork=True), "address", says="node"),)
+HOST_PROCESS_POD = (
+    pods.after(
+        "address",
+        pods.pod({**pods.container(), "command": WAIT}, hostNetwork=True, securityContext=SYSTEM),
+        "address",
+        says="node",
+        os=OS.WINDOWS,
+    ),
+)
+BUILDS = tuple(
+    pods.starts(
+        label,
+        pods.pod({"name": "base", "image": f"{BASE}:{tag}", "command": ["cmd", "/c", "ver"]}),
+        os=OS.WINDOWS,
+        reasons=OTHER_BUILD,
+    )
+    for label, tag in (("ltsc2019", "1809"), ("ltsc2022", "ltsc2022"), ("ltsc2025", "ltsc2025"))
+)
+NAMED = (
+    pods.after(
+        "pod",
+        pods.pod(securityContext=USER),
+        "exec",
+        "whoami",
+        says="containeruser",
+        os=OS.WINDOWS,
+    ),
+    pods.after(
+        "container",
+        pods.pod(pods.container(securityContext=USER)),
+        "exec",
+        "whoami",
+        says="containeruser",
+        os=OS.WINDOWS,
+    ),
+)
+NON_ROOT = (
+    pods.fails("administrator", pods.pod(securityContext=ADMINISTRATOR), "non-root", os=OS.WINDOWS),
+    pods.starts("user", pods.pod(securityContext={"runAsNonRoot": True, **USER}), os=OS.WINDOWS),
+)
+PROBED = tuple(
+    pods.starts(name, pods.pod(pods.server(readinessProbe={**handler, "periodSeconds": 1})))
+    for name, handler in (
+        ("http", {"httpGet": {"port": pods.HTTP, "path": "/hostname"}}),
+        ("tcp", {"tcpSocket": {"port": pods.HTTP}}),
+        ("exec", {"exec": {"command": ["/agnhost", "connect", "--timeout=1s", LOCAL]}}),
+    )
+)
+HOOK = pods.starts(
+    "post-start-hook",
+    pods.pod(pods.server(lifecycle={"postStart": {"exec": {"command": ["hostname"]}}})),
+)
+MIXED = tuple(
+    pods.fails(
+        f"{other}-container",
+        pods.pod(pods.container(), {"name": "other", "image": image}),
+        "no match for platform in manifest",
+        os=own,
+    )
+    for other, own, image in (
+        ("linux", OS.WINDOWS, "registry.k8s.io/coredns/coredns:v1.11.1"),
+        ("windows", OS.LINUX, f"{BASE}:ltsc2022"),
+    )
+)
+
+
+@flow(
+    "pod-starts",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=COMPOSED,
+    facts=("plat-multi-container-pod", "plat-nodeselector-label", "plat-taint-convention"),
+    sources=(NETWORKING,),
+)
+def test_pod_starts(verdict: Judgement) -> None:
+    """A Pod starts on the node that it selects and tolerates; its containers reach each other on localhost."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-of-other-os",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=MISPLACED,
+    facts=("plat-pod-os-kubelet-reject",),
+    sources=(POD_OS,),
+)
+def test_pod_of_other_os(verdict: Judgement) -> None:
+    """A Pod whose os.name is not its node's is rejected by the kubelet."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "mixed-os-pod",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=MIXED,
+    check_class=CheckClass.COSTLY,
+    facts=("plat-mixed-os-pod",),
+    sources=(WINDOWS,),
+)
+def test_mixed_os_pod(verdict: Judgement) -> None:
+    """A Pod with containers of both systems does not start: a node has no image of the other."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-host-network",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=HOST,
+    facts=("hostnet-non-hostprocess", "hostnet-api-osname"),
+    sources=(HOST_NETWORK,),
+)
+def test_pod_host_network(verdict: Judgement) -> None:
+    """A Pod with hostNetwork has its node's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hostprocess-pod-network",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=HOST_PROCESS_POD,
+    facts=("flow-hostprocess-pod-net",),
+    sources=(HOST_PROCESS,),
+)
+def test_hostprocess_pod_network(verdict: Judgement) -> None:
+    """A HostProcess pod has its node's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-image-build",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=BUILDS,
+    check_class=CheckClass.COSTLY,
+    facts=("plat-kernel-image-match",),
+    sources=(IMAGES, WINDOWS),
+)
+def test_windows_image_build(verdict: Judgement) -> None:
+    """A container of a base image for Windows starts on a Windows node."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-run-as-user-name",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=NAMED,
+    facts=("sec-runasusername", "sec-podsecuritycontext-scope"),
+    sources=(USERS,),
+)
+def test_windows_run_as_user_name(verdict: Judgement) -> None:
+    """A container runs as the user that runAsUserName names, on the pod or on the container."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-run-as-non-root",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=NON_ROOT,
+    facts=("sec-runasnonroot",),
+    sources=(WINDOWS,),
+)
+def test_windows_run_as_non_root(verdict: Judgement) -> None:
+    """With runAsNonRoot no container starts as ContainerAdministrator, and others do."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-probes",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(*PROBED, HOOK),
+    facts=("flow-kubelet-probes",),
+    sources=(PROBES, HOOKS),
+)
+def test_pod_probes(verdict: Judgement) -> None:
+    """A readiness probe by HTTP, TCP or exec passes once the container serves, and a postStart hook runs."""
+    assert verdict.accepted, verdict.message

@@ -1,0 +1,131 @@
+"""Following one pod: what ends it, over real sockets."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nettests.cluster import Connection, connect
+from nettests.cluster.follow import delete_pod, follow_pod
+from nettests.errors import ClusterError
+from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
+
+Object = dict[str, Any]
+
+
+def pod(phase: str) -> Object:
+    """Return a pod in that phase."""
+    return {"metadata": {"name": "one"}, "status": {"phase": phase}}
+
+
+def listing(*pods: Object) -> Reply:
+    """Return a list of pods."""
+    return Reply(body={"metadata": {"resourceVersion": "5"}, "items": list(pods)})
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Connection, dict[str, list[Reply]], Api]]:
+    """An API server whose lists and watches answer in turn, the last one for ever."""
+    queues: dict[str, list[Reply]] = {"list": [listing()], "watch": [], "other": [Reply(body={})]}
+
+    def answer(request: Request) -> Reply:
+        if request.path == "/version":
+            return Reply(body={"gitVersion": "v1.29.4"})
+        kind = "watch" if "watch=" in request.path else "list"
+        queue = queues[kind if request.method == "GET" else "other"]
+        return queue.pop(0) if len(queue) > 1 else queue[0]
+
+    with serving(answer) as api:
+        yield connect(write_kubeconfig(tmp_path / "k", api.url), None), queues, api
+
+
+def follow(
+    connection: Connection,
+    settled: Callable[[Object], bool],
+    *,
+    seconds: float = 5,
+    stuck: float = 5,
+) -> Object:
+    """Follow the pod ``one``."""
+    return follow_pod(connection, "ns", "one", settled=settled, seconds=seconds, stuck=stuck)
+
+
+def running(found: Object) -> bool:
+    """Whether the pod runs."""
+    return bool(found["status"]["phase"] == "Running")
+
+
+def test_the_pod_is_returned_as_soon_as_it_is_settled(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """Its event ends the waiting, and only that pod is asked for."""
+    connection, queues, api = served
+    queues["list"] = [listing(pod("Pending"))]
+    queues["watch"] = [
+        Reply(chunks=({"type": "BOOKMARK", "object": {}},
+                      {"type": "MODIFIED", "object": pod("Running")}))
+    ]  # fmt: skip
+    assert follow(connection, running) == pod("Running")
+    asked = [one.path for one in api.requests if "/pods" in one.path]
+    assert asked
+    assert all("fieldSelector=metadata.name%3Done" in path for path in asked)
+
+
+def test_expired_and_cut_watches_are_resumed(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """Neither ends the waiting."""
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Pending")), listing(pod("Pending")), listing(pod("Running"))]
+    queues["watch"] = [Reply(chunks=({"type": "ERROR", "object": {"code": 410}},)), Reply(cut=True)]
+    assert follow(connection, running) == pod("Running")
+
+
+def test_a_pod_that_never_settles_is_returned_as_it_is(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """The deadline ends the waiting with the last state."""
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Pending"))]
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    assert follow(connection, running, seconds=0.2) == pod("Pending")
+
+
+def test_a_stuck_pod_is_given_up_before_the_deadline(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """A state that does not heal ends the waiting after its own time."""
+    connection, queues, _ = served
+    state = {"waiting": {"reason": "ImagePullBackOff"}}
+    stuck = pod("Pending")
+    stuck["status"]["containerStatuses"] = [{"name": "c", "state": state}]
+    queues["list"] = [listing(stuck)]
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    deadline = time.monotonic() + 60
+    assert follow(connection, running, seconds=60, stuck=0.1) == stuck
+    assert time.monotonic() < deadline
+
+
+def test_a_pod_that_never_appears_is_an_error(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """Nothing is known of it, and a missing permission is said at once."""
+    connection, queues, _ = served
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    with pytest.raises(ClusterError, match="never appeared"):
+        follow(connection, running, seconds=0.1)
+    queues["list"] = [status(403, "Forbidden", "pods is forbidden")]
+    with pytest.raises(ClusterError, match="pods is forbidden"):
+        follow(connection, running)
+
+
+def test_a_deletion_that_fails_is_left_to_the_end_of_the_run(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """The answer of the check does not depend on it."""
+    connection, queues, api = served
+    queues["other"] = [status(403, "Forbidden", "pods is forbidden")]
+    delete_pod(connection, "ns", "one")
+    assert api.requests[-1].path == "/api/v1/namespaces/ns/pods/one"

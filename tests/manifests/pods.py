@@ -1,0 +1,50 @@
+"""What is expected of pods on the lab's profiles: the lines of the golden list about admission and start."""
+
+from collections.abc import Iterator
+
+from tests.facts import PROFILES
+
+OLD_FIELDS = {
+    r"windows-(pod|container)-fields/api/.*appArmorProfile$": (
+        "podos-forbidden-pod-apparmor: accepted"
+    ),
+    r"windows-pod-fields/api/hostUsers$": "userns-hostusers-absent: accepted",
+    r"windows-pod-fields/api/securityContext.seLinuxChangePolicy$": (
+        "podos-forbidden-pod-selinux-change-policy-absent: accepted"
+    ),
+    r"windows-pod-fields/api/securityContext.supplementalGroupsPolicy$": (
+        "podos-forbidden-pod-supplemental-groups-policy-absent: accepted"
+    ),
+    r"windows-container-fields/api/.*procMount$": (
+        "podos-forbidden-container-procmount: unspecified"
+    ),
+}
+WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
+IMAGES = {
+    17763: ("plat-kernel-image-match", "ltsc2022", "ltsc2025"),
+    20348: ("plat-kernel-image-match-20348", "ltsc2019", "ltsc2025"),
+    26100: ("plat-kernel-image-match-26100", "ltsc2019"),
+}
+"""The images that do not start on a node of each build, and the entry that says so."""
+
+
+def pod_lines(profile: str) -> dict[str, str]:
+    """Return patterns of ids and what decides them, by the profile's release and its nodes' builds."""
+    shape = PROFILES[profile]
+    minor = int(shape.kubernetes.split(".")[1])
+    lines = dict(OLD_FIELDS if minor < 30 else {})
+    lines |= WHOLE if minor < 34 else {}
+    for number, build in enumerate(_builds(profile), 1):
+        role = f"windows-{number}"
+        entry, *others = IMAGES[build]
+        names = "|".join(others)
+        lines[rf"windows-image-build/{role}/({names})$"] = f"{entry}: fails_to_start"
+        lines[rf"pod-host-network/{role}/address$"] = "hostnet-non-hostprocess: deviates"
+    return lines
+
+
+def _builds(profile: str) -> Iterator[int]:
+    shape = PROFILES[profile]
+    for text in shape.builds or (shape.build,):
+        if text:
+            yield int(text.split(".")[0])

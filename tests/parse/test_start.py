@@ -1,0 +1,190 @@
+"""What is read of a Pod that was to start: that it did, why not, and what came of it then."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nettests.model.observation import Attempt
+from nettests.model.words import Outcome
+from nettests.parse import read_raw, start
+from tests.parse.raws import raw
+
+Json = dict[str, Any]
+
+READY: Json = {
+    "phase": "Running",
+    "podIP": "10.244.3.5",
+    "podIPs": [{"ip": "10.244.3.5"}],
+    "conditions": [{"type": "Ready", "status": "True"}],
+}
+REJECTED: Json = {
+    "phase": "Failed",
+    "reason": "PodOSNotSupported",
+    "message": "Pod was rejected: Failed to admit pod as the OS field doesn't match node OS",
+}
+UNSCHEDULABLE: Json = {
+    "phase": "Pending",
+    "conditions": [
+        {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.",
+        }
+    ],
+}
+
+
+def waiting(reason: str, message: str = "") -> Json:
+    """Return the status of a Pod whose container waits."""
+    state = {"waiting": {"reason": reason, "message": message}}
+    return {"phase": "Pending", "containerStatuses": [{"name": "first", "state": state}]}
+
+
+NO_PLATFORM = waiting("ErrImagePull", "no match for platform in manifest: not found")
+NON_ROOT = waiting(
+    "CreateContainerConfigError", "container has runAsNonRoot and image will run as root"
+)
+WRONG_BUILD: Json = {
+    "phase": "Failed",
+    "containerStatuses": [
+        {
+            "name": "base",
+            "state": {
+                "terminated": {
+                    "exitCode": 128,
+                    "reason": "StartError",
+                    "message": "hcs::CreateComputeSystem: The container operating system does not "
+                    "match the host operating system.: unknown",
+                }
+            },
+        }
+    ],
+}
+UNREADY: Json = {
+    "phase": "Running",
+    "conditions": [{"type": "Ready", "status": "False"}],
+    "containerStatuses": [{"name": "first", "ready": False, "state": {"running": {}}}],
+}
+SANDBOX = {
+    "type": "Warning",
+    "reason": "FailedCreatePodSandBox",
+    "message": "Failed to create pod sandbox: no HNS network",
+}
+
+
+def attempt(record: Json, client_os: str = "windows", **context: str) -> Attempt:
+    """Return what a record reads as."""
+    text = json.dumps(record)
+    return read_raw(raw("start", stdout=text, client_os=client_os, context=context))
+
+
+@pytest.mark.parametrize("status", [READY, {"phase": "Succeeded"}], ids=["ready", "ended well"])
+def test_ready_or_ended_with_success_is_started(status: Json) -> None:
+    """A Pod that serves and one that did its work have both started."""
+    assert attempt({"status": status}).outcome is Outcome.STARTED
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (REJECTED, "PodOSNotSupported: Pod was rejected"),
+        (NON_ROOT, "first: CreateContainerConfigError: container has runAsNonRoot"),
+        (WRONG_BUILD, "base: StartError (128): hcs::CreateComputeSystem"),
+        (UNREADY, "first: runs, but is not Ready"),
+    ],
+    ids=["rejected", "config", "build", "unready"],
+)
+def test_a_reason_of_its_own_is_a_failure_to_start(status: Json, said: str) -> None:
+    """The kubelet's and the runtime's reasons are the Pod's own, and the detail tells them."""
+    read = attempt({"status": status})
+    assert read.outcome is Outcome.FAILS_TO_START
+    assert said in read.detail
+
+
+@pytest.mark.parametrize(
+    "status",
+    [UNSCHEDULABLE, NO_PLATFORM, waiting("ImagePullBackOff"), waiting("ContainerCreating"), {}],
+    ids=["unschedulable", "pull", "back-off", "creating", "nothing"],
+)
+def test_a_reason_of_the_surroundings_says_nothing(status: Json) -> None:
+    """No node, no image and no reason at all leave the question open."""
+    assert attempt({"status": status}).outcome is Outcome.PROBE_FAILED
+
+
+def test_a_sandbox_that_fails_is_told_by_events() -> None:
+    """A Pod that waits for its network fails to start for the reason of its event."""
+    read = attempt({"status": waiting("ContainerCreating"), "events": [SANDBOX]})
+    assert read.outcome is Outcome.FAILS_TO_START
+    assert "no HNS network" in read.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "reasons", "outcome"),
+    [
+        (NO_PLATFORM, "no match for platform\nhost operating system", Outcome.FAILS_TO_START),
+        (WRONG_BUILD, "no match for platform\nhost operating system", Outcome.FAILS_TO_START),
+        (REJECTED, "PodOSNotSupported", Outcome.FAILS_TO_START),
+        (NON_ROOT, "PodOSNotSupported", Outcome.PROBE_FAILED),
+        (UNSCHEDULABLE, "PodOSNotSupported", Outcome.PROBE_FAILED),
+        (READY, "PodOSNotSupported", Outcome.STARTED),
+    ],
+)
+def test_a_case_may_ask_for_its_reasons(status: Json, reasons: str, outcome: Outcome) -> None:
+    """A failure for another reason than the case asks for is no answer."""
+    assert attempt({"status": status}, reasons=reasons).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("address", "outcome"),
+    [("172.30.0.13", Outcome.CONFORMS), ("10.244.3.5", Outcome.DEVIATES), ("", Outcome.PROBE_FAILED)],
+)  # fmt: skip
+def test_the_address_is_compared_with_the_nodes(address: str, outcome: Outcome) -> None:
+    """The node's address conforms, another one deviates, none says nothing."""
+    record = {"status": {**READY, "podIP": address}}
+    context = {"then": "address", "says": "node", "client-node": "fd00::13,172.30.0.13"}
+    assert attempt(record, **context).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("then", "outcome"),
+    [
+        ({"exit_code": 0, "stdout": "User Manager\\ContainerUser\r\n"}, Outcome.CONFORMS),
+        ({"exit_code": 0, "stdout": "user manager\\containeradministrator"}, Outcome.DEVIATES),
+        ({"exit_code": 1, "stdout": "containeruser"}, Outcome.DEVIATES),
+        ({"status": 404, "stdout": "containeruser"}, Outcome.DEVIATES),
+        ({"error": "exec in start-1 was cut: reset"}, Outcome.PROBE_FAILED),
+        (
+            {"error": "port-forward to start-1: dial tcp 10.244.3.5:80: connectex: No connection "
+             "could be made because the target machine actively refused it."},
+            Outcome.REFUSED,
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_done_afterwards_conforms_or_deviates(then: Json, outcome: Outcome) -> None:
+    """Output holds what it should; a channel's failure counts only where its text is known."""
+    record = {"status": READY, "then": then}
+    assert attempt(record, then="exec", says="containeruser").outcome is outcome
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null"])
+def test_what_is_no_record_says_nothing(text: str) -> None:
+    """A broken record is never guessed at."""
+    assert read_raw(raw("start", stdout=text)).outcome is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize(
+    ("status", "reasons", "settled"),
+    [
+        (READY, (), True),
+        (REJECTED, (), True),
+        (NON_ROOT, (), False),
+        (NON_ROOT, ("runAsNonRoot",), True),
+        (NO_PLATFORM, ("no match for platform",), True),
+        (UNREADY, (), False),
+    ],
+)
+def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], settled: bool) -> None:
+    """Started, failed, or failing in the way that the case asks for."""
+    assert start.settled({"status": status}, reasons) is settled

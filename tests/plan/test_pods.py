@@ -1,0 +1,61 @@
+"""Cases whose Pods start: on which systems they are asked, and when they cannot be."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Plan
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import OS, CheckClass, Question
+from nettests.plan import build, load
+from nettests.resources import suites_path
+from tests.plan.clusters import cluster, mixed, node
+
+FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
+
+
+def plan(facts: ClusterFacts) -> Plan:
+    """Return what is planned of all flows that let Pods start."""
+    return build(facts, FLOWS, frozenset(CheckClass))
+
+
+def test_a_case_of_one_system_is_asked_there_alone() -> None:
+    """Windows' own fields are asked on Windows nodes, and a Pod of another system on either."""
+    checks = plan(mixed()).checks
+    assert {c.source.os for c in checks if c.flow == "windows-run-as-user-name"} == {OS.WINDOWS}
+    assert {c.id for c in checks if c.flow == "pod-of-other-os"} == {
+        "pod-of-other-os/linux-1/windows-pod",
+        "pod-of-other-os/windows-1/linux-pod",
+    }
+
+
+def test_every_case_has_a_counter_case() -> None:
+    """A Pod that does not start counts beside one that does."""
+    for check in plan(mixed()).checks:
+        assert [control.proves for control in check.controls] == ["path"], check.id
+
+
+def test_no_resident_pod_is_needed() -> None:
+    """The check makes its own."""
+    assert plan(mixed()).pods == ()
+
+
+@pytest.mark.parametrize(
+    ("denied", "flow"),
+    [("create pods/exec", "windows-run-as-user-name")],
+)
+def test_what_the_identity_may_not_do_is_skipped(denied: str, flow: str) -> None:
+    """A command in the Pod needs the permission to run one; other Pods start all the same."""
+    whole = plan(replace(mixed(), denied=(denied,)))
+    assert {skip.reason for skip in whole.skips if skip.flow == flow} == {
+        f"this identity may not {denied}"
+    }
+    assert any(c.flow == "pod-probes" for c in whole.checks)
+
+
+def test_host_process_pods_need_nodes_that_run_them() -> None:
+    """Where a node has no HostProcess containers the Pod is not made, and the reason says so."""
+    facts = cluster(node("linux-1", 1), node("windows-1", 1, host_process=False))
+    found = [skip for skip in plan(facts).skips if skip.flow == "hostprocess-pod-network"]
+    assert [skip.id for skip in found] == ["hostprocess-pod-network/windows-1/address"]
+    assert "has no HostProcess containers" in found[0].reason
