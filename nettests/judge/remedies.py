@@ -29,5 +29,13 @@ REMEDIES = {
     "ones and flanneld ends",
     "vxlan-port": "set Port to 4789 in net-conf.json of Flannel's ConfigMap, and open UDP 4789 both ways",
     "vxlan-options": "remove DirectRouting and GBP from net-conf.json of Flannel's ConfigMap",
+    "calico-build": "install KB4571748 or later on Windows Server 2019, a current update on 2022: Calico's "
+    "policies need DSR",
+    "antrea-alone": "remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
+    "ipv4-address": "give the node an IPv4 address: Windows supports IPv4 or both families, never IPv6 alone",
+    "overlay-pods-ipv4": "the documents deny IPv6 on overlay: see which plugin gave it, and ask the flows "
+    "over it before anything relies on it",
+    "calico-pods-ipv4": "the documents deny IPv6 with Calico on Windows: see which pool gave it, and ask the "
+    "flows over it before anything relies on it",
 }
 UNKNOWN_RULE = "compare what was found with what the documents demand"

@@ -56,6 +56,8 @@ _SUBJECTS: Mapping[str, tuple[str, Reader, frozenset[str]]] = {
     "kernelspace": ("kube-proxy's mode", _mode, frozenset({"kernelspace"})),
     "dsr": ("DSR", _dsr, frozenset({"on"})),
     "kube-proxy-pod": ("kube-proxy", _proxy_pod, frozenset({"pod"})),
+    "antrea": ("the network plugin", _plugin, frozenset({"antrea"})),
+    "calico": ("the network plugin", _plugin, frozenset({"calico"})),
     "flannel": ("the network plugin", _plugin, frozenset({"flannel"})),
     "windows": ("the number of Windows nodes", _windows, frozenset({"some"})),
     "vxlan": ("the plugin's backend", _backend, frozenset({"vxlan"})),

@@ -54,19 +54,19 @@ def windows_taint(evidence: Evidence) -> Finding:
 
 def update_not_broken(evidence: Evidence) -> Finding:
     """The update of July 2024 for Windows Server 2022 broke container networking."""
-    build = _build(evidence)
+    build = build_of(evidence)
     return finding(build != BROKEN, str(build), f"any build but {BROKEN} (KB5040437)")
 
 
 def overlay_update(evidence: Evidence) -> Finding:
     """Overlay networks need KB4489899 on Windows Server 2019."""
-    build = _build(evidence)
+    build = build_of(evidence)
     return finding(build >= FIRST_OVERLAY, str(build), f"{FIRST_OVERLAY} (KB4489899) or later")
 
 
 def dsr_update(evidence: Evidence) -> Finding:
     """DSR needs an HNS that has it: on Windows Server 2019 the update of May 2020."""
-    build = _build(evidence)
+    build = build_of(evidence)
     return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (May 2020) or later")
 
 
@@ -106,7 +106,7 @@ def vxlan_options(evidence: Evidence) -> Finding:
     return finding(not given, " and ".join(given) or "neither", "neither DirectRouting nor GBP")
 
 
-def _build(evidence: Evidence) -> WindowsBuild:
+def build_of(evidence: Evidence) -> WindowsBuild:
     """Return the node's build; a rule about updates needs its patch level."""
     build = WindowsBuild.parse(str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"]))
     if not build.patch_known:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import kube_proxy, node
+from nettests.parse.rules import kube_proxy, node, plugin
 from nettests.parse.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
@@ -25,4 +25,9 @@ RULES: Mapping[str, Rule] = {
     "vxlan-network-id": Rule(readings=(node.FLANNEL,), judge=node.vxlan_network_id),
     "vxlan-port": Rule(readings=(node.FLANNEL,), judge=node.vxlan_port),
     "vxlan-options": Rule(readings=(node.FLANNEL,), judge=node.vxlan_options),
+    "calico-build": Rule(readings=(node.NODE,), judge=plugin.calico_build),
+    "antrea-alone": Rule(readings=(kube_proxy.PODS,), judge=plugin.antrea_alone),
+    "ipv4-address": Rule(readings=(node.NODE,), judge=plugin.ipv4_address),
+    "overlay-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
+    "calico-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
 }

@@ -1,0 +1,86 @@
+"""Rules about network plugins and address families that API objects tell: Calico, Antrea, IPv6.
+
+Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``, "IPv4/IPv6 dual-stack"
+(Windows support) and "Networking on Windows" (limitations).
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.kube_proxy import PODS
+from nettests.parse.rules.node import NODE, build_of
+
+FIRST_CALICO = {
+    17763: WindowsBuild(17763, 1432),
+    20348: WindowsBuild(20348, 169),
+}
+ANTREA_ALONE = KubernetesVersion(1, 13)
+"""From this release on Antrea serves all Services itself, and kube-proxy must not run."""
+
+
+def calico_build(evidence: Evidence) -> Finding:
+    """Calico needs an update of Windows Server 2019 and one of Windows Server 2022."""
+    build = build_of(evidence)
+    needed = FIRST_CALICO.get(build.build, FIRST_CALICO[17763])
+    return finding(build >= needed, str(build), f"{needed} or later for Calico")
+
+
+def antrea_alone(evidence: Evidence) -> Finding:
+    """No kube-proxy runs beside Antrea."""
+    pods = evidence.items(PODS)
+    proxies = [name for name in map(_name, pods) if name.startswith("kube-proxy")]
+    demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
+    if not proxies:
+        return finding(True, "no Pod of kube-proxy", demand)  # noqa: FBT003
+    version = _antrea(pods)
+    return finding(version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand)
+
+
+def ipv4_address(evidence: Evidence) -> Finding:
+    """A Windows node has an IPv4 address: its components do not work with IPv6 alone."""
+    status = evidence.object(NODE).get("status", {})
+    addresses = [item["address"] for item in status.get("addresses") or [] if _is_ip(item)]
+    if not addresses:
+        raise UnreadableError("the node's status has no address")
+    found = any(ipaddress.ip_address(address).version == 4 for address in addresses)
+    return finding(found, ", ".join(addresses), "an IPv4 address: IPv6 alone is not supported")
+
+
+def pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods have IPv4 addresses only, as overlay networks and Calico leave it on Windows."""
+    addresses = list(_addresses(evidence.items(PODS)))
+    if not addresses:
+        raise UnreadableError("no Pod on the node has an address of the Pod network")
+    ipv6 = [str(address) for address in addresses if address.version == 6]
+    found = ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses"
+    return finding(not ipv6, found, "no IPv6 address of a Pod: this network has no IPv6 on Windows")
+
+
+def _addresses(
+    pods: list[Object],
+) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    for pod in pods:
+        if not pod.get("spec", {}).get("hostNetwork"):
+            for entry in pod.get("status", {}).get("podIPs") or []:
+                yield ipaddress.ip_address(entry["ip"])
+
+
+def _antrea(pods: list[Object]) -> KubernetesVersion:
+    for pod in pods:
+        for container in pod["spec"]["containers"]:
+            # sample: antrea/antrea-agent-windows:v2.2.0
+            found = re.search(r"/antrea[\w-]*:(v\d[\d.]*)", str(container.get("image", "")))
+            if found:
+                return KubernetesVersion.parse(found[1])
+    raise UnreadableError("kube-proxy runs, and no image on the node tells Antrea's version")
+
+
+def _is_ip(address: Object) -> bool:
+    return address.get("type") in {"InternalIP", "ExternalIP"}
+
+
+def _name(pod: Object) -> str:
+    return str(pod["metadata"]["name"])

@@ -1,0 +1,83 @@
+"""What network plugins and address families demand of Windows nodes, as API objects tell."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, cases, flow
+
+CALICO = Source(
+    document="Calico documentation, Requirements for Windows nodes",
+    section="Windows requirements",
+    address="https://docs.tigera.io/calico/latest/getting-started/kubernetes/windows-calico/requirements",
+)
+CALICO_LIMITS = Source(
+    document="Calico documentation, Limitations and known issues of Windows",
+    section="Feature limitations",
+    address="https://docs.tigera.io/calico/latest/getting-started/kubernetes/windows-calico/limitations",
+)
+ANTREA = Source(
+    document="Antrea documentation, Deploying Antrea on Windows",
+    section="Requirements",
+    address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
+)
+DUAL_STACK = Source(
+    document="Kubernetes documentation, IPv4/IPv6 dual-stack",
+    section="Windows support",
+    address="https://kubernetes.io/docs/concepts/services-networking/dual-stack/",
+)
+LIMITATIONS = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="Limitations",
+    address="https://kubernetes.io/docs/concepts/services-networking/windows-networking/",
+)
+
+
+@flow(
+    "windows-plugin-demands",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("calico-build", "calico"),
+        cases.rule("antrea-alone", "antrea"),
+    ),
+    facts=("cni-calico-min-os", "cni-antrea"),
+    sources=(CALICO, ANTREA),
+)
+def test_windows_plugin_demands(verdict: Judgement) -> None:
+    """A Windows node is what its network plugin demands: patched for Calico, without kube-proxy for Antrea."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-address-families",
+    source=VantageKind.API,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(cases.rule("ipv4-address"),),
+    facts=("v6-single-stack",),
+    sources=(DUAL_STACK,),
+)
+def test_windows_address_families(verdict: Judgement) -> None:
+    """A Windows node has an IPv4 address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-pod-families",
+    source=VantageKind.POD,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("overlay-pods-ipv4", "overlay"),
+        cases.rule("calico-pods-ipv4", "calico"),
+    ),
+    facts=("v6-overlay", "v6-calico-eks"),
+    sources=(LIMITATIONS, CALICO_LIMITS),
+)
+def test_windows_pod_families(verdict: Judgement) -> None:
+    """Pods on Windows have no IPv6 address where an overlay network or Calico carries them."""
+    assert verdict.accepted, verdict.message
