@@ -195,6 +195,8 @@ def _target(due: _Due, players: Cast) -> Target:
     if kind is TargetKind.HEADLESS_NAME:
         return targets.headless(players.nodes, template)
     settings = due.flow.service
+    if cell.crowd is not None:
+        return targets.crowd(cell.crowd, due.flow.backends)
     if cell.backends is not None:
         return _over(due.flow, cell.backends)
     if settings is not None and (settings.no_endpoints or settings.external_name):
@@ -247,7 +249,7 @@ def _title(due: _Due) -> str:
     if due.case is not None:
         return f"{due.cell.path} {due.question.value} {due.case.label}"
     source = f"{due.cell.source.role} {due.flow.source.value}" if due.cell.source else "outside"
-    owner = due.cell.backends or due.cell.target
+    owner = due.cell.backends or due.cell.crowd or due.cell.target
     target = ""
     if owner is not None and due.cell.placement is not Placement.NOWHERE:
         target = due.cell.path.split("/")[1] + " "

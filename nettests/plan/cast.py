@@ -15,6 +15,9 @@ from nettests.model.words import OS, VantageKind
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
 
+CROWD = "crowd"
+"""How pods and Services are named where many backends are what matters."""
+
 EXTERNAL_PROBE = "external"
 API_PROBE = "api"
 
@@ -97,6 +100,19 @@ class Cast:
     def role_of(self, node: NodeFacts) -> Role:
         """Return the role that ``node`` plays in."""
         return next(role for role in self.roles if node in role.members)
+
+    @property
+    def crowd(self) -> Role:
+        """The role whose members hold many pods: a Linux one where there is one, for Linux pods are light."""
+        return min(self.roles, key=lambda role: (role.os is OS.WINDOWS, role.name))
+
+
+def crowd_pods(role: Role, count: int) -> dict[str, NodeFacts]:
+    """Return the names of so many server pods, each with its node: the role's members in turn."""
+    return {
+        f"{CROWD}-{number + 1:03}": role.members[number % len(role.members)]
+        for number in range(count)
+    }
 
 
 def cast(facts: ClusterFacts) -> Cast:

@@ -64,6 +64,8 @@ class Matrix(StrEnum):
     """Every role to a Service that nobody backs."""
     CLUSTER = "cluster"
     """The cluster as a whole, once: for questions to the API server."""
+    CROWD = "crowd"
+    """Every role to one Service with many backends, as many as the flow says."""
     EACH = "each"
     """Every role by itself: for questions about a node, or a Pod made on it."""
     EACH_WINDOWS = "each-windows"
@@ -109,6 +111,7 @@ class Flow:
     ``required`` makes a run worthless in which every check of the flow was skipped.
     ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
     ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
+    ``backends`` is how many pods stand behind the Service of ``Matrix.CROWD``.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Flow:
     required: bool = False
     check_class: CheckClass = CheckClass.DEFAULT
     dns_policy: str = ""
+    backends: int = 0
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -149,6 +153,11 @@ class Flow:
             raise PlanError(
                 f"flow {self.name} is required and of class {self.check_class.value}",
                 hint="what every run needs is asked in every run: leave one of the two out",
+            )
+        if (self.backends > 0) is not (self.matrix is Matrix.CROWD):
+            raise PlanError(
+                f"flow {self.name} says how many backends, or has the matrix crowd, but not both",
+                hint="Matrix.CROWD and backends belong together",
             )
 
     @property
@@ -194,6 +203,7 @@ def flow(
     required: bool = False,
     check_class: CheckClass = CheckClass.DEFAULT,
     dns_policy: str = "",
+    backends: int = 0,
 ) -> Callable[[Test], Test]:
     """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
@@ -223,6 +233,7 @@ def flow(
             required=required,
             check_class=check_class,
             dns_policy=dns_policy,
+            backends=backends,
         )
         setattr(test, _ATTRIBUTE, declared)
         return test

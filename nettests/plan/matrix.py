@@ -35,13 +35,16 @@ class Cell:
     backends: Role | None = None
     itself: bool = False
     """The source's own probe pod is the backend."""
+    crowd: Role | None = None
+    """The role on whose members many backends stand."""
 
     @property
     def path(self) -> str:
         """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``api``."""
         if self.placement is Placement.NOWHERE:
             return self.source.role if self.source else API
-        target = self.backends.name if self.backends else _name(self.target)
+        over = self.backends or self.crowd
+        target = over.name if over else _name(self.target)
         return f"{_name(self.source)}/{target}/{self.placement.value}"
 
     @property
@@ -173,6 +176,17 @@ def _roles(cast: Cast) -> Iterator[Cell | Gap]:
         yield from _left_out(cast, source, source.name)
 
 
+def _crowd(cast: Cast) -> Iterator[Cell | Gap]:
+    for source in cast.roles:
+        alone = source is cast.crowd and len(source.members) == 1
+        yield Cell(
+            source=source.first,
+            target=None,
+            placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
+            crowd=cast.crowd,
+        )
+
+
 def _sources(cast: Cast) -> Iterator[Cell | Gap]:
     for source in cast.roles:
         yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
@@ -226,6 +240,7 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.ITSELF: _itself,
     Matrix.NOBODY: _nobody,
     Matrix.CLUSTER: _cluster,
+    Matrix.CROWD: _crowd,
     Matrix.EACH: _each,
     Matrix.EACH_WINDOWS: _each_windows,
 }

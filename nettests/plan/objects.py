@@ -11,7 +11,16 @@ from nettests.model.check import Ask, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
 from nettests.model.words import Protocol, TargetKind, VantageKind
-from nettests.plan.cast import HEADLESS, Cast, node_vantage, pod_vantage, second_server, server
+from nettests.plan.cast import (
+    CROWD,
+    HEADLESS,
+    Cast,
+    crowd_pods,
+    node_vantage,
+    pod_vantage,
+    second_server,
+    server,
+)
 from nettests.plan.targets import NODE_PORTS
 
 POD_POLICIES = ("Default", "None")
@@ -25,7 +34,10 @@ _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 def pods_for(asks: Iterable[Ask], cast: Cast) -> tuple[ProbePod, ...]:
     """Return the pods that ask and answer, by name."""
+    asks = tuple(asks)
     every = {pod.name: pod for node in cast.nodes for pod in _possible(node)}
+    for ask in asks:
+        every |= _crowded(ask, cast)
     needed = {name for ask in asks for name in _needed(ask, cast)}
     return tuple(every[name] for name in sorted(needed))
 
@@ -85,6 +97,17 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
             role=node.role,
             dns_policy=vantage.dns_policy,
         )
+
+
+def _crowded(ask: Ask, cast: Cast) -> dict[str, ProbePod]:
+    """Return the pods behind a Service with many backends."""
+    if not (ask.target.service or "").startswith(f"{CROWD}-"):
+        return {}
+    places = crowd_pods(cast.crowd, len(ask.target.backends))
+    return {
+        name: ProbePod(name=name, purpose="server", node=node.name, os=node.os, role=node.role)
+        for name, node in places.items()
+    }
 
 
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:

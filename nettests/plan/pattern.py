@@ -22,6 +22,7 @@ _PATHS = {
     Matrix.ITSELF: "<role>/<role>/same-node",
     Matrix.NOBODY: "<role>",
     Matrix.CLUSTER: "api",
+    Matrix.CROWD: "<role>/<role>/{same-node,other-node}",
     Matrix.EACH: "<role>",
     Matrix.EACH_WINDOWS: "<role>",
 }

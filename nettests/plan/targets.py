@@ -10,7 +10,7 @@ from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
 from nettests.model.words import TargetKind
-from nettests.plan.cast import Role, probe, server, service
+from nettests.plan.cast import CROWD, Role, crowd_pods, probe, server, service
 
 FQDN = "{service}.{namespace}.svc.{domain}"
 PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
@@ -135,6 +135,12 @@ def affinity(role: Role, settings: ServiceSettings = AFFINITY) -> Target:
 def spread(role: Role) -> Target:
     """Return the Service without affinity over the same servers."""
     return _over(role, "spread")
+
+
+def crowd(role: Role, count: int) -> Target:
+    """Return the Service over ``count`` servers on the members of a role; larger ones hold smaller ones."""
+    over = _over(role, f"{CROWD}-{count}")
+    return replace(over, backends=tuple(crowd_pods(role, count)))
 
 
 def external_ip() -> Target:

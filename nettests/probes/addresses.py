@@ -130,6 +130,9 @@ class Directory:
                 found = self._external(target)
             case TargetKind.SERVICE_CLUSTERIP:
                 service = self.service(target.service)
+                if len(target.backends) > 1:  # in front of fewer than meant, it is another question
+                    for name in target.backends:
+                        self.pod(name)
                 found = self._of_service(service, str(of_family(service.addresses, family)))
             case _:  # the forms of a Service's name
                 found = self._of_service(self.service(target.service), self.name(target))
