@@ -129,14 +129,18 @@ class Directory:
             case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
                 found = self._external(target)
             case TargetKind.SERVICE_CLUSTERIP:
-                service = self.service(target.service)
-                if len(target.backends) > 1:  # in front of fewer than meant, it is another question
-                    for name in target.backends:
-                        self.pod(name)
+                service = self._complete(target)
                 found = self._of_service(service, str(of_family(service.addresses, family)))
             case _:  # the forms of a Service's name
                 found = self._of_service(self.service(target.service), self.name(target))
         return found
+
+    def _complete(self, target: Target) -> StandingService:
+        """Return the target's Service; in front of fewer backends than meant it is another question."""
+        if len(target.backends) > 1:
+            for name in target.backends:
+                self.pod(name)
+        return self.service(target.service)
 
     def _of_service(self, service: StandingService, host: str) -> Endpoint:
         """Return a Service's own ports; a name that leads past it leads to its target's ports."""

@@ -35,6 +35,7 @@ NODES = {r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-po
 OLD = {
     r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
     r"nodeport-from-local-node/windows-1/": "nodeport-local-from-node: timed_out",
+    r"service-65-backends/windows-1/": "svc-max-64-backends: timed_out",
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }

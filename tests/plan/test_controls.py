@@ -4,6 +4,7 @@ from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
     OS,
+    CheckClass,
     Outcome,
     Protocol,
     Question,
@@ -16,6 +17,7 @@ from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node, without
 
 FLOWS = load([suites_path()]).flows
+EVERY = frozenset(CheckClass)
 PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 
 
@@ -28,7 +30,7 @@ def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
 
 def every() -> tuple[Check, ...]:
     """Return all checks of a mixed cluster that send packets."""
-    return tuple(c for c in build(mixed(), FLOWS).checks if c.ask.question not in PATHLESS)
+    return tuple(c for c in build(mixed(), FLOWS, EVERY).checks if c.ask.question not in PATHLESS)
 
 
 def test_a_rejection_is_asked_beside_its_counter_case() -> None:

@@ -107,6 +107,13 @@ def test_what_every_run_needs_cannot_wait_to_be_enabled() -> None:
         declared(required=True, check_class=CheckClass.COSTLY)
 
 
+def test_many_backends_are_counted() -> None:
+    """A Service with many backends needs their number, and no other target has one."""
+    for changes in ({"matrix": Matrix.CROWD}, {"backends": 65}):
+        with pytest.raises(PlanError, match="how many backends"):
+            declared(**changes)
+
+
 def test_other_functions_declare_nothing() -> None:
     """Ordinary tests are not mistaken for flows."""
     assert flow_of(test_other_functions_declare_nothing) is None

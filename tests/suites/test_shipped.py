@@ -11,6 +11,8 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "service-64-backends",
+    "service-65-backends",
     "dns-headless-service",
     "dns-no-such-name",
     "dns-other-namespace",
