@@ -25,6 +25,12 @@ class Coverage:
     limitations: tuple[Limitation, ...]
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """The flows whose checks exercise the fact: those that name it, or else its limitations'."""
+        covered = {flow for entry in self.limitations for flow in entry.flows}
+        return self.flows or tuple(sorted(covered))
+
+    @property
     def covered(self) -> bool:
         """Whether any check exercises the fact."""
         return bool(self.flows or self.limitations)

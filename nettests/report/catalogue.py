@@ -77,8 +77,8 @@ def why(coverage: Coverage) -> str:
     """Return in plain words what exercises a fact, or why nothing does."""
     fact = coverage.fact
     parts = []
-    if coverage.flows:
-        parts.append(f"flows {', '.join(coverage.flows)}")
+    if coverage.asked:
+        parts.append(f"flows {', '.join(coverage.asked)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
     if fact.note:
@@ -91,7 +91,7 @@ def why(coverage: Coverage) -> str:
 
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
-    told = [_names("", coverage.flows)]
+    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.asked)]
     told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
     told.append(escape(fact.note))
     if not coverage.covered and fact.reason:
@@ -106,7 +106,8 @@ def _flows(flows: Sequence[Flow], entries: Sequence[Limitation]) -> str:
         decided = sorted({entry.id for entry in entries if flow.name in entry.flows})
         rows.append(
             [
-                "<br>".join(f"`{pattern}`" for pattern in patterns(flow)),
+                f'<a id="{flow.name}"></a>'
+                + "<br>".join(f"`{pattern}`" for pattern in patterns(flow)),
                 _claim(flow),
                 flow.check_class.value,
                 "<br>".join(_source(source) for source in flow.sources),

@@ -56,7 +56,7 @@ def test_the_catalogue_lists_facts_with_what_exercises_them() -> None:
     """A fact has its statement and, below, flows and limitations or the reason; totals come last."""
     lines = nettests("catalogue").output.splitlines()
     at = lines.index("  flow-pod-svc-fqdn: A Pod reaches a Service by its fully qualified name.")
-    assert lines[at + 1].strip() == "flows pod-to-service-fqdn"
+    assert "pod-to-service-fqdn" in lines[at + 1]
     assert any(line.strip().startswith("historic: ") for line in lines)
     assert lines[-1].startswith("236 facts: ")
     assert "without check or reason" not in lines[-1]
@@ -67,7 +67,7 @@ def test_the_catalogue_as_json_has_all_of_it(tmp_path: Path) -> None:
     file = manifest(tmp_path, fact="dns-fqdn")
     facts = json.loads(nettests("catalogue", "--json", "--limitations", file).output)
     fact = next(fact for fact in facts if fact["id"] == "dns-fqdn")
-    assert fact["flows"] == ["pod-to-service-fqdn"]
+    assert "pod-to-service-fqdn" in fact["flows"]
     assert fact["limitations"] == ["one-way-street"]
     assert fact["sources"][0]["document"].startswith("Kubernetes documentation")
 

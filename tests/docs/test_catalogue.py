@@ -1,5 +1,7 @@
 """The reference page of facts and flows is what suites and manifests say today."""
 
+import re
+
 from nettests.expect import ReasonKind
 from nettests.report.catalogue import render_catalogue
 from nettests.session.catalogue import survey
@@ -29,4 +31,12 @@ def test_every_fact_and_flow_has_a_row() -> None:
     for fact in made.catalogue.facts:
         assert text.count(f"\n| `{fact}` |") == 1, fact
     for flow in made.flows:
-        assert text.count(f"\n| `{flow.name}/") == 1, flow.name
+        assert text.count(f'\n| <a id="{flow.name}"></a>`{flow.name}/') == 1, flow.name
+
+
+def test_links_of_facts_lead_to_flows() -> None:
+    """Whoever reads a fact finds the ids of its checks."""
+    text = text_of(PAGE)
+    linked = set(re.findall(r"\(#([\w-]+)\)", text))
+    assert linked
+    assert linked <= set(re.findall(r'<a id="([\w-]+)"></a>', text))

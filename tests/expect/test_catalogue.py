@@ -106,6 +106,12 @@ def test_flows_and_limitations_cover_facts() -> None:
     }
 
 
+def test_a_fact_that_only_limitations_serve_is_asked_by_their_flows() -> None:
+    """Flows that name a fact come first; without any, those that its entries cover."""
+    found = cover(made(one="", two=""), {"some-flow": (), "a-flow": ("two",)}, ENTRIES)
+    assert [one.asked for one in found] == [("some-flow",), ("a-flow",)]
+
+
 def test_an_entry_for_flows_that_nobody_declares_covers_nothing() -> None:
     """Without a check there is nothing that a limitation could decide."""
     assert not cover(made(one=""), {"other-flow": ()}, ENTRIES)[0].covered
