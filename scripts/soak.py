@@ -23,6 +23,8 @@ PROFILES = (
     "win2019-overlay",
     "win2022-l2bridge-dsr",
     "win2022-overlay-dsr",
+    "antrea-transparent",
+    "azure-l2tunnel",
     "mixed-builds",
     "linux",
 )

@@ -33,7 +33,9 @@ class Shape:
     """Of both Windows nodes."""
     builds: tuple[str, ...] = ()
     """Of one Windows node each, every one in a role of its own."""
+    plugin: str = "flannel"
     driver: str = "l2bridge"
+    mode: str = "kernelspace"
     dsr: bool = False
     source_vip: bool = False
 
@@ -54,6 +56,21 @@ PROFILES = {
         driver="overlay",
         dsr=True,
         source_vip=True,
+    ),
+    "azure-l2tunnel": Shape(
+        kubernetes="1.33.5",
+        plugin="azure-cni",
+        backend="vnet",
+        build="20348.3207",
+        driver="l2tunnel",
+    ),
+    "antrea-transparent": Shape(
+        kubernetes="1.34.2",
+        plugin="antrea",
+        backend="vxlan",
+        build="20348.3207",
+        driver="transparent",
+        mode="none",
     ),
     "mixed-builds": Shape(
         kubernetes="1.33.5",
@@ -79,10 +96,10 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         context="test",
         nodes=tuple(nodes),
         cni=CniFacts(
-            plugin=known("flannel", ORIGIN),
+            plugin=known(shape.plugin, ORIGIN),
             backend=known(shape.backend, ORIGIN),
-            vni=unknown("host-gw") if shape.backend == "host-gw" else known(4096, ORIGIN),
-            vxlan_port=unknown("host-gw") if shape.backend == "host-gw" else known(4789, ORIGIN),
+            vni=unknown("host-gw") if shape.backend != "vxlan" else known(4096, ORIGIN),
+            vxlan_port=unknown("host-gw") if shape.backend != "vxlan" else known(4789, ORIGIN),
         ),
         pod_cidrs=known((ip_network("10.244.0.0/16"),), ORIGIN),
         service_cidrs=known((ip_network("10.96.0.0/16"),), ORIGIN),
@@ -149,8 +166,10 @@ def _windows(
         build=known(WindowsBuild.parse(build), "nodeInfo.kernelVersion"),
         proxy=KubeProxyFacts(
             version=known(version, ORIGIN),
-            mode=known("kernelspace", ORIGIN),
-            dsr=known(shape.dsr, "kube-proxy's log"),
+            mode=known(shape.mode, ORIGIN),
+            dsr=unknown("no kube-proxy runs")
+            if shape.mode == "none"
+            else known(shape.dsr, "kube-proxy's log"),
             source_vip=vip,
         ),
         driver=known(shape.driver, ORIGIN),

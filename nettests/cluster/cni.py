@@ -1,13 +1,15 @@
 """Read the network plugin: which one, its backend, overlay settings, and each node's driver.
 
-Pure. The plugin is known by its DaemonSets; Flannel's settings by its own ConfigMap and node
-annotations. Another plugin's driver is unknown unless the cluster profile states it.
+Pure. The plugin is known by its DaemonSets; its backend by its ConfigMap, and the driver by backend,
+node annotation, or the plugin itself where it makes one type of network only. What none of them says is
+unknown unless the cluster profile states it.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nettests.cluster import plugin_settings
 from nettests.model.facts import CniFacts, Fact, known, unknown
 from nettests.model.profile import StatedFacts
 from nettests.model.words import OS
@@ -30,8 +32,15 @@ DAEMON_SETS = {
 """Beginnings of DaemonSet names, and the plugin that they belong to."""
 
 BACKEND_ANNOTATION = "flannel.alpha.coreos.com/backend-type"
+PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge"}
+"""Plugins that make one type of HNS network only (Antrea's Windows design, EKS' user guide)."""
 FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
 """Flannel's backends on Windows and the HNS network that they make (flannel, pkg/backend)."""
+CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
+"""Calico's own networks on Windows; as a policy engine alone it has none."""
+BACKEND_DRIVERS = {"flannel": FLANNEL_DRIVERS, "calico": CALICO_DRIVERS}
+HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
+"""OVN-Kubernetes writes it on Windows nodes, which run an overlay network (hybrid overlay)."""
 STATED = "cluster profile"
 
 
@@ -46,16 +55,25 @@ def flannel_network(config_map: Object | None) -> Object:
 
 
 def facts_of(
-    daemon_sets: Sequence[Object], flannel: Object | None, flannel_origin: str, stated: StatedFacts
+    daemon_sets: Sequence[Object],
+    flannel: Object | None,
+    flannel_origin: str,
+    stated: StatedFacts,
+    config_maps: Mapping[str, Object] | None = None,
 ) -> CniFacts:
-    """Return the plugin's facts; what the profile states overrides what was read."""
+    """Return the plugin's facts; what the profile states overrides what was read.
+
+    ``config_maps`` are other plugins', by namespace and name.
+    """
     network = flannel_network(flannel).get("Backend") or {}
-    plugin = known(stated.cni_plugin, STATED) if stated.cni_plugin else _plugin(daemon_sets)
+    plugin = known(stated.cni_plugin, STATED) if stated.cni_plugin else plugin_of(daemon_sets)
     backend: Fact[str]
     if stated.cni_backend:
         backend = known(stated.cni_backend, STATED)
     elif network.get("Type"):
         backend = known(str(network["Type"]), flannel_origin)
+    elif plugin.value in plugin_settings.CONFIG_MAPS:
+        backend = plugin_settings.backend_of(plugin.value, config_maps or {})
     else:
         backend = unknown(f"{flannel_origin} does not name a backend")
     return CniFacts(
@@ -80,15 +98,21 @@ def driver_of(
         if annotated
         else (cni.backend.value, cni.backend.origin)
     )
-    if backend in FLANNEL_DRIVERS:
-        return known(FLANNEL_DRIVERS[backend], f"{origin}: {backend}")
+    drivers = BACKEND_DRIVERS.get(cni.plugin.value or "flannel", {})
+    if backend in drivers:
+        return known(drivers[backend], f"{origin}: {backend}")
+    if HYBRID_OVERLAY in annotations:
+        return known("overlay", f"node annotation {HYBRID_OVERLAY}")
+    if cni.plugin.value in PLUGIN_DRIVERS:
+        return known(PLUGIN_DRIVERS[cni.plugin.value], f"{cni.plugin.origin}: {cni.plugin.value}")
     return unknown(
         f"the HNS network type of {cni.plugin.value or 'an unknown plugin'} cannot be read "
         "from the API; state facts.cni.driver in the cluster profile"
     )
 
 
-def _plugin(daemon_sets: Sequence[Object]) -> Fact[str]:
+def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:
+    """Return the plugin that DaemonSets name; unknown when none or several do."""
     found: dict[str, str] = {}
     for item in daemon_sets:
         name = item["metadata"]["name"]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster import cni, kubeproxy, networks, nodes, permissions
+from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugin_settings
 from nettests.cluster.connection import ApiError, Connection, server_version
 from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, CniFacts, NodeFacts
@@ -63,6 +63,12 @@ def fetch(connection: Connection) -> Snapshot:
         if (found := _config_map(connection, name, reasons)) is not None
     }
     daemon_sets = _listed(connection, "/apis/apps/v1/daemonsets", reasons)
+    plugin = cni.plugin_of(daemon_sets).value or ""
+    config_maps |= {
+        name: found
+        for name in plugin_settings.CONFIG_MAPS.get(plugin, ())
+        if (found := _config_map(connection, name, reasons)) is not None
+    }
     by_space = _system_pods(connection, daemon_sets, reasons)
     pods = _proxy_pods(by_space)
     return Snapshot(
@@ -99,7 +105,13 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         FLANNEL_CONFIG_MAPS[0],
     )
     flannel = snapshot.config_maps.get(flannel_name)
-    plugin = cni.facts_of(snapshot.daemon_sets, flannel, f"ConfigMap {flannel_name}", profile.facts)
+    plugin = cni.facts_of(
+        snapshot.daemon_sets,
+        flannel,
+        f"ConfigMap {flannel_name}",
+        profile.facts,
+        snapshot.config_maps,
+    )
     pod_cidrs = networks.pod_cidrs(
         kubeadm,
         cni.flannel_network(flannel),
@@ -157,6 +169,7 @@ def _node(
         log=snapshot.proxy_logs.get(name, ""),
         config=kubeproxy.config_of(snapshot.config_maps.get("kube-system/kube-proxy")),
         reason=snapshot.reasons.get(f"log/{name}") or _no_pod(name, snapshot),
+        replaced=plugin_settings.serves_services(plugin.plugin.value, snapshot.config_maps),
     )
     annotations = node["metadata"].get("annotations") or {}
     return NodeFacts(

@@ -35,6 +35,8 @@ class ProxySources:
     config: Object | None = None
     reason: str = ""
     """Why something of the above is missing, for people."""
+    replaced: str = ""
+    """Where it stands that the network plugin serves Services itself; empty if it does not."""
 
 
 def config_of(config_map: Object | None) -> Object | None:
@@ -53,6 +55,8 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
     """Return kube-proxy's settings on one node; what the profile states overrides what was read."""
     settings = _settings(sources)
     windows = os is OS.WINDOWS
+    if windows and sources.pod is None and sources.replaced and not stated.mode:
+        return _replaced(sources.replaced)
     return KubeProxyFacts(
         version=_version(sources.pod),
         mode=known(stated.mode, STATED) if stated.mode else _mode(os, settings, sources),
@@ -62,6 +66,17 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
             if windows
             else unknown("a source VIP is a matter of Windows")
         ),
+    )
+
+
+def _replaced(where: str) -> KubeProxyFacts:
+    """Return the facts of a Windows node on which the network plugin serves Services itself."""
+    reason = f"no kube-proxy runs there ({where})"
+    return KubeProxyFacts(
+        version=unknown(reason),
+        mode=known("none", where),
+        dsr=unknown(reason),
+        source_vip=unknown(reason),
     )
 
 

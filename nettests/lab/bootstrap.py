@@ -1,20 +1,18 @@
-"""The objects a cluster has before any user comes: kubeadm's, Flannel's and sig-windows-tools' of them.
+"""The objects a cluster has before any user comes: kubeadm's, sig-windows-tools', the plugin's.
 
 Pure: profile in, (path, object) pairs out, in the order in which they must be created. Names, labels and
 contents follow what those installers write, because tools read settings there. The workloads among
 them become real pods; what their containers run is in ``node.system``.
 """
 
-import json
 from collections.abc import Iterator
 
+from nettests.lab import plugin_objects
 from nettests.lab.client import Json
-from nettests.lab.topology import OS, Profile
+from nettests.lab.topology import OS, Driver, Profile, ProxyMode
 
 API_PORT = 6443
 COREDNS_IMAGE = "registry.k8s.io/coredns/coredns:v1.11.1"
-FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
-FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
 
 _CORE = "/api/v1"
 _EVERYWHERE: list[Json] = [{"operator": "Exists"}]
@@ -42,22 +40,21 @@ _COREFILE = """.:53 {{
 
 def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     """Return (collection path, object) of everything; the API server has made its own already."""
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-flannel"}}
-    yield f"{_CORE}/namespaces", namespace
+    for name in plugin_objects.namespaces(profile):
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        yield f"{_CORE}/namespaces", namespace
     yield from _kubernetes_endpoints(profile)
     yield _config_map("kube-system", "kubeadm-config", _kubeadm_config(profile))
     yield _config_map("kube-system", "kube-proxy", {"config.conf": _kube_proxy_config(profile)})
     corefile = _COREFILE.format(domain=profile.cluster_domain)
     yield _config_map("kube-system", "coredns", {"Corefile": corefile})
-    yield _config_map(
-        "kube-flannel",
-        "kube-flannel-cfg",
-        {"net-conf.json": json.dumps(_net_conf(profile), indent=2)},
-    )
+    for item in plugin_objects.settings(profile):
+        yield _config_map(item.namespace, item.name, item.data)
     yield _dns_service(profile)
     yield _coredns()
     yield from _kube_proxies(profile)
-    yield from _flannels(profile)
+    for one in plugin_objects.daemons(profile):
+        yield _daemon(one.namespace, one.name, one.labels, one.container, one.os)
 
 
 def control_plane_address(profile: Profile) -> str:
@@ -145,13 +142,6 @@ def _kube_proxy_config(profile: Profile) -> str:
     )
 
 
-def _net_conf(profile: Profile) -> Json:
-    backend: Json = {"Type": profile.cni.backend}
-    if profile.cni.backend == "vxlan":
-        backend |= {"VNI": profile.cni.vni, "Port": profile.cni.vxlan_port}
-    return {"Network": str(profile.cluster_cidr), "EnableNFTables": True, "Backend": backend}
-
-
 def _dns_service(profile: Profile) -> tuple[str, Json]:
     labels = {"k8s-app": "kube-dns", "kubernetes.io/name": "CoreDNS"}
     ports = [
@@ -206,22 +196,20 @@ def _kube_proxies(profile: Profile) -> Iterator[tuple[str, Json]]:
         ],
         "env": [_node_name()],
     }
-    yield _daemon("kube-system", "kube-proxy", "kube-proxy", linux, OS.LINUX)
-    if not any(node.os is OS.WINDOWS for node in profile.nodes):
-        return
-    yield _daemon(
-        "kube-system",
-        "kube-proxy-windows",
-        "kube-proxy-windows",
-        _windows_kube_proxy(profile),
-        OS.WINDOWS,
-    )
+    yield _kube_proxy("kube-proxy", linux, OS.LINUX)
+    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    if windows and profile.kube_proxy.mode is not ProxyMode.NONE:
+        yield _kube_proxy("kube-proxy-windows", _windows_kube_proxy(profile), OS.WINDOWS)
+
+
+def _kube_proxy(name: str, container: Json, os: OS) -> tuple[str, Json]:
+    return _daemon("kube-system", name, {"k8s-app": name}, container, os)
 
 
 def _windows_kube_proxy(profile: Profile) -> Json:
     """Return the container; its start script adds ``--source-vip`` on overlay networks."""
     dsr = str(profile.kube_proxy.dsr).lower()
-    overlay = profile.cni.backend == "vxlan"
+    overlay = profile.cni.driver is Driver.OVERLAY
     return {
         "name": "kube-proxy",
         "image": f"docker.io/sigwindowstools/kube-proxy:{profile.kubernetes_version}"
@@ -229,7 +217,7 @@ def _windows_kube_proxy(profile: Profile) -> Json:
         "args": [
             "--hostname-override=$(NODE_NAME)",
             "--v=6",
-            "--proxy-mode=kernelspace",
+            f"--proxy-mode={profile.kube_proxy.mode}",
             f"--enable-dsr={dsr}",
             f"--feature-gates=WinOverlay={str(overlay).lower()},WinDSR={dsr}",
         ],
@@ -243,26 +231,13 @@ def _windows_kube_proxy(profile: Profile) -> Json:
     }
 
 
-def _flannels(profile: Profile) -> Iterator[tuple[str, Json]]:
-    linux = {
-        "name": "kube-flannel",
-        "image": FLANNEL_IMAGE,
-        "command": ["/opt/bin/flanneld", "--ip-masq", "--kube-subnet-mgr"],
-        "env": [_node_name()],
-    }
-    yield _daemon("kube-flannel", "kube-flannel-ds", "flannel", linux, OS.LINUX)
-    if any(node.os is OS.WINDOWS for node in profile.nodes):
-        windows = {**linux, "image": FLANNEL_WINDOWS_IMAGE}
-        windows["command"] = ["flanneld.exe", "--kube-subnet-mgr"]
-        name = "kube-flannel-ds-windows-amd64"
-        yield _daemon("kube-flannel", name, "flannel", windows, OS.WINDOWS)
-
-
 def _node_name() -> Json:
     return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
 
-def _daemon(namespace: str, name: str, app: str, container: Json, os: OS) -> tuple[str, Json]:
+def _daemon(
+    namespace: str, name: str, labels: dict[str, str], container: Json, os: OS
+) -> tuple[str, Json]:
     spec: Json = {
         "hostNetwork": True,
         "nodeSelector": {"kubernetes.io/os": os.value},
@@ -275,9 +250,6 @@ def _daemon(namespace: str, name: str, app: str, container: Json, os: OS) -> tup
         spec["securityContext"] = {
             "windowsOptions": {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\system"}
         }
-    labels = {"app": app} if namespace == "kube-flannel" else {"k8s-app": app}
-    if namespace == "kube-flannel":
-        labels["kubernetes.io/os"] = os.value
     return _workload("DaemonSet", namespace, name, labels, spec)
 
 

@@ -6,7 +6,7 @@ import io
 from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
-from nettests.lab.topology import Profile
+from nettests.lab.topology import OS, Plugin, Profile
 
 
 def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
@@ -33,7 +33,7 @@ def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
 
 
 def cluster_profile(profile: Profile, proxy: str) -> str:
-    """Return what a kubeconfig cannot say: the external target, and the proxy that is outside."""
+    """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
     return _yaml(
         {
             "apiVersion": "nettests.dev/v1alpha1",
@@ -47,8 +47,17 @@ def cluster_profile(profile: Profile, proxy: str) -> str:
             },
             "externalVantage": "proxy",
             "externalProxy": proxy,
+            **_stated(profile),
         }
     )
+
+
+def _stated(profile: Profile) -> Json:
+    """Return what no object of the cluster tells: Azure CNI's HNS network is made on the node."""
+    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    if profile.cni.plugin is Plugin.AZURE and windows:
+        return {"facts": {"cni": {"driver": profile.cni.driver.value}}}
+    return {}
 
 
 def _yaml(document: Json) -> str:

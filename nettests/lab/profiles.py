@@ -17,9 +17,31 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
-from nettests.lab.topology import OS, Cni, Driver, KubeProxy, NodeSpec, Options, Profile
+from nettests.lab.topology import (
+    OS,
+    Cni,
+    Driver,
+    KubeProxy,
+    NodeSpec,
+    Options,
+    Plugin,
+    Profile,
+    ProxyMode,
+)
 
 DEFAULT = "win2019-l2bridge"
+
+_LAST_USERSPACE = 25
+
+_DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
+    Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
+    Plugin.AZURE: (("vnet", "l2tunnel"),),
+    Plugin.ANTREA: (("vxlan", "transparent"),),
+}
+"""Backends of each plugin, and the HNS network that they make."""
+
+_VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
+"""Where pods have addresses of the nodes' network: both are in it."""
 
 _NODE_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -60,9 +82,9 @@ _SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "required": ["plugin", "backend", "driver"],
             "properties": {
-                "plugin": {"enum": ["flannel"]},
-                "backend": {"enum": ["host-gw", "vxlan"]},
-                "driver": {"enum": ["l2bridge", "overlay"]},
+                "plugin": {"enum": [plugin.value for plugin in Plugin]},
+                "backend": {"enum": ["host-gw", "vxlan", "vnet"]},
+                "driver": {"enum": [driver.value for driver in Driver]},
                 "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
                 "vxlanPort": {"const": 4789},
                 "loopbackDSR": {"type": "boolean"},
@@ -71,7 +93,10 @@ _SCHEMA: dict[str, Any] = {
         "kubeProxy": {
             "type": "object",
             "additionalProperties": False,
-            "properties": {"dsr": {"type": "boolean"}},
+            "properties": {
+                "mode": {"enum": [mode.value for mode in ProxyMode]},
+                "dsr": {"type": "boolean"},
+            },
         },
         "options": {
             "type": "object",
@@ -182,41 +207,75 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
         raise ProfileError(
             f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
         )
-    backend = document["cni"]["backend"]
-    windows = any(node["os"] == "windows" for node in nodes)
-    if windows and (backend == "vxlan") != (document["cni"]["driver"] == "overlay"):
+    if any(node["os"] == "windows" for node in nodes):
+        _check_windows(document, file)
+
+
+def _check_windows(document: Mapping[str, Any], file: str) -> None:
+    """Refuse drivers and modes of kube-proxy that the plugin, or its version, does not have."""
+    cni, proxy = document["cni"], document.get("kubeProxy", {})
+    plugin, mode = Plugin(cni["plugin"]), ProxyMode(proxy.get("mode", "kernelspace"))
+    if (cni["backend"], cni["driver"]) not in _DRIVERS[plugin]:
+        known = ", ".join(f"{backend} with {driver}" for backend, driver in _DRIVERS[plugin])
+        where = _line(document, ("cni", "driver"))
         raise ProfileError(
-            f"{file}:{_line(document, ('cni', 'driver'))}: Flannel's vxlan backend goes with the overlay "
-            "driver, host-gw with l2bridge."
+            f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
+            hint=f"On Windows it knows {known}.",
+        )
+    if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
+        where = _line(document, ("kubeProxy", "mode"))
+        raise ProfileError(
+            f"{file}:{where}: kubeProxy.mode none goes with the antrea plugin, whose agent serves "
+            "Services itself."
+        )
+    minor = int(document["kubernetesVersion"].split(".")[1])
+    if mode is ProxyMode.USERSPACE and minor > _LAST_USERSPACE:
+        where = _line(document, ("kubeProxy", "mode"))
+        raise ProfileError(
+            f"{file}:{where}: kube-proxy has no userspace mode after 1.{_LAST_USERSPACE}."
         )
 
 
 def _build(document: Mapping[str, Any]) -> Profile:
     cni = document["cni"]
-    options = document.get("options", {})
+    options, proxy = document.get("options", {}), document.get("kubeProxy", {})
+    node_network, cluster_cidr = _networks(Plugin(cni["plugin"]))
     return Profile(
         name=str(document["name"]),
         summary=str(document["summary"]),
         kubernetes_version=str(document["kubernetesVersion"]),
-        nodes=_nodes(document["nodes"]),
+        nodes=_nodes(document["nodes"], node_network, cluster_cidr),
+        node_network=node_network,
+        cluster_cidr=cluster_cidr,
         cni=Cni(
-            plugin=str(cni["plugin"]),
+            plugin=Plugin(cni["plugin"]),
             backend=str(cni["backend"]),
             driver=Driver(cni["driver"]),
             vni=int(cni.get("vni", 4096)),
             vxlan_port=int(cni.get("vxlanPort", 4789)),
             loopback_dsr=bool(cni.get("loopbackDSR", False)),
         ),
-        kube_proxy=KubeProxy(dsr=bool(document.get("kubeProxy", {}).get("dsr", False))),
+        kube_proxy=KubeProxy(
+            mode=ProxyMode(proxy.get("mode", "kernelspace")), dsr=bool(proxy.get("dsr", False))
+        ),
         options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
     )
 
 
-def _nodes(entries: Sequence[Mapping[str, Any]]) -> tuple[NodeSpec, ...]:
+def _networks(plugin: Plugin) -> tuple[IPv4Network, IPv4Network]:
+    """Return the nodes' and the pods' network: one and the same for Azure CNI."""
+    if plugin is Plugin.AZURE:
+        return _VIRTUAL_NETWORK, _VIRTUAL_NETWORK
     defaults = {field.name: field.default for field in fields(Profile)}
     underlay, cluster = defaults["node_network"], defaults["cluster_cidr"]
     if not isinstance(underlay, IPv4Network) or not isinstance(cluster, IPv4Network):
         raise TypeError("Profile's networks have no defaults")
+    return underlay, cluster
+
+
+def _nodes(
+    entries: Sequence[Mapping[str, Any]], underlay: IPv4Network, cluster: IPv4Network
+) -> tuple[NodeSpec, ...]:
     subnets = list(cluster.subnets(new_prefix=24))
     return tuple(
         NodeSpec(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from nettests.lab.client import Client, Json
 from nettests.lab.errors import StartError
 from nettests.lab.informer import Informer
-from nettests.lab.topology import Profile, ServiceTable
+from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
 
 _SECONDS = 60
 _SYSTEM = ("kube-system", "kube-flannel")
@@ -75,10 +75,12 @@ class Readiness:
         return [f"node {n.name}" for n in self._profile.nodes if n.name not in ready]
 
     def _missing_pods(self) -> list[str]:
-        """Return system pods that are not ready; every node has at least kube-proxy and Flannel."""
+        """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
         own = [p for p in self._pods.values() if p["metadata"]["namespace"] in _SYSTEM]
         unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
-        expected = 2 * len(self._profile.nodes) + 1
+        alone = self._profile.kube_proxy.mode is ProxyMode.NONE
+        without = [n for n in self._profile.nodes if alone and n.os is OS.WINDOWS]
+        expected = 2 * len(self._profile.nodes) - len(without) + 1
         return unready or (["system pods"] if len(own) < expected else [])
 
     def _missing_dns(self) -> list[str]:

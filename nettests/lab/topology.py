@@ -20,7 +20,25 @@ class Driver(StrEnum):
     """HNS network type of the Windows nodes' pod network."""
 
     L2BRIDGE = "l2bridge"
+    L2TUNNEL = "l2tunnel"
     OVERLAY = "overlay"
+    TRANSPARENT = "transparent"
+
+
+class Plugin(StrEnum):
+    """A network plugin that the lab emulates."""
+
+    FLANNEL = "flannel"
+    AZURE = "azure"
+    ANTREA = "antrea"
+
+
+class ProxyMode(StrEnum):
+    """Who serves Services on Windows nodes, as ``--proxy-mode`` says it; ``none``: no kube-proxy."""
+
+    KERNELSPACE = "kernelspace"
+    USERSPACE = "userspace"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +64,12 @@ class NodeSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cni:
-    """The CNI plugin (``flannel``), its backend (``host-gw``, ``vxlan``) and the Windows driver."""
+    """The CNI plugin, its backend (``host-gw``, ``vxlan``, ``vnet``) and the Windows driver.
 
-    plugin: str
+    ``loopback_dsr`` lets a pod reach itself through a Service with DSR.
+    """
+
+    plugin: Plugin
     backend: str
     driver: Driver
     vni: int = 4096
@@ -60,6 +81,7 @@ class Cni:
 class KubeProxy:
     """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode."""
 
+    mode: ProxyMode = ProxyMode.KERNELSPACE
     dsr: bool = False
 
 
@@ -74,7 +96,8 @@ class Options:
 class Profile:
     """A whole emulated cluster. Addresses live in namespaces of the lab only.
 
-    ``node_network`` is the underlay; its first address is the gateway. ``outside_network`` lies behind
+    ``node_network`` is the underlay; its first address is the gateway. It is ``cluster_cidr`` too where
+    pods have addresses of the nodes' network (Azure CNI). ``outside_network`` lies behind
     the gateway; ``outside_server`` is the emulated external host, ``outside_name`` its DNS name.
     """
 

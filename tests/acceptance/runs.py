@@ -18,6 +18,8 @@ PROFILES = ("linux", "win2019-l2bridge", "win2022-l2bridge-dsr", "win2019-overla
 
 SELECTED = {
     "win2022-overlay-dsr": "node_to_pod or dsr_source_address or session_affinity",
+    "azure-l2tunnel": "dsr_source_address or icmp_egress",
+    "antrea-transparent": "node_to_service_clusterip or node_to_pod or icmp_egress",
     "mixed-builds": "session_affinity or nodeport_from_local_node",
 }
 """Run in part: flows in which these profiles differ from those above, as ``-k`` selects them."""

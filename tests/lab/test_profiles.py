@@ -24,6 +24,8 @@ nodes:
 """
 
 NAMES = [
+    "antrea-transparent",
+    "azure-l2tunnel",
     "linux",
     "mixed-builds",
     "win2019-l2bridge",
@@ -127,8 +129,40 @@ def test_a_misspelt_key_gets_the_nearest_one() -> None:
 def test_the_driver_must_fit_the_backend_where_windows_nodes_are() -> None:
     """Flannel makes l2bridge networks for host-gw and overlay networks for vxlan."""
     windows = "  - {name: w, os: windows, build: 17763, patch: 1339}\n"
-    with pytest.raises(ProfileError, match="vxlan backend goes with the overlay driver"):
+    with pytest.raises(ProfileError, match="flannel does not make overlay networks of host-gw"):
         profiles.read(VALID.replace("l2bridge", "overlay") + windows, "file.yaml")
+
+
+@pytest.mark.parametrize(
+    ("version", "cni", "mode", "message"),
+    [
+        ("v1.33.5", "flannel, backend: host-gw, driver: l2bridge", "none", "antrea plugin"),
+        ("v1.33.5", "antrea, backend: vxlan, driver: transparent", "kernelspace", "antrea plugin"),
+        ("v1.33.5", "azure, backend: vnet, driver: overlay", "kernelspace", "overlay networks"),
+        ("v1.26.0", "flannel, backend: host-gw, driver: l2bridge", "userspace", "after 1.25"),
+    ],
+)
+def test_kube_proxys_mode_must_fit_plugin_and_version(
+    version: str, cni: str, mode: str, message: str
+) -> None:
+    """Only Antrea runs without kube-proxy, and userspace mode went with 1.26."""
+    text = (
+        VALID.replace("v1.33.5", version)
+        .replace("flannel, backend: host-gw, driver: l2bridge", cni)
+        .replace("nodes:", f"kubeProxy: {{mode: {mode}}}\nnodes:")
+    )
+    with pytest.raises(ProfileError, match=message):
+        profiles.read(text + "  - {name: w, os: windows, build: 17763, patch: 1339}\n", "file.yaml")
+
+
+def test_azures_pods_have_addresses_of_the_nodes_network() -> None:
+    """With Azure CNI the pods' ranges lie in the network that the nodes are on."""
+    profile = profiles.load("azure-l2tunnel")
+    assert profile.cluster_cidr == profile.node_network
+    assert all(node.pod_cidr.subnet_of(profile.node_network) for node in profile.nodes)
+    assert not any(
+        node.address in other.pod_cidr for node in profile.nodes for other in profile.nodes
+    )
 
 
 def test_a_windows_node_needs_build_and_patch() -> None:

@@ -1,6 +1,6 @@
 """Which addresses and MACs the parts of a node carry: pure functions of node and CNI.
 
-Flannel's plan, since that is the CNI emulated: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP
+Flannel's plan, unless the plugin says otherwise: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP
 ``.0`` (``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on
 overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source-vip``
 (sig-windows-tools, flannel ``kube-proxy`` start script).
@@ -9,7 +9,7 @@ overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source
 from ipaddress import IPv4Address, IPv4Network
 
 from nettests.lab.errors import LabError
-from nettests.lab.topology import OS, Cni, Driver, NodeSpec
+from nettests.lab.topology import OS, Cni, Driver, NodeSpec, Plugin
 
 HYPER_V_PREFIX = b"\x00\x15\x5d"
 """Microsoft's OUI for dynamic MACs of virtual NICs."""
@@ -19,21 +19,32 @@ GATEWAY_MAC = "ee:ee:ee:ee:ee:ee"
 """The node's end of every routed link; the links are separate, so one MAC serves all."""
 
 
+POINT_TO_POINT = IPv4Address("169.254.1.1")
+"""The gateway of a link that needs none: nobody has the address, only its MAC is written down."""
+
+
 class PodAddressesExhaustedError(LabError):
     """A node's pod CIDR has no free address left."""
 
 
 def pod_gateway(node: NodeSpec, cni: Cni) -> IPv4Address:
     """Return the address that pods of ``node`` use as their default gateway."""
+    if cni.plugin is Plugin.AZURE and node.os is OS.LINUX:
+        return POINT_TO_POINT
     bridge_endpoint = node.os is OS.WINDOWS and cni.driver is Driver.L2BRIDGE
     return node.pod_cidr[2 if bridge_endpoint else 1]
 
 
 def source_vip(node: NodeSpec, cni: Cni) -> IPv4Address | None:
-    """Return kube-proxy's source VIP of a Windows overlay node; ``None`` on every other node."""
-    if node.os is OS.WINDOWS and cni.driver is Driver.OVERLAY:
-        return node.pod_cidr[2]
-    return None
+    """Return the address in a Windows node's own pod range that load balancers may rewrite to.
+
+    kube-proxy's source VIP on overlay; with Open vSwitch the one of Antrea's gateway port, which the
+    agent uses. ``None`` on every other node.
+    """
+    if node.os is OS.LINUX:
+        return None
+    reserved = {Driver.OVERLAY: node.pod_cidr[2], Driver.TRANSPARENT: node.pod_cidr[1]}
+    return reserved.get(cni.driver)
 
 
 def vtep(node: NodeSpec) -> IPv4Address:

@@ -15,7 +15,7 @@ from nettests.lab.network.overlay import connect_pod_networks, overlay_mtu, vxla
 from nettests.lab.network.pods import PodPorts, Pods, other_nodes
 from nettests.lab.network.tables import Table, render
 from nettests.lab.network.underlay import MTU, Underlay
-from nettests.lab.topology import NodeSpec, Profile, ServiceTable
+from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable
 
 _DEVICE = "flannel.1"
 
@@ -59,7 +59,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             node=node,
             attached_to=host,
             gateway=addressing.pod_gateway(node, profile.cni),
-            gateway_on_port=True,
+            gateway_on_port=profile.cni.plugin is not Plugin.AZURE,
             mtu=overlay_mtu() if overlay else MTU,
             settings={},
         )

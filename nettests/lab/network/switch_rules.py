@@ -6,7 +6,7 @@ firewall. The order of hooks in the switch:
 
     prerouting -150  mark the port a packet came in by (the input link is gone after routing)
     prerouting -100  load balancing: VIP to backend, chosen by hash
-    prerouting  -90  may this packet be encapsulated? (overlay)
+    prerouting  -90  may this packet be encapsulated (overlay), must it go to the fabric (L2tunnel)?
     forward       0  what no load balancer took ends here, if it is for the service CIDR
     postrouting 100  source rewriting of load-balanced flows
     postrouting 110  OutBoundNAT
@@ -25,7 +25,8 @@ FROM_POD = 0x1
 REWRITE_TO_NODE = 0x10
 REWRITE_TO_VIP = 0x20
 ENCAPSULATE = 0x100
-"""Mark bits; ``ENCAPSULATE`` selects the routing table that holds the VXLAN routes."""
+TO_FABRIC = 0x200
+"""Mark bits; the last two select routing tables: the VXLAN routes, and everything to the gateway."""
 
 _REWRITE = {Source.KEPT: 0, Source.NODE: REWRITE_TO_NODE, Source.VIP: REWRITE_TO_VIP}
 
@@ -58,6 +59,8 @@ def ports_table(
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
     unserved = "reject" if features.refuse_unserved else "drop"
+    from_host = features.host_rules and features.refuse_unserved
+    asking = f'{{ "{Port.POD}", "{Port.HOST}" }}' if from_host else f'"{Port.POD}"'
     chains = {
         "ports": Chain(
             hook="type filter hook prerouting priority -150",
@@ -65,7 +68,7 @@ def ports_table(
         ),
         "untranslated": Chain(
             hook="type filter hook forward priority 0",
-            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
+            rules=(f"iifname {asking} ip daddr {service_cidr} {unserved}",),
         ),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",
@@ -76,7 +79,21 @@ def ports_table(
         chains |= _overlay_chains(
             node_address, pods_elsewhere if features.host_encapsulates else ()
         )
+    if features.tunnel:
+        chains["tunnel"] = _tunnel_chain()
     return Table(name="vfp", chains=chains)
+
+
+def _tunnel_chain() -> Chain:
+    """Pods' packets leave for the fabric wherever they go; it sends them back to pods of this node.
+
+    What a load balancer translated stays in the switch: its flow must pass here once only.
+    """
+    untranslated = f"meta mark & {FROM_POD:#x} != 0 ct status & dnat == 0"
+    return Chain(
+        hook="type filter hook prerouting priority -90",
+        rules=(f"{untranslated} meta mark set meta mark | {TO_FABRIC:#x}",),
+    )
 
 
 def _overlay_chains(

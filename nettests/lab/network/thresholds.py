@@ -32,6 +32,9 @@ class SwitchFeatures:
     """What the virtual switch and kube-proxy of one Windows node can do."""
 
     overlay: bool
+    """Pods' packets to other nodes' pods are encapsulated in the switch."""
+    tunnel: bool
+    """Pods' packets go to the fabric first, even those to pods of the same node (L2tunnel)."""
     dsr: bool
     loopback_dsr: bool
     session_affinity: bool
@@ -57,27 +60,32 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
     release = node.windows_release
     proxy = profile.kube_proxy
+    switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
         return bool(profile.mechanism(name, usual))
 
     return SwitchFeatures(
-        overlay=profile.cni.driver is Driver.OVERLAY,
-        dsr=has("dsr", proxy.dsr),
-        loopback_dsr=has("loopback-dsr", profile.cni.loopback_dsr),
-        session_affinity=has("session-affinity", release[0] >= SESSION_AFFINITY_BUILD),
-        external_traffic_local=has("external-traffic-local", release >= DSR_CAPABLE),
+        overlay=switched or profile.cni.driver is Driver.OVERLAY,
+        tunnel=profile.cni.driver is Driver.L2TUNNEL,
+        dsr=has("dsr", switched or proxy.dsr),
+        loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
+        session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
+        external_traffic_local=has("external-traffic-local", switched or release >= DSR_CAPABLE),
         internal_traffic_local=has(
-            "internal-traffic-local", _minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL
+            "internal-traffic-local",
+            switched or _minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL,
         ),
-        host_rules=has("host-rules", proxy.dsr and release >= HOST_RULES),
-        local_routed_vip=has("local-routed-vip", release >= HOST_RULES),
-        backend_limit=profile.mechanism("backend-limit", 1024 if release >= MANY_BACKENDS else 64),
-        host_network_backends=has("host-network-backends", usual=False),
-        refuse_unserved=has("refuse-unserved", usual=False),
+        host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
+        local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES),
+        backend_limit=profile.mechanism(
+            "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
+        ),
+        host_network_backends=has("host-network-backends", switched),
+        refuse_unserved=has("refuse-unserved", switched),
         outbound_nat=has("outbound-nat", usual=True),
-        outbound_icmp=has("outbound-icmp", usual=False),
-        host_encapsulates=has("host-encapsulates", usual=False),
+        outbound_icmp=has("outbound-icmp", switched),
+        host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", usual=True),
     )
 

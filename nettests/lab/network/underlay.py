@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from nettests.lab.network import addressing
+from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
 from nettests.lab.network.netlink import ANY, End, configure
+from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Profile
 
 MTU = 1500
@@ -78,8 +79,24 @@ def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
         gateway.address(
             _OUTSIDE_BRIDGE, profile.outside_network[1], profile.outside_network.prefixlen
         )
-        for unknown in (profile.cluster_cidr, profile.service_cidr, ANY):
+        for unknown in {profile.cluster_cidr, profile.service_cidr, ANY} - {profile.node_network}:
             gateway.blackhole(unknown)
+    if profile.cluster_cidr == profile.node_network:
+        _know_pods(underlay, profile)
+
+
+def _know_pods(underlay: Underlay, profile: Profile) -> None:
+    """Be the fabric of a virtual network: it knows every pod's address, and tells nobody beyond.
+
+    Private addresses are not delivered from outside; only what was translated has a way back.
+    """
+    with configure(underlay.gateway) as gateway:
+        for node in profile.nodes:
+            gateway.route(node.pod_cidr, "eth0", via=node.address)
+    pods = ", ".join(str(node.pod_cidr) for node in profile.nodes)
+    private = f'iifname "{_OUTSIDE_BRIDGE}" ip daddr {{ {pods} }} drop'
+    chain = Chain(hook="type filter hook forward priority 0", rules=(private,))
+    nft.load(underlay.gateway.fd, render(Table(name="fabric", chains={"private": chain})))
 
 
 def _wire_outside(underlay: Underlay, profile: Profile) -> None:

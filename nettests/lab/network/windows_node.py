@@ -17,6 +17,7 @@ from nettests.lab.network.overlay import connect_pod_networks, overlay_mtu, vxla
 from nettests.lab.network.pods import PodPorts, Pods, connect_to_gateway, other_nodes
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
+    TO_FABRIC,
     load_balancers_table,
     ports_table,
     stealth_table,
@@ -27,10 +28,10 @@ from nettests.lab.network.underlay import MTU, Underlay
 from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _TTL = {"ipv4/ip_default_ttl": 128}
-_HOST_GATEWAY = IPv4Address("169.254.1.1")
 _DEVICE = "vxlan"
 _VXLAN_TABLE = 100
 _SWITCH_TABLE = 101
+_FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
 _TCP, _UDP = 6, 17
 
@@ -62,7 +63,7 @@ class WindowsServices:
 
     def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[IPv4Address]:
         """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
-        if not self._profile.cni.loopback_dsr:
+        if not switch_features(self._node, self._profile).loopback_dsr:
             return []
         direct = (policy for policy in policies if policy.source is Source.KEPT)
         local = {
@@ -93,6 +94,8 @@ def build_windows_node(
         with configure(switch) as links:
             for other in other_nodes(profile.nodes, node):
                 links.route(other.pod_cidr, Port.UPLINK, via=other.address)
+    if features.tunnel:
+        _build_tunnel(node, switch, underlay)
     if features.local_routed_vip:
         with configure(machine) as links:
             _route_own_node_ports(links, node)
@@ -117,7 +120,15 @@ def _connect_host(node: NodeSpec, machine: NetworkNamespace, switch: NetworkName
         links.veth(near, End(namespace=machine, name="eth0", mac=mac), MTU)
         links.neighbour(Port.HOST, node.address, mac)
         links.route(host(node.address), Port.HOST)
-    connect_to_gateway(machine, node.address, _HOST_GATEWAY)
+    connect_to_gateway(machine, node.address, addressing.POINT_TO_POINT)
+
+
+def _build_tunnel(node: NodeSpec, switch: NetworkNamespace, underlay: Underlay) -> None:
+    """L2tunnel: what pods send goes to the fabric, which knows where every pod is."""
+    with configure(switch) as links:
+        links.blackhole(node.pod_cidr)
+        links.route(ANY, Port.UPLINK, via=underlay.gateway_address, table=_FABRIC_TABLE)
+        links.route_marked(TO_FABRIC, _FABRIC_TABLE)
 
 
 def _build_overlay(
@@ -141,7 +152,7 @@ def _route_own_node_ports(links: Netlink, node: NodeSpec) -> None:
 
     The kernel would deliver it at once; the packet comes back with the host's own address as source.
     """
-    links.route(ANY, "eth0", via=_HOST_GATEWAY, table=_SWITCH_TABLE)
+    links.route(ANY, "eth0", via=addressing.POINT_TO_POINT, table=_SWITCH_TABLE)
     links.demote_local_table()
     for protocol in (_TCP, _UDP):
         links.route_own_ports(node.address, protocol, _NODE_PORTS, _SWITCH_TABLE)

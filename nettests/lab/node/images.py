@@ -28,6 +28,8 @@ class Kind(StrEnum):
     PAUSE = "pause"
     KUBE_PROXY = "kube-proxy"
     FLANNEL = "flannel"
+    AZURE_CNS = "azure-cns"
+    ANTREA = "antrea"
     COREDNS = "coredns"
 
 
@@ -115,6 +117,22 @@ _CATALOGUE: dict[str, _Entry] = {
     "docker.io/sigwindowstools/kube-proxy": _Entry(
         kind=Kind.KUBE_PROXY,
         entrypoint=("kube-proxy.exe",),
+        tag=_RELEASE_TAG,
+        linux=False,
+        builds=lambda _: _ALL_BUILDS,
+    ),
+    "mcr.microsoft.com/containernetworking/azure-cns": _Entry(
+        kind=Kind.AZURE_CNS,
+        entrypoint=("azure-cns",),
+        tag=_RELEASE_TAG,
+        builds=lambda _: _ALL_BUILDS,
+    ),
+    "docker.io/antrea/antrea-agent-ubuntu": _Entry(
+        kind=Kind.ANTREA, entrypoint=("antrea-agent",), tag=_RELEASE_TAG
+    ),
+    "docker.io/antrea/antrea-windows": _Entry(
+        kind=Kind.ANTREA,
+        entrypoint=("antrea-agent.exe",),
         tag=_RELEASE_TAG,
         linux=False,
         builds=lambda _: _ALL_BUILDS,

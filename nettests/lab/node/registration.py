@@ -2,17 +2,17 @@
 
 ``nodeInfo`` as kubelets report it: Windows product names and ``10.0.<build>.<patch>``, the label
 ``node.kubernetes.io/windows-build`` (since 1.17); ``kubeProxyVersion`` is empty from 1.33 on
-(KEP-4004). Flannel's annotations are written by its daemon on a real node.
+(KEP-4004). The plugin's annotations are written by its daemon on a real node.
 """
 
-import json
 import platform
 import uuid
 
+from nettests.lab import plugin_objects
 from nettests.lab.client import Json
 from nettests.lab.events import micro_timestamp, timestamp
 from nettests.lab.node.images import AGNHOST
-from nettests.lab.topology import OS, NodeSpec, Profile
+from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
 LEASE_SECONDS = 40
 KUBELET_PORT = 10250
@@ -21,6 +21,10 @@ _PRODUCTS = {
     17763: "Windows Server 2019 Datacenter",
     20348: "Windows Server 2022 Datacenter",
     26100: "Windows Server 2025 Datacenter",
+}
+_ANNOTATIONS = {
+    "node.alpha.kubernetes.io/ttl": "0",
+    "volumes.kubernetes.io/controller-managed-attach-detach": "true",
 }
 _NO_PROXY_VERSION_SINCE = 33
 _FEATURES_SINCE = 33
@@ -40,13 +44,20 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
         "metadata": {
             "name": spec.name,
             "labels": _labels(spec),
-            "annotations": _annotations(spec, profile),
+            "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
         },
-        "spec": {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr)]},
+        "spec": _ranges(spec, profile),
     }
     if spec.taints:
         node["spec"]["taints"] = [_taint(text) for text in spec.taints]
     return node
+
+
+def _ranges(spec: NodeSpec, profile: Profile) -> Json:
+    """Return the node's pod range; Azure CNI asks Azure for addresses, and the API knows of none."""
+    if profile.cni.plugin is Plugin.AZURE:
+        return {}
+    return {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr)]}
 
 
 def node_status(spec: NodeSpec, profile: Profile) -> Json:
@@ -104,20 +115,6 @@ def _labels(spec: NodeSpec) -> dict[str, str]:
     if spec.control_plane:
         labels["node-role.kubernetes.io/control-plane"] = ""
     return labels
-
-
-def _annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    vxlan = profile.cni.backend == "vxlan"
-    return {
-        "node.alpha.kubernetes.io/ttl": "0",
-        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
-        "flannel.alpha.coreos.com/backend-type": profile.cni.backend,
-        "flannel.alpha.coreos.com/backend-data": (
-            json.dumps({"VNI": profile.cni.vni}) if vxlan else "null"
-        ),
-        "flannel.alpha.coreos.com/kube-subnet-manager": "true",
-        "flannel.alpha.coreos.com/public-ip": str(spec.address),
-    }
 
 
 def _taint(text: str) -> Json:

@@ -24,7 +24,7 @@ from nettests.lab.node.endpoint import answering
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
-from nettests.lab.topology import Profile, ServiceTable
+from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
 
@@ -56,6 +56,8 @@ class SystemPrograms:
             Kind.KUBE_PROXY: self._kube_proxy,
             Kind.COREDNS: self._coredns,
             Kind.FLANNEL: self._flannel,
+            Kind.AZURE_CNS: self._azure_cns,
+            Kind.ANTREA: self._antrea,
             Kind.PAUSE: _until_terminated,
         }
 
@@ -98,6 +100,20 @@ class SystemPrograms:
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
         return await _until_terminated(process)
+
+    async def _azure_cns(self, process: Process) -> int:
+        await process.stderr(b"[Azure CNS] Service started successfully\n")
+        return await _until_terminated(process)
+
+    async def _antrea(self, process: Process) -> int:
+        """AntreaProxy: where no kube-proxy runs, the agent itself programs Services."""
+        await _log(process, "agent.go:1", "Starting Antrea agent")
+        windows = process.machine.os is OS.WINDOWS
+        if not windows or self.profile.kube_proxy.mode is not ProxyMode.NONE:
+            return await _until_terminated(process)
+        async with self.clients("antrea-agent") as client:
+            proxy = ServiceProxy(client, self.network, self.profile, self.programmed)
+            return await _beside(process, proxy.run())
 
 
 def _health_of(profile: Profile, *, synced: bool) -> web.Response:

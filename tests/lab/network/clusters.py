@@ -9,6 +9,7 @@ from nettests.lab.topology import (
     Driver,
     KubeProxy,
     NodeSpec,
+    Plugin,
     Profile,
     ServicePort,
 )
@@ -51,7 +52,7 @@ def profile(
         summary="",
         kubernetes_version=kubernetes,
         nodes=tuple(nodes),
-        cni=Cni(plugin="flannel", backend=backend, driver=driver, loopback_dsr=loopback_dsr),
+        cni=Cni(plugin=Plugin.FLANNEL, backend=backend, driver=driver, loopback_dsr=loopback_dsr),
         kube_proxy=KubeProxy(dsr=dsr),
     )
 

@@ -125,14 +125,14 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     from ipaddress import IPv4Address
 
     from nettests.lab.programs.outside import OutsideServer
-    from nettests.lab.topology import Cni, Driver, Profile
+    from nettests.lab.topology import Cni, Driver, Plugin, Profile
 
     profile = Profile(
         name="test",
         summary="",
         kubernetes_version="v1.36.2",
         nodes=(),
-        cni=Cni(plugin="flannel", backend="host-gw", driver=Driver.L2BRIDGE),
+        cni=Cni(plugin=Plugin.FLANNEL, backend="host-gw", driver=Driver.L2BRIDGE),
         outside_server=IPv4Address("10.244.2.5"),
     )
 

@@ -1,0 +1,73 @@
+"""Read settings of network plugins other than Flannel: backend, and whether they replace kube-proxy.
+
+Pure. Which objects are of use depends on the plugin that its DaemonSets name; ``discover`` fetches only
+those. What they do not say is unknown with the reason.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from nettests.model.facts import Fact, known, unknown
+
+Object = dict[str, Any]
+
+CONFIG_MAPS = {
+    "antrea": ("kube-system/antrea-windows-config", "kube-system/antrea-config"),
+    "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
+}
+"""ConfigMaps by plugin, that of Windows nodes first."""
+
+ANTREA_TUNNEL = "geneve"
+ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
+
+
+def backend_of(plugin: str, config_maps: Mapping[str, Object]) -> Fact[str]:
+    """Return the backend of Calico or Antrea: ``vxlan``, ``geneve``, ``windows-bgp``, ``none`` …"""
+    for name in CONFIG_MAPS.get(plugin, ()):
+        data = (config_maps.get(name) or {}).get("data") or {}
+        found = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
+        if found:
+            return known(found, f"ConfigMap {name}")
+    where = " or ".join(CONFIG_MAPS.get(plugin, ())) or "no object"
+    return unknown(f"{where} of {plugin} names a backend")
+
+
+def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> str:
+    """Return where it stands that the plugin serves all Services in kube-proxy's place, or nothing.
+
+    Antrea's ``proxyAll``; without it only pods are served.
+    """
+    if plugin != "antrea":
+        return ""
+    for name in CONFIG_MAPS["antrea"]:
+        proxy = _antrea_agent((config_maps.get(name) or {}).get("data") or {}).get("antreaProxy")
+        if isinstance(proxy, dict) and proxy.get("enable", True) and proxy.get("proxyAll"):
+            return f"ConfigMap {name}: antreaProxy.proxyAll"
+    return ""
+
+
+def _antrea_agent(data: Mapping[str, str]) -> Object:
+    try:
+        loaded = YAML(typ="safe").load(data.get("antrea-agent.conf", ""))
+    except YAMLError:
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _antrea_backend(data: Mapping[str, str]) -> str:
+    if "antrea-agent.conf" not in data:
+        return ""
+    agent = _antrea_agent(data)
+    # sample: trafficEncapMode: encap
+    mode = str(agent.get("trafficEncapMode") or "").lower()
+    if mode not in ANTREA_ENCAPSULATED:
+        return mode
+    return str(agent.get("tunnelType") or ANTREA_TUNNEL)
+
+
+def _calico_backend(data: Mapping[str, str]) -> str:
+    # sample of calico-windows-vxlan.yaml: CALICO_NETWORKING_BACKEND: "vxlan"
+    return data.get("CALICO_NETWORKING_BACKEND", "").strip()
