@@ -46,6 +46,36 @@ class LoadBalancer:
     """Distribute by source address only (session affinity)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontend:
+    """What clients dial of one Service port."""
+
+    address: IPv4Address
+    protocol: str
+    port: int
+
+
+def refused_frontends(
+    table: ServiceTable, node: NodeSpec, profile: Profile
+) -> tuple[Frontend, ...]:
+    """Return the addresses of Services without any backend, where the switch refuses them.
+
+    AntreaProxy does, as kube-proxy on Linux; a policy of kernelspace mode is simply missing. A Service
+    whose policy leaves no local backend is not among them: its traffic is dropped everywhere.
+    """
+    if not switch_features(node, profile).refuse_empty:
+        return ()
+    found: list[Frontend] = []
+    for service in table:
+        if service.backends:
+            continue
+        protocol = service.protocol.lower()
+        found.append(Frontend(address=service.cluster_ip, protocol=protocol, port=service.port))
+        if service.node_port is not None:
+            found.append(Frontend(address=node.address, protocol=protocol, port=service.node_port))
+    return tuple(found)
+
+
 def load_balancers(
     table: ServiceTable, node: NodeSpec, profile: Profile
 ) -> tuple[LoadBalancer, ...]:

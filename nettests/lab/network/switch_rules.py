@@ -7,6 +7,7 @@ firewall. The order of hooks in the switch:
     prerouting -150  mark the port a packet came in by (the input link is gone after routing)
     prerouting -100  load balancing: VIP to backend, chosen by hash
     prerouting  -90  may this packet be encapsulated (overlay), must it go to the fabric (L2tunnel)?
+    forward     -10  Services without backends are refused (Open vSwitch)
     forward       0  what no load balancer took ends here, if it is for the service CIDR
     postrouting 100  source rewriting of load-balanced flows
     postrouting 110  OutBoundNAT
@@ -17,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
-from nettests.lab.network.load_balancers import LoadBalancer, Port, Source
+from nettests.lab.network.load_balancers import Frontend, LoadBalancer, Port, Source
 from nettests.lab.network.tables import Chain, Table
 from nettests.lab.network.thresholds import SwitchFeatures
 
@@ -59,8 +60,6 @@ def ports_table(
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
     unserved = "reject" if features.refuse_unserved else "drop"
-    from_host = features.host_rules and features.refuse_unserved
-    asking = f'{{ "{Port.POD}", "{Port.HOST}" }}' if from_host else f'"{Port.POD}"'
     chains = {
         "ports": Chain(
             hook="type filter hook prerouting priority -150",
@@ -68,7 +67,7 @@ def ports_table(
         ),
         "untranslated": Chain(
             hook="type filter hook forward priority 0",
-            rules=(f"iifname {asking} ip daddr {service_cidr} {unserved}",),
+            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
         ),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",
@@ -131,11 +130,13 @@ def load_balancers_table(
     node_address: IPv4Address,
     source_vip: IPv4Address | None,
     loopback: Sequence[IPv4Address] = (),
+    refused: Sequence[Frontend] = (),
 ) -> Table:
     """Return kube-proxy's policies: one chain each, and per kind of port a dispatch to them.
 
     ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); without
-    it such a packet arrives with its own address as source and the pod's stack drops it.
+    it such a packet arrives with its own address as source and the pod's stack drops it. ``refused`` are
+    addresses of Services that nobody backs.
     """
     chains = {_chain_name(policy): Chain(rules=(_rule(policy),)) for policy in policies}
     dispatch = tuple(rule for port in Port for rule in _dispatch(port, policies))
@@ -148,7 +149,19 @@ def load_balancers_table(
     chains["source-rewriting"] = Chain(
         hook="type nat hook postrouting priority 100", rules=rewriting
     )
+    if refused:
+        chains["without-backends"] = _refusals(refused)
     return Table(name="hns", chains=chains)
+
+
+def _refusals(refused: Sequence[Frontend]) -> Chain:
+    """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
+    empty = ", ".join(f"{one.address} . {one.protocol} . {one.port}" for one in refused)
+    unserved = f"ct state new ip daddr . meta l4proto . th dport {{ {empty} }}"
+    return Chain(
+        hook="type filter hook forward priority -10",
+        rules=(f"{unserved} meta l4proto tcp reject with tcp reset", f"{unserved} reject"),
+    )
 
 
 def _chain_name(policy: LoadBalancer) -> str:

@@ -49,6 +49,8 @@ class SwitchFeatures:
     """Backends with the node's own address are load-balanced on it too."""
     refuse_unserved: bool
     """What no load balancer took is refused instead of lost."""
+    refuse_empty: bool
+    """Services without backends are refused at their addresses."""
     outbound_nat: bool
     outbound_icmp: bool
     host_encapsulates: bool
@@ -82,7 +84,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
             "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
         ),
         host_network_backends=has("host-network-backends", switched),
-        refuse_unserved=has("refuse-unserved", switched),
+        refuse_unserved=has("refuse-unserved", usual=False),
+        refuse_empty=switched,
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),

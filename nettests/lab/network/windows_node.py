@@ -9,7 +9,13 @@ switch answers for it with the host's MAC (l2bridge rewrites MACs).
 from ipaddress import IPv4Address
 
 from nettests.lab.network import addressing, conntrack, nft
-from nettests.lab.network.load_balancers import LoadBalancer, Port, Source, load_balancers
+from nettests.lab.network.load_balancers import (
+    LoadBalancer,
+    Port,
+    Source,
+    load_balancers,
+    refused_frontends,
+)
 from nettests.lab.network.namespace import NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, configure, host
 from nettests.lab.network.node import Node
@@ -55,6 +61,7 @@ class WindowsServices:
                 node_address=self._node.address,
                 source_vip=addressing.source_vip(self._node, self._profile.cni),
                 loopback=self._loopback(policies),
+                refused=refused_frontends(services, self._node, self._profile),
             )
         )
         added = conntrack.added_frontends(self._services, services, self._node.address)

@@ -19,7 +19,7 @@ PROFILES = ("azure-l2tunnel", "antrea-transparent")
 OUTSIDE = "198.51.100.10"
 OWN, OTHER, LIN = "win-1", "win-2", "linux-1"
 NODES = {name: str(profiles.load(PROFILES[0]).node(name).address) for name in (OWN, OTHER, LIN)}
-PORTS = {"local": 30001, "remote": 30002}
+PORTS = {"local": 30001, "remote": 30002, "nobody": 30003}
 VIPS = {"local": "10.96.7.1", "remote": "10.96.7.2", "self": "10.96.7.3", "nobody": "10.96.7.4"}
 
 # P is the client pod, N the client's or ingress node, GW that node's first pod address (Antrea's gateway
@@ -48,6 +48,8 @@ TABLE = {
     ("linux", "pod client", "tcp"):        ("Plin",        "Plin"),
     ("outside-client", "nodeport own local", "tcp"):  ("N", "GW"),
     ("outside-client", "nodeport own remote", "tcp"): ("N", "GW"),
+    ("outside-client", "nodeport own nobody", "tcp"): ("timed out", "refused"),
+    (OWN, "nodeport own nobody", "tcp"):   ("timed out",   "refused"),
     ("outside-client", "pod local", "tcp"):           ("timed out", "timed out"),
 }
 # fmt: on
