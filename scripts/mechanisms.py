@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,12 @@ def main() -> int:
     shown = read(state)
     baselines: dict[str, dict[str, str]] = {}
     wrong = 0
-    for experiment in EXPERIMENTS:
-        if experiment.fact in shown or (options.fact and experiment.fact not in options.fact):
+    for (profile, switch), experiments in grouped(options.fact).items():
+        if (profile, switch) in shown:
             continue
-        if experiment.profile not in baselines:
-            baselines[experiment.profile] = verdicts(experiment.profile)
-        done = show(experiment, baselines[experiment.profile])
+        if profile not in baselines:
+            baselines[profile] = verdicts(profile)
+        done = show(experiments, baselines[profile])
         wrong += not done["exact"]
         state.parent.mkdir(parents=True, exist_ok=True)
         with state.open("a", encoding="utf-8") as file:
@@ -46,37 +47,47 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def read(state: Path) -> set[str]:
-    """Return the facts that the state file shows exactly."""
+def grouped(facts: list[str] | None) -> dict[tuple[str, str], list[Experiment]]:
+    """Return the experiments by profile and switch, which one run shows together."""
+    found: dict[tuple[str, str], list[Experiment]] = {}
+    for experiment in EXPERIMENTS:
+        if not facts or experiment.fact in facts:
+            found.setdefault((experiment.profile, experiment.switch), []).append(experiment)
+    return found
+
+
+def read(state: Path) -> set[tuple[str, str]]:
+    """Return the profiles and switches that the state file shows exactly."""
     if not state.exists():
         return set()
     rows = [json.loads(text) for text in state.read_text(encoding="utf-8").splitlines()]
-    return {row["fact"] for row in rows if row["exact"]}
+    return {(row["profile"], row["switch"]) for row in rows if row["exact"]}
 
 
-def show(experiment: Experiment, before: dict[str, str]) -> dict[str, Any]:
+def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any]:
     """Run with the mechanism switched and compare."""
-    after = verdicts(experiment.profile, f"--mechanism={experiment.switch}")
-    found = changed(before, after)
-    wanted = {check: experiment.becomes for check in before if experiment.concerns(check)}
+    profile, switch = experiments[0].profile, experiments[0].switch
+    found = changed(before, verdicts(profile, f"--mechanism={switch}"))
+    each = [
+        {check: one.becomes for check, was in before.items() if one.concerns(check, was)}
+        for one in experiments
+    ]
+    wanted = {check: verdict for part in each for check, verdict in part.items()}
     return {
-        "fact": experiment.fact,
-        "profile": experiment.profile,
-        "switch": experiment.switch,
-        "becomes": experiment.becomes,
-        "checks": len(wanted),
+        "profile": profile,
+        "switch": switch,
+        "facts": sorted({experiment.fact for experiment in experiments}),
+        "becomes": dict(Counter(wanted.values())),
         "of": len(before),
-        "exact": bool(wanted) and found == wanted,
+        "exact": all(each) and found == wanted,
         "differing": sorted(set(found.items()) ^ set(wanted.items())),
     }
 
 
 def line(done: dict[str, Any]) -> str:
     """Return one experiment in words."""
-    text = (
-        f"{done['fact']}: {done['switch']} on {done['profile']}: "
-        f"{done['checks']} of {done['of']} checks become {done['becomes']}"
-    )
+    become = ", ".join(f"{count} become {verdict}" for verdict, count in done["becomes"].items())
+    text = f"{', '.join(done['facts'])}: {done['switch']} on {done['profile']}: of {done['of']} {become}"
     return text if done["exact"] else f"{text}; NOT EXACT: {done['differing']}"
 
 

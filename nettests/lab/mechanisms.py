@@ -44,6 +44,11 @@ MECHANISMS = (
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),
+    Mechanism("windows-pod-rules", "the API refuses pod fields that os.name: windows rules out"),
+    Mechanism(
+        "windows-container-rules",
+        "the API refuses container fields that os.name: windows rules out",
+    ),
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
 )
 """All switches, in the order of the data plane: kube-proxy, switch, host, names, pods."""

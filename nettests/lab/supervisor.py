@@ -123,6 +123,8 @@ class Lab:
             kubelets=self._registry,
             dialer=NodeDialer(host),
             settings=apiserver.ApiSettings(
+                windows_pod_rules=bool(profile.mechanism("windows-pod-rules", 1)),
+                windows_container_rules=bool(profile.mechanism("windows-container-rules", 1)),
                 tokens={
                     user_token: apiserver.administrator(),
                     self._inner_token: apiserver.component("lab"),

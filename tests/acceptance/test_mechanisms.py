@@ -23,12 +23,12 @@ def test_exactly_the_checks_of_the_facts_change(
     """With all mechanisms of a profile switched, each check that changes belongs to one fact, and all do."""
     before = finished_runs[profile].verdicts
     experiments = on(profile)
-    switches = [f"--mechanism={experiment.switch}" for experiment in experiments]
+    switches = sorted({f"--mechanism={experiment.switch}" for experiment in experiments})
     with lab(profile, *switches) as up:
         after = run_on(up, tmp_path, timing="")
     found = changed(before, after.verdicts)
     for experiment in experiments:
-        mine = {check for check in before if experiment.concerns(check)}
+        mine = {check for check, was in before.items() if experiment.concerns(check, was)}
         assert mine, f"{experiment.fact}: no check matches"
         assert {found.pop(check, "unchanged") for check in mine} == {experiment.becomes}, (
             experiment.fact,
@@ -40,5 +40,5 @@ def test_exactly_the_checks_of_the_facts_change(
 def test_no_two_experiments_of_a_profile_claim_one_check(finished_runs: Runs) -> None:
     """What several switches at once show is then what each shows by itself."""
     for profile in PROFILES:
-        for check in finished_runs[profile].verdicts:
-            assert sum(experiment.concerns(check) for experiment in on(profile)) <= 1, check
+        for check, was in finished_runs[profile].verdicts.items():
+            assert sum(experiment.concerns(check, was) for experiment in on(profile)) <= 1, check

@@ -17,6 +17,7 @@ from nettests.lab.apiserver import (
     resources,
     services,
     validation,
+    windows,
 )
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
@@ -64,7 +65,16 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     gated_fields.drop(pod.setdefault("spec", {}), context.settings.version.minor)
     pod_defaults.fill_pod(pod)
     _admit_pod(pod, context)
-    return [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
+    errors = [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
+    return [error for error in errors if _looked_at(error, context.settings)]
+
+
+def _looked_at(error: FieldError, settings: ApiSettings) -> bool:
+    """Whether the rule that ``error`` comes from is in force: those about Windows can be switched off."""
+    if not windows.is_about_windows(error):
+        return True
+    of_container = "ontainers[" in error.field  # containers, initContainers, ephemeralContainers
+    return settings.windows_container_rules if of_container else settings.windows_pod_rules
 
 
 def _admit_pod(pod: Json, context: Context) -> None:

@@ -122,6 +122,10 @@ class ApiSettings:
     """PEM, published in every namespace as ConfigMap ``kube-root-ca.crt``."""
     bookmark_seconds: float = 2.0
     """How long a watch hears nothing before it is told how far the others have come."""
+    windows_pod_rules: bool = True
+    """Fields of pods are refused where ``os.name`` rules them out."""
+    windows_container_rules: bool = True
+    """Fields of containers are refused where ``os.name`` rules them out."""
     faults: Faults = field(default_factory=Faults)
 
 

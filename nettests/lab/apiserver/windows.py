@@ -58,6 +58,11 @@ def containers(spec: Json) -> Iterator[tuple[str, Json]]:
             yield f"spec.{field}[{index}]", container
 
 
+def is_about_windows(error: FieldError) -> bool:
+    """Tell whether ``os.name: windows`` is why a field is refused."""
+    return error.text.endswith(_FORBIDDEN)
+
+
 def validate_os(spec: Json) -> list[FieldError]:
     """Return what is wrong with ``spec.os`` and with the fields that its name rules out."""
     if (named := spec.get("os")) is None:
