@@ -14,7 +14,7 @@ from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.execute import Exec
-from nettests.cluster.follow import delete_pod, follow_pod, log_of
+from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.wait import events_of, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
@@ -99,6 +99,15 @@ class Access:
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
         delete_pod(self.connection, namespace, name)
+
+    def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
+        """Return what a pod's server says by itself over a port-forward."""
+        return PortForward(self.connection, namespace, pod, port).read(timeout=timeout)
+
+    def wait_gone(self, namespace: str, name: str, *, seconds: float) -> bool:
+        """Wait until a pod is gone; return whether it is."""
+        with _as_channel():
+            return wait_gone(self.connection, namespace, name, seconds=seconds)
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""

@@ -27,6 +27,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpCh
 CONNECT_SECONDS = 5.0
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
+_PIECE = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,22 @@ class PortForward:
             with self._lock:
                 self._idle.append((forwarding, http_connection))
         return HttpAnswer(status=response.status, body=body)
+
+    def read(self, *, timeout: float) -> str:
+        """Return what a server says by itself over a forwarding of its own, until it closes."""
+        forwarding, http_connection = self._open()
+        said = b""
+        try:
+            http_connection.sock.settimeout(timeout)
+            while data := http_connection.sock.recv(_PIECE):
+                said += data
+        except OSError as error:
+            raise ChannelError(f"port-forward to {self.pod}: {error}") from error
+        finally:
+            forwarding.close()
+        if forwarding.error(self.port):
+            raise ChannelError(f"port-forward to {self.pod}: {forwarding.error(self.port)}")
+        return said.decode(errors="replace")
 
     def close(self) -> None:
         """Close every idle forwarding."""

@@ -78,6 +78,30 @@ def _states(connection: Connection, namespace: str, name: str, seconds: float) -
         time.sleep(PAUSE_SECONDS)
 
 
+def wait_gone(connection: Connection, namespace: str, name: str, *, seconds: float) -> bool:
+    """Wait until the pod is gone, and return whether it is."""
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        listed = connection.get(path, fieldSelector=f"metadata.name={name}")
+        if not listed["items"]:
+            return True
+        try:
+            for event in connection.watch(
+                path,
+                seconds=min(SLICE_SECONDS, left),
+                resourceVersion=listed["metadata"]["resourceVersion"],
+                fieldSelector=f"metadata.name={name}",
+            ):
+                if event["type"] == "DELETED":
+                    return True
+                if event["type"] == "ERROR":
+                    break  # expired: list again
+        except ClusterError:  # the watch was cut; the next list says whether the server is there
+            time.sleep(PAUSE_SECONDS)
+    return False
+
+
 def log_of(connection: Connection, namespace: str, pod: str, container: str) -> str:
     """Return a container's log, as far as it is written."""
     return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", container=container)

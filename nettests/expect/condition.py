@@ -12,7 +12,7 @@ from typing import TypeVar
 from nettests.expect.manifest import Condition, Limitation, NodeCondition
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
-from nettests.model.versions import VersionRange, WindowsBuild
+from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import OS, Placement
 
 T = TypeVar("T")
@@ -146,6 +146,9 @@ def _settings(condition: NodeCondition, side: str, node: NodeFacts) -> Iterator[
         yield _one_of(condition.driver, node.cni_driver, f"{side} network driver")
     if condition.runtime:
         yield _one_of(condition.runtime, _name_of(node.runtime), f"{side} runtime")
+    if condition.runtime_version:
+        version = _version_of(node.runtime)
+        yield _in_range(condition.runtime_version, version, f"{side} runtime's version")
     if condition.host_process is not None:
         possible = condition.host_process
         yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
@@ -154,6 +157,18 @@ def _settings(condition: NodeCondition, side: str, node: NodeFacts) -> Iterator[
 def _name_of(runtime: Fact[str]) -> Fact[str]:
     # sample: "containerd://1.7.20"
     return Fact(runtime.value and runtime.value.partition("://")[0], runtime.origin)
+
+
+def _version_of(runtime: Fact[str]) -> Fact[KubernetesVersion]:
+    # sample: "containerd://1.7.20"; runtimes count their releases as Kubernetes does
+    if runtime.value is None:
+        return Fact(None, runtime.origin)
+    try:
+        return Fact(
+            KubernetesVersion.parse(runtime.value.partition("://")[2]), f"runtime {runtime.value}"
+        )
+    except ValueError as error:
+        return Fact(None, str(error))
 
 
 def _build(wanted: VersionRange, fact: Fact[WindowsBuild], name: str) -> Finding:

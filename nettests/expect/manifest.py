@@ -50,6 +50,7 @@ class NodeCondition:
     dsr: bool | None = None
     driver: tuple[str, ...] = ()
     runtime: tuple[str, ...] = ()
+    runtime_version: VersionRange | None = None
     host_process: bool | None = None
 
 
@@ -244,6 +245,7 @@ def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCon
         dsr=node.get("dsr"),
         driver=tuple(node.get("driver", ())),
         runtime=tuple(node.get("runtime", ())),
+        runtime_version=_range(document, path, "runtime_version", node),
         host_process=node.get("host_process"),
     )
 

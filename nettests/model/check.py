@@ -71,7 +71,10 @@ class Afterwards:
 
     ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
     first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (ask for a
-    path at a port, the two ``words``). Output has to hold ``says``, whatever its case.
+    path at a port, the two ``words``), ``port-read`` (read what a server says at a port by itself). Output
+    has to hold ``says``, whatever its case. ``restart`` asks for a path that ends the first container and
+    compares the Pod's address before and after; ``end`` deletes the Pod, which has to take as many seconds
+    as ``says``, and no longer than its grace period.
     """
 
     how: str

@@ -38,6 +38,12 @@ def started(pod: Json) -> bool:
     return ready or status.get("phase") == "Succeeded"
 
 
+def restarts(pod: Json, container: str) -> int:
+    """Return how often a container of the Pod was restarted."""
+    listed = pod.get("status", {}).get("containerStatuses") or []
+    return next((int(one["restartCount"]) for one in listed if one["name"] == container), 0)
+
+
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
     """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case asks."""
     status = pod.get("status", {})
@@ -109,6 +115,10 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         if outcome is None or outcome.positive:
             return probe_failed(f"{how}: {then['error']}")
         return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
+    if how == "restart":
+        return _restarted(then)
+    if how == "end":
+        return _ended(then, float(says))
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
     good = code == 0 and then.get("status", 200) == 200 and says.lower() in output.lower()
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
@@ -116,6 +126,27 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     return Reading(
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
         detail=one_line(f"{how}: it said {said}{wanted}" + (f", exit code {code}" if code else "")),
+    )
+
+
+def _restarted(then: Json) -> Reading:
+    if not then.get("restarts") or not then.get("before"):
+        return probe_failed(f"the container was not restarted: {then}")
+    before, after = str(then["before"]), str(then.get("after") or "none")
+    return Reading(
+        outcome=Outcome.CONFORMS if before == after else Outcome.DEVIATES,
+        detail=f"the Pod's address was {before} and is {after} after {then['restarts']} restart",
+    )
+
+
+def _ended(then: Json, least: float) -> Reading:
+    """A Pod that ends before its server wanted to was killed; so was one that took all of its grace."""
+    seconds, grace = float(then["seconds"]), float(then["grace"])
+    good = bool(then["gone"]) and least <= seconds < grace
+    gone = "gone" if then["gone"] else "still there"
+    return Reading(
+        outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
+        detail=f"{gone} after {seconds:.1f} s: its server takes {least:.0f} s, its grace is {grace:.0f} s",
     )
 
 

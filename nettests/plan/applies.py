@@ -41,7 +41,9 @@ _SUBRESOURCES = {
     "exec": " pods/exec",
     "log": " pods/log",
     "pod-proxy": " pods/proxy",
+    "restart": " pods/proxy",
     "port-forward": " pods/portforward",
+    "port-read": " pods/portforward",
 }
 
 

@@ -25,7 +25,7 @@ from nettests.plan.cast import (
 )
 
 _PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
-_OPENED = {"pod-proxy", "port-forward"}
+_OPENED = {"pod-proxy", "port-forward", "port-read"}
 """What may fail to be opened: the counter-case is opened in the same way."""
 _IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
 _CLOSED = {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT}

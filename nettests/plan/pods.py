@@ -13,19 +13,35 @@ from nettests.model.words import OS, Outcome
 Json = dict[str, Any]
 
 HTTP = 8080
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
+SENT = "x" * 8
+"""What ``agnhost port-forward-tester`` sends."""
 SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 
 
-def container(name: str = "first", *args: str, **fields: Any) -> Json:
-    """Return a container of the run's image; without ``args`` it waits for its end."""
-    return {"name": name, "args": list(args or ("pause",)), **fields}
+def container(name: str = "first", *words: str, **fields: Any) -> Json:
+    """Return a container of the run's image that runs ``words``; without any it waits for its end."""
+    return {"name": name, "args": list(words or ("pause",)), **fields}
 
 
 def server(name: str = "first", **fields: Any) -> Json:
     """Return a container that answers HTTP requests, Ready once it does unless ``fields`` say how."""
     probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
+
+
+def sender(address: str) -> Json:
+    """Return a container that sends ``SENT`` to the first who connects to ``address``, and ends."""
+    settings = {
+        "BIND_ADDRESS": address,
+        "BIND_PORT": str(HTTP),
+        "CHUNKS": "1",
+        "CHUNK_SIZE": str(len(SENT)),
+        "CHUNK_INTERVAL": "1",
+    }
+    env = [{"name": name, "value": value} for name, value in settings.items()]
+    return container("first", "port-forward-tester", env=env)
 
 
 def pod(*containers: Json, **spec: Any) -> Json:

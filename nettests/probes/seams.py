@@ -85,6 +85,12 @@ class Pods(Protocol):
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
 
+    def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
+        """Return what a pod's server says by itself over a port-forward."""
+
+    def wait_gone(self, namespace: str, name: str, *, seconds: float) -> bool:
+        """Wait until a pod is gone; return whether it is."""
+
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""
 

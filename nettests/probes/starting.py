@@ -7,14 +7,15 @@ afterwards) and read by ``parse.start``.
 
 import json
 import threading
-from collections.abc import Mapping
+import time
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError
+from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Afterwards, Ask, Case
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.profile import Timing
@@ -27,6 +28,8 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 PURPOSE_LABEL = "nettests.dev/purpose"
+LISTENING_TRIES = 4
+LISTENING_PAUSE = 1.0
 AT_ONCE = 4
 """Pods of checks' own on one node at a time: Windows nodes make sandboxes slowly."""
 
@@ -87,45 +90,94 @@ class Starting:
                 if event.get("message")
             ]
         elif case.then is not None:
-            record["then"] = self._then(case.then, item, node)
+            record["then"] = self._then(case.then, item, node, found)
         return record
 
-    def _then(self, then: Afterwards, item: Object, node: NodeFacts) -> Object:
+    def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         """Do what the case wants done; a channel's failure may be the answer, so it is kept as text."""
         try:
-            return dict(self._done(then, item, node))
+            return self._done(then, item, node, found)
         except ChannelError as error:
             return {"error": error.message}
 
-    def _done(self, then: Afterwards, item: Object, node: NodeFacts) -> Mapping[str, Any]:
-        namespace, name = self.blank.namespace, item["metadata"]["name"]
-        container = item["spec"]["containers"][0]["name"]
+    def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         match then.how:
             case "exec":
-                windows = node.os is OS.WINDOWS
-                at_once = self.timing.exec_windows if windows else self.timing.exec_linux
-                channel = self.pods.open_exec(
-                    namespace, name, container, node=node.name, at_once=at_once
-                )
-                with channel.slots:
-                    answer = channel.run(then.words, timeout=self.timing.execute)
-                return {
-                    "exit_code": answer.exit_code,
-                    "stdout": answer.stdout,
-                    "stderr": answer.stderr,
-                }
+                return self._run(then, item, node)
             case "log":
+                namespace, name, container = _names(item)
                 return {"stdout": self.pods.log_of(namespace, name, container)}
             case "pod-proxy" | "port-forward":
-                opened = self.pods.pod_proxy if then.how == "pod-proxy" else self.pods.port_forward
-                port, path = then.words
-                http = opened(namespace, name, int(port))
-                try:
-                    got = http.get(path, timeout=self.timing.channel)
-                finally:
-                    http.close()
+                got = self._get(then, item)
                 return {"status": got.status, "stdout": got.body}
+            case "port-read":
+                return {"stdout": self._read(then, item)}
+            case "restart":
+                return self._restart(then, item, found)
+            case "end":
+                return self._end(item)
         return {}
+
+    def _run(self, then: Afterwards, item: Object, node: NodeFacts) -> Object:
+        namespace, name, container = _names(item)
+        windows = node.os is OS.WINDOWS
+        at_once = self.timing.exec_windows if windows else self.timing.exec_linux
+        channel = self.pods.open_exec(namespace, name, container, node=node.name, at_once=at_once)
+        with channel.slots:
+            got = channel.run(then.words, timeout=self.timing.execute)
+        return {"exit_code": got.exit_code, "stdout": got.stdout, "stderr": got.stderr}
+
+    def _get(self, then: Afterwards, item: Object) -> HttpAnswer:
+        namespace, name, _ = _names(item)
+        forward = then.how == "port-forward"
+        opened = self.pods.port_forward if forward else self.pods.pod_proxy
+        port, path = then.words
+        http = opened(namespace, name, int(port))
+        try:
+            return http.get(path, timeout=self.timing.channel)
+        finally:
+            http.close()
+
+    def _read(self, then: Afterwards, item: Object) -> str:
+        """Read a port; a server that was not asked for Ready may need a moment until it listens."""
+        namespace, name, _ = _names(item)
+        for left in reversed(range(LISTENING_TRIES)):
+            try:
+                return self.pods.read_port(
+                    namespace, name, int(then.words[0]), timeout=self.timing.channel
+                )
+            except ChannelError:
+                if not left:
+                    raise
+            time.sleep(LISTENING_PAUSE)
+        return ""
+
+    def _restart(self, then: Afterwards, item: Object, found: Object) -> Object:
+        """End the first container by a request, and see the Pod Ready with it again."""
+        with suppress(ChannelError):  # the answer may be lost with the server
+            self._get(then, item)
+        namespace, name, container = _names(item)
+        again = self.pods.follow_pod(
+            namespace,
+            name,
+            settled=lambda now: start.started(now) and start.restarts(now, container) > 0,
+            seconds=self.timing.ready,
+            stuck=self.timing.stuck,
+        )
+        return {
+            "before": found["status"].get("podIP"),
+            "after": again["status"].get("podIP"),
+            "restarts": start.restarts(again, container) if start.started(again) else 0,
+        }
+
+    def _end(self, item: Object) -> Object:
+        """Delete the Pod by its own grace period and measure until it is gone."""
+        namespace, name, _ = _names(item)
+        grace = float(item["spec"]["terminationGracePeriodSeconds"])
+        began = time.monotonic()
+        self.pods.delete_pod(namespace, name)
+        gone = self.pods.wait_gone(namespace, name, seconds=2 * grace)
+        return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
 def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
@@ -145,6 +197,12 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     for container in (*spec.get("initContainers", ()), *spec["containers"]):
         container.setdefault("image", blank.image)
     return item
+
+
+def _names(item: Object) -> tuple[str, str, str]:
+    """Return namespace, name and first container of a Pod."""
+    metadata = item["metadata"]
+    return metadata["namespace"], metadata["name"], item["spec"]["containers"][0]["name"]
 
 
 def _words(then: Afterwards | None) -> tuple[str, ...]:

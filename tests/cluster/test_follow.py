@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.follow import delete_pod, follow_pod
+from nettests.cluster.follow import delete_pod, follow_pod, wait_gone
 from nettests.errors import ClusterError
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
@@ -129,3 +129,21 @@ def test_a_deletion_that_fails_is_left_to_the_end_of_the_run(
     queues["other"] = [status(403, "Forbidden", "pods is forbidden")]
     delete_pod(connection, "ns", "one")
     assert api.requests[-1].path == "/api/v1/namespaces/ns/pods/one"
+
+
+def test_a_pod_is_gone_with_its_event_or_when_no_list_has_it(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """Cut and expired watches do not lose the wait; the deadline says that it is still there."""
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Running"))]
+    queues["watch"] = [
+        Reply(chunks=({"type": "ERROR", "object": {"code": 410}},)),
+        Reply(cut=True),
+        Reply(chunks=({"type": "DELETED", "object": pod("Running")},)),
+    ]
+    assert wait_gone(connection, "ns", "one", seconds=10)
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    assert not wait_gone(connection, "ns", "one", seconds=0.2)
+    queues["list"] = [listing()]
+    assert wait_gone(connection, "ns", "one", seconds=10)

@@ -46,6 +46,8 @@ def applies(when: str, asked: Check | None = None, facts: ClusterFacts = FACTS) 
         ("{source: {kube_proxy: '>=1.24.17 <1.25'}}", True),
         ("{source: {runtime: [containerd]}}", True),
         ("{source: {runtime: [docker]}}", False),
+        ("{source: {runtime_version: '>=1.7 <1.7.21'}}", True),
+        ("{source: {runtime_version: '>=2.0'}}", False),
         ("{source: {driver: [l2bridge, overlay]}}", True),
         ("{source: {driver: [overlay]}}", False),
         ("{source: {mode: [kernelspace]}}", True),
@@ -104,6 +106,13 @@ def test_resolver_protocol_and_family_are_told_apart() -> None:
     assert expectation(everywhere, six, more="families: [IPv6]").limitation is not None
 
 
+def test_a_runtime_that_names_no_version_is_undecided() -> None:
+    """What cannot be read as a version is not compared."""
+    facts = with_windows(FACTS, runtime=known("containerd://none", "test"))
+    found = expectation("{source: {runtime_version: '>=1.7'}}", check(), facts)
+    assert "not a Kubernetes version: 'none'" in (found.undecided or "")
+
+
 def test_cases_are_told_apart() -> None:
     """An entry with cases covers their checks, and none that asks nothing of that kind."""
     more, always = "cases: [hostUsers]", "{source: {os: windows}}"
@@ -120,6 +129,7 @@ UNKNOWN: list[tuple[str, dict[str, Any]]] = [
     ("mode: [kernelspace]", {"kube_proxy": {"mode": unknown("it cannot be read")}}),
     ("kube_proxy: '<1.30'", {"kube_proxy": {"version": unknown("it cannot be read")}}),
     ("runtime: [containerd]", {"runtime": unknown("it cannot be read")}),
+    ("runtime_version: '>=1.7'", {"runtime": unknown("it cannot be read")}),
 ]
 
 

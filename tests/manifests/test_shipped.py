@@ -66,6 +66,7 @@ def shapes() -> dict[str, Shape]:
         "17763 before the DSR update": Shape(
             kubernetes="1.24.17", backend="host-gw", build="17763.1339", dsr=True
         ),
+        "Kubernetes 1.14": Shape(kubernetes="1.14", backend="host-gw", build="17763.2000"),
         "kube-proxy 1.15": Shape(kubernetes="1.15", backend="host-gw", build="17763.2000"),
         "20348 with kube-proxy 1.18": Shape(
             kubernetes="1.18", backend="host-gw", build="20348.100"
@@ -99,6 +100,8 @@ def test_every_entry_applies_somewhere() -> None:
     base = cluster_facts("win2019-l2bridge")
     userspace = with_windows(base, kube_proxy={"mode": known("userspace", "test")})
     clusters.append(userspace)
+    for runtime in ("containerd://2.0.5", "docker://20.10.9"):
+        clusters.append(with_windows(base, runtime=known(runtime, "test")))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))

@@ -168,6 +168,43 @@ def test_what_is_done_afterwards_conforms_or_deviates(then: Json, outcome: Outco
     assert attempt(record, then="exec", says="containeruser").outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("then", "outcome"),
+    [
+        ({"before": "10.244.3.5", "after": "10.244.3.5", "restarts": 1}, Outcome.CONFORMS),
+        ({"before": "10.244.3.5", "after": "10.244.3.6", "restarts": 1}, Outcome.DEVIATES),
+        ({"before": "10.244.3.5", "after": "10.244.3.5", "restarts": 0}, Outcome.PROBE_FAILED),
+        ({"before": None, "after": "10.244.3.5", "restarts": 1}, Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_restart_keeps_the_address(then: Json, outcome: Outcome) -> None:
+    """Addresses are compared once the container was really restarted."""
+    assert attempt({"status": READY, "then": then}, then="restart").outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("seconds", "gone", "outcome"),
+    [
+        (3.2, True, Outcome.CONFORMS),
+        (0.4, True, Outcome.DEVIATES),
+        (30.5, True, Outcome.DEVIATES),
+        (60.0, False, Outcome.DEVIATES),
+    ],
+    ids=["its time", "killed at once", "killed at the end", "there for ever"],
+)
+def test_an_end_takes_the_servers_time(seconds: float, gone: bool, outcome: Outcome) -> None:
+    """Less means that nobody asked the server to end, the whole grace that it was killed."""
+    then = {"seconds": seconds, "gone": gone, "grace": 30}
+    assert attempt({"status": READY, "then": then}, then="end", says="3").outcome is outcome
+
+
+def test_restarts_are_counted_by_container() -> None:
+    """The container that was ended is the one that counts."""
+    listed = [{"name": "first", "restartCount": 2}, {"name": "second", "restartCount": 0}]
+    found = {"status": {"containerStatuses": listed}}
+    assert [start.restarts(found, name) for name in ("first", "second", "none")] == [2, 0, 0]
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null"])
 def test_what_is_no_record_says_nothing(text: str) -> None:
     """A broken record is never guessed at."""

@@ -6,6 +6,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
@@ -13,6 +15,7 @@ from nettests.model.facts import Taint
 from nettests.model.profile import Timing
 from nettests.model.words import Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
+from nettests.probes import starting
 from nettests.probes.examine import Examination
 from nettests.probes.objects import Blank
 from nettests.probes.starting import Starting, pod
@@ -34,6 +37,7 @@ class Cluster:
     refuses: bool = False
     created: list[Object] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    asked: list[int] = field(default_factory=list)
     name: str = "table"
     slots: Any = field(default_factory=nullcontext)
 
@@ -79,6 +83,19 @@ class Cluster:
 
     port_forward = pod_proxy
 
+    def read_port(self, _namespace: str, _pod: str, port: int, *, timeout: float) -> str:
+        """Say the answer by itself, or fail as a channel does."""
+        assert timeout
+        if not self.answer:
+            self.asked.append(port)
+            raise ChannelError("port-forward: connection refused")
+        return self.answer
+
+    def wait_gone(self, _namespace: str, name: str, *, seconds: float) -> bool:
+        """Be gone at once, if it was deleted."""
+        assert seconds
+        return name in self.deleted
+
     def open_exec(
         self, _namespace: str, _pod: str, _container: str, *, node: str, at_once: int
     ) -> "Cluster":
@@ -104,16 +121,18 @@ class Cluster:
 
 def examine(cluster: Cluster, case: Case) -> Examination:
     """Let the case's Pod start on the Windows node."""
-    starting = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
-    vantage = Vantage(kind=VantageKind.API, probe="api", node="w1")
-    return starting.examine(
-        Ask(
-            source=vantage,
-            target=Target(kind=TargetKind.POD, node="w1"),
-            protocol=Protocol.TCP,
-            question=Question.START,
-            case=case,
-        )
+    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    return asking.examine(question(case))
+
+
+def question(case: Case) -> Ask:
+    """Return the question whether the case's Pod starts on the Windows node."""
+    return Ask(
+        source=Vantage(kind=VantageKind.API, probe="api", node="w1"),
+        target=Target(kind=TargetKind.POD, node="w1"),
+        protocol=Protocol.TCP,
+        question=Question.START,
+        case=case,
     )
 
 
@@ -147,10 +166,12 @@ def test_what_the_case_says_stays() -> None:
 def test_every_pod_has_its_own_name_and_is_removed() -> None:
     """Two questions make two Pods; neither is left, also where nothing is known of it."""
     cluster = Cluster(status=READY)
-    starting = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
-    assert starting.blank == BLANK
-    examine(cluster, case())
-    assert cluster.deleted == [cluster.created[0]["metadata"]["name"]]
+    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    for _ in range(2):
+        asking.examine(question(case()))
+    names = [item["metadata"]["name"] for item in cluster.created]
+    assert len(set(names)) == 2
+    assert cluster.deleted == names
     lost = Cluster(status={})
     assert "never appeared" in (examine(lost, case()).error or "")
     assert lost.deleted == [lost.created[0]["metadata"]["name"]]
@@ -179,6 +200,7 @@ def test_what_is_done_afterwards_is_written_down() -> None:
         Afterwards(how="log"): "hello",
         Afterwards(how="pod-proxy", words=("8080", "/hostname")): "hello",
         Afterwards(how="port-forward", words=("8080", "/hostname")): "hello",
+        Afterwards(how="port-read", words=("8080",)): "hello",
     }
     for then, output in wanted.items():
         done = examine(cluster, case(then))
@@ -186,6 +208,34 @@ def test_what_is_done_afterwards_is_written_down() -> None:
         assert done.context["then"] == then.how
     refused = examine(Cluster(status=READY), case(Afterwards(how="port-forward", words=("1", "/"))))
     assert "connection refused" in json.loads(refused.stdout)["then"]["error"]
+
+
+def test_a_port_that_nobody_serves_yet_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Pod without a readiness probe is Ready before its server listens; refused it is in the end."""
+    monkeypatch.setattr(starting, "LISTENING_PAUSE", 0.0)
+    cluster = Cluster(status=READY)
+    done = examine(cluster, case(Afterwards(how="port-read", words=("8080",))))
+    assert "connection refused" in json.loads(done.stdout)["then"]["error"]
+    assert cluster.asked == [8080] * starting.LISTENING_TRIES
+
+
+def test_a_restart_is_written_down_with_both_addresses() -> None:
+    """The request that ends the server may lose its answer."""
+    restarted = {**READY, "containerStatuses": [{"name": "first", "restartCount": 1}]}
+    done = examine(Cluster(status=restarted), case(Afterwards(how="restart", words=("1", "/exit"))))
+    assert json.loads(done.stdout)["then"] == {
+        "before": "10.244.3.5",
+        "after": "10.244.3.5",
+        "restarts": 1,
+    }
+
+
+def test_an_end_is_written_down_with_its_time() -> None:
+    """How long it took stands beside the grace period that it had."""
+    done = examine(Cluster(status=READY), case(Afterwards(how="end", says="0")))
+    then = json.loads(done.stdout)["then"]
+    assert (then["gone"], then["grace"]) == (True, 1.0)
+    assert 0 <= then["seconds"] < then["grace"]
 
 
 def test_nothing_is_done_with_a_pod_that_did_not_start() -> None:

@@ -12,6 +12,7 @@ from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.dial import connect
 from nettests.lab.node.pod import PodWorker
+from nettests.lab.programs.sockets.texts import Call, call_text
 from nettests.lab.topology import OS
 
 _DIALS_FROM_HOST = 2
@@ -59,8 +60,17 @@ class NodeKubelet:
             raise OSError(f'pod "{pod}" is not running')
         sandbox = worker.sandbox
         if self._dials_from_host() and not sandbox.host_process:
-            return await connect(self._node.network.host, str(sandbox.address), port)
+            return await self._dial(str(sandbox.address), port)
         return await connect(sandbox.namespace, "127.0.0.1", port)
+
+    async def _dial(self, address: str, port: int) -> Duplex:
+        """Dial a pod from the host; a failure is told in Windows' own words, as containerd passes them on."""
+        try:
+            return await connect(self._node.network.host, address, port)
+        except OSError as error:
+            text = call_text(OS.WINDOWS, Call.CONNECT, error)
+            told = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
+            raise NotRunningError(told) from error
 
     def _dials_from_host(self) -> bool:
         # containerd://2.0.5

@@ -12,6 +12,7 @@ from nettests.lab.programs.agnhost import (
     netexec,
     no_snat_test,
     pause,
+    port_forward_tester,
     porter,
     resolver_settings,
     serve_hostname,
@@ -43,6 +44,7 @@ COMMANDS: Mapping[str, Command] = {
     "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
     "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
     "pause": Command(run=pause.run, handles_terminate=True),
+    "port-forward-tester": Command(run=port_forward_tester.run),
     "porter": Command(run=porter.run, flags=porter.FLAGS),
     "serve-hostname": Command(
         run=serve_hostname.run, flags=serve_hostname.FLAGS, handles_terminate=True

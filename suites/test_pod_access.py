@@ -1,0 +1,119 @@
+"""What kubectl does with Pods, on each role's nodes: exec, logs, proxy, port-forward, restart and end.
+
+Each check makes a Pod of its own and removes it. What a channel refuses counts beside the same channel
+to a Pod that has to answer it.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow, pods
+
+WINDOWS = Source(
+    document="Kubernetes documentation, Windows containers in Kubernetes",
+    section="Command line options for the kubelet; Pods",
+    address="https://kubernetes.io/docs/concepts/windows/intro/",
+)
+DEBUG = Source(
+    document="Kubernetes documentation, Debug Running Pods",
+    section="Examining pod logs; Debugging with container exec",
+    address="https://kubernetes.io/docs/tasks/debug/debug-application/debug-running-pod/",
+)
+FORWARD = Source(
+    document="Kubernetes documentation, Use Port Forwarding to Access Applications in a Cluster",
+    section="Forward a local port to a port on the Pod",
+    address="https://kubernetes.io/docs/tasks/access-application-cluster/port-forward-access-application-cluster/",
+)
+SANDBOX = Source(
+    document="Kubernetes documentation, Windows containers in Kubernetes",
+    section="Pause container",
+    address="https://kubernetes.io/docs/concepts/windows/intro/#pause-container",
+)
+GRACE = Source(
+    document="Kubernetes documentation, Pod Lifecycle",
+    section="Termination of Pods",
+    address="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination",
+)
+
+PORT = str(pods.HTTP)
+NAMED = pods.pod(pods.server(), hostname="witness")
+SECONDS = "3"
+GRACIOUS = pods.pod(
+    pods.server(args=[*pods.SERVER, f"--delay-shutdown={SECONDS}"]),
+    terminationGracePeriodSeconds=30,
+)
+ENDING = pods.pod(pods.server(), restartPolicy="Always")
+
+
+@flow(
+    "kubectl-to-pod",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(
+        pods.after("exec", NAMED, "exec", "hostname", says="witness"),
+        pods.after("logs", NAMED, "log", says=f"Started HTTP server on port {PORT}"),
+        pods.after("proxy", NAMED, "pod-proxy", PORT, "/hostname", says="witness", counter=NAMED),
+    ),
+    facts=("exec-works",),
+    sources=(DEBUG, WINDOWS),
+)
+def test_kubectl_to_pod(verdict: Judgement) -> None:
+    """exec runs a process in a Pod, logs tell what it wrote, and the API server proxies to it."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-port-forward",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(
+        pods.after("http", NAMED, "port-forward", PORT, "/hostname", says="witness", counter=NAMED),
+        pods.after(
+            "loopback",
+            pods.pod(pods.sender("127.0.0.1")),
+            "port-read",
+            PORT,
+            says=pods.SENT,
+            counter=pods.pod(pods.sender(pods.EVERYWHERE)),
+        ),
+    ),
+    facts=("pf-introduced", "pf-wincat", "pf-dial"),
+    sources=(FORWARD,),
+)
+def test_pod_port_forward(verdict: Judgement) -> None:
+    """A forwarded port reaches what listens in the Pod, also on its loopback address alone."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-restart",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.after("address", ENDING, "restart", PORT, "/exit?code=0"),),
+    facts=("pause-holds-network",),
+    sources=(SANDBOX,),
+)
+def test_pod_restart(verdict: Judgement) -> None:
+    """A Pod keeps its address when a container of it is restarted: the pause container holds it."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-termination",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.after("grace-period", GRACIOUS, "end", says=SECONDS),),
+    facts=("term-grace",),
+    sources=(GRACE, WINDOWS),
+)
+def test_pod_termination(verdict: Judgement) -> None:
+    """A Pod that is deleted is told so, and may take its time within its grace period."""
+    assert verdict.accepted, verdict.message
