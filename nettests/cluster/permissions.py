@@ -41,6 +41,7 @@ NEEDED = (
     Permission(verb="list", resource="events", required=False),
     Permission(verb="get", resource="configmaps", required=False),
     Permission(verb="list", resource="daemonsets", group="apps", required=False),
+    Permission(verb="list", resource="endpointslices", group="discovery.k8s.io", required=False),
 )
 """What a run does in the cluster. Without the optional ones facts stay unknown or channels fall away."""
 

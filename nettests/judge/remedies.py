@@ -37,5 +37,35 @@ REMEDIES = {
     "over it before anything relies on it",
     "calico-pods-ipv4": "the documents deny IPv6 with Calico on Windows: see which pool gave it, and ask the "
     "flows over it before anything relies on it",
+    "hns-network": "compare Get-HnsNetwork with KUBE_NETWORK; where no network was made, check the name of "
+    "the physical adapter (InterfaceName of start.ps1) and restart flanneld",
+    "hns-network-type": "remove the HNS network of another type and let the plugin make its own "
+    "(Get-HnsNetwork, Remove-HnsNetwork)",
+    "hns-network-subnet": "the node has rejoined with another subnet: remove the old HNS network and "
+    "C:\\k\\SourceVip.json, C:\\k\\SourceVipRequest.json, then restart flanneld",
+    "pod-endpoints": "check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
+    "CNI configuration; on virtual machines allow MAC spoofing",
+    "outbound-nat": "add the cluster, Service and management subnets to ExceptionList in the CNI "
+    "configuration, and recreate the pods",
+    "nat-unused": "name the plugin's network in the CNI configuration: pods came to the runtime's default one",
+    "loopback-dsr-update": "install the cumulative update of May 2020 or a later one, or remove loopbackDSR "
+    "from the CNI configuration",
+    "load-balancers": "compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
+    "then restart kube-proxy, which writes all policies anew",
+    "running-build": "restart the kubelet: it reports the build with which it was started",
+    "virtual-adapter": "creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
+    "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",
+    "node-ports-free": "move the range: netsh int ipv4 set dynamicport tcp start=49152 num=16384, or delete "
+    "the exclusion",
+    "port-pools-left": "enable DSR, which rewrites no source, or install KB4551853 or later, from which on "
+    "load balancers share a pool",
+    "processes-running": "start what is missing: kubelet, kube-proxy and flanneld have to run before anything "
+    "else is looked at",
+    "subnet-file": "restart flanneld, or copy /run/flannel/subnet.env of a Linux node to C:\\run\\flannel and "
+    "set FLANNEL_SUBNET to the node's pod CIDR",
+    "cni-network": "give the CNI configuration and KUBE_NETWORK the same name",
+    "cni-exceptions": "add the cluster, Service and management subnets to ExceptionList in the CNI "
+    "configuration; it applies to new pods",
+    "cni-routes": "add a ROUTE policy with NeedEncap for the Service subnet to the CNI configuration",
 }
 UNKNOWN_RULE = "compare what was found with what the documents demand"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from nettests.lab import plugin_objects
 from nettests.lab.client import Json
-from nettests.lab.topology import OS, Driver, Profile, ProxyMode
+from nettests.lab.topology import OS, Driver, Plugin, Profile, ProxyMode
 
 API_PORT = 6443
 COREDNS_IMAGE = "registry.k8s.io/coredns/coredns:v1.11.1"
@@ -223,12 +223,16 @@ def _windows_kube_proxy(profile: Profile) -> Json:
         ],
         "env": [
             _node_name(),
-            {
-                "name": "KUBE_NETWORK",
-                "value": f"flannel.{profile.cni.vni}" if overlay else "cbr0",
-            },
+            {"name": "KUBE_NETWORK", "value": _network(profile)},
         ],
     }
+
+
+def _network(profile: Profile) -> str:
+    """Return the name of the HNS network, which an operator has to give to kube-proxy."""
+    if profile.cni.plugin is Plugin.AZURE:
+        return "azure"
+    return f"flannel.{profile.cni.vni}" if profile.cni.driver is Driver.OVERLAY else "cbr0"
 
 
 def _node_name() -> Json:

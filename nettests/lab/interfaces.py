@@ -16,9 +16,11 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
-from typing import Protocol
+from typing import Any, Protocol
 
 from nettests.lab.topology import OS, NodeSpec, Profile, ServiceTable
+
+Json = dict[str, Any]
 
 
 class Namespace(Protocol):
@@ -43,10 +45,40 @@ class PodNetwork:
     gateway: IPv4Address
 
 
+class Hns(Protocol):
+    """The Host Networking Service of a Windows node, as its cmdlets show it."""
+
+    def networks(self) -> list[Json]:
+        """Return what ``Get-HnsNetwork`` shows."""
+
+    def endpoints(self) -> list[Json]:
+        """Return what ``Get-HnsEndpoint`` shows."""
+
+    def policy_lists(self) -> list[Json]:
+        """Return what ``Get-HnsPolicyList`` shows."""
+
+    def dynamic_ports(self) -> range:
+        """Return the range from which the host's clients and the pools take their ports."""
+
+    def port_pools(self, protocol: str) -> list[range]:
+        """Return the blocks of host ports (``tcp``, ``udp``) that source rewriting has reserved."""
+
+
+@dataclass(slots=True)
+class Disk:
+    """What components of a node left on it: files by path, running processes by name."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    processes: list[str] = field(default_factory=list)
+
+
 class NodeNetwork(Protocol):
     """One node's part of the data plane."""
 
     spec: NodeSpec
+    disk: Disk
+    hns: Hns | None
+    """``None`` on Linux."""
     host: Namespace
     """The node's own namespace: its address, its kubelet, hostNetwork and HostProcess pods."""
     switch: Namespace | None
@@ -111,6 +143,8 @@ class Machine:
     capabilities: frozenset[str] = frozenset({"ping"})
     user: str = ""
     mac: str = ""
+    node: NodeNetwork | None = None
+    """The node itself, which tools of HostProcess containers look at."""
 
 
 async def _no_input() -> bytes:

@@ -1,8 +1,11 @@
 """Who answers which question without a path in a run: one examiner for each ``Question``."""
 
+from collections.abc import Mapping
+
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.model.words import Question
+from nettests.probes.asking import Probe
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.inspect import Inspection
 from nettests.probes.objects import Blank
@@ -11,11 +14,15 @@ from nettests.probes.starting import Starting
 
 
 def examiners(
-    api: Examined, blank: Blank, facts: ClusterFacts, timing: Timing
+    api: Examined,
+    blank: Blank,
+    facts: ClusterFacts,
+    probes: Mapping[str, Probe],
+    timing: Timing,
 ) -> dict[Question, Examiner]:
     """Return who asks the questions without a path in a run."""
     return {
         Question.ADMIT: Admission(api=api, namespace=blank.namespace),
-        Question.INSPECT: Inspection(api=api, facts=facts),
+        Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
         Question.START: Starting(pods=api, blank=blank, facts=facts, timing=timing),
     }

@@ -15,8 +15,9 @@ from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
 from nettests.parse.inspection import RULE
 from nettests.parse.rules import RULES
+from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
-from nettests.probes.readings import PROXY_LOG, REQUESTS, Request, log_of
+from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS, Request, log_of
 from nettests.probes.seams import ApiServer
 
 OK = 200
@@ -37,6 +38,9 @@ class Inspection:
 
     api: ApiServer
     facts: ClusterFacts
+    probes: Mapping[str, Probe]
+    seconds: float
+    """A process on a node may take so long."""
     _taken: dict[str, Taken] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -48,13 +52,15 @@ class Inspection:
         context = {RULE: name, **demands(self.facts, node)}
         wanted = RULES[name].readings if name in RULES else ()
         try:
-            taken = {reading: self._take(reading, node) for reading in wanted}
+            taken = {reading: self._take(reading, node, ask.source.probe) for reading in wanted}
         except ChannelError as error:
             return Examination(
                 tool="inspection", words=wanted, error=error.message, context=context
             )
+        on_node = any(reading in COMMANDS for reading in wanted)
         return Examination(
             tool="inspection",
+            channel="exec" if on_node else API,
             words=tuple(" ".join(one.words) for one in taken.values()),
             stdout=json.dumps(
                 {
@@ -65,18 +71,20 @@ class Inspection:
             context=context,
         )
 
-    def _take(self, reading: str, node: NodeFacts | None) -> Taken:
+    def _take(self, reading: str, node: NodeFacts | None, probe: str) -> Taken:
         key = f"{node.name if node else API}/{reading}"
         with self._lock:
             own = self._locks.setdefault(key, threading.Lock())
         with own:
             if key not in self._taken:
-                self._taken[key] = self._read(reading, node)
+                self._taken[key] = self._read(reading, node, probe)
             return self._taken[key]
 
-    def _read(self, reading: str, node: NodeFacts | None) -> Taken:
+    def _read(self, reading: str, node: NodeFacts | None, probe: str) -> Taken:
         if reading == PROXY_LOG:
-            return self._proxy_log(node)
+            return self._proxy_log(node, probe)
+        if reading in COMMANDS:
+            return self._run(COMMANDS[reading], probe)
         return self._asked(REQUESTS[reading](self.facts, node))
 
     def _asked(self, request: Request) -> Taken:
@@ -85,9 +93,21 @@ class Inspection:
             return Taken(words=request.words, problem=f"{request.words[1]}: status {status}")
         return Taken(words=request.words, text=text)
 
-    def _proxy_log(self, node: NodeFacts | None) -> Taken:
+    def _run(self, words: tuple[str, ...], name: str) -> Taken:
+        """Run a tool on the node; one that ends badly and says nothing is a problem with its reason."""
+        probe = self.probes.get(name)
+        if probe is None or probe.execute is None:
+            raise ChannelError(f"{name} has no exec channel")
+        with probe.execute.slots:
+            got = probe.execute.run(words, timeout=self.seconds)
+        if got.exit_code != 0 and not got.stdout.strip():
+            said = " ".join(got.stderr.split()) or "it said nothing"
+            return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")
+        return Taken(words=words, text=got.stdout)
+
+    def _proxy_log(self, node: NodeFacts | None, probe: str) -> Taken:
         """Read the log of the node's kube-proxy Pod; the Pods were recorded as a reading before."""
-        pods = self._take("node-pods", node)
+        pods = self._take("node-pods", node, probe)
         for pod in json.loads(pods.text).get("items", []) if pods.text else []:
             metadata = pod["metadata"]
             if metadata["name"].startswith("kube-proxy"):

@@ -45,9 +45,38 @@ REQUESTS: Mapping[str, Callable[[ClusterFacts, NodeFacts | None], Request]] = {
     "node": lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
     "nodes": lambda _facts, _node: Request(path="/api/v1/nodes"),
     "node-pods": lambda _facts, node: _pods_of(node),
+    "node-pods-after": lambda _facts, node: _pods_of(node),
     "flannel-config": _of_flannel,
+    "services": lambda _facts, _node: Request(path="/api/v1/services"),
+    "services-after": lambda _facts, _node: Request(path="/api/v1/services"),
+    "endpoint-slices": lambda _facts, _node: Request(
+        path="/apis/discovery.k8s.io/v1/endpointslices"
+    ),
 }
 """What the API server is asked, by reading."""
+
+_POWERSHELL = ("powershell.exe", "-NoProfile", "-NonInteractive", "-Command")
+_CMD = ("cmd.exe", "/c")
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "hns-networks": (*_POWERSHELL, "Get-HnsNetwork | ConvertTo-Json -Depth 5"),
+    "hns-endpoints": (*_POWERSHELL, "Get-HnsEndpoint | ConvertTo-Json -Depth 5"),
+    "hns-policies": (*_POWERSHELL, "Get-HnsPolicyList | ConvertTo-Json -Depth 5"),
+    "windows-version": (*_CMD, "ver"),
+    "ipconfig": ("ipconfig.exe",),
+    "dynamic-ports": ("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
+    "excluded-ports": ("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
+    "processes": ("tasklist.exe", "/FO", "CSV", "/NH"),
+    "flannel-subnet-file": (*_CMD, "type", r"C:\run\flannel\subnet.env"),
+    "cni-configuration": (
+        *_CMD,
+        "type",
+        r"C:\etc\cni\net.d\*.conf*",
+        r"C:\k\cni\config\*.conf*",
+        r"C:\Program Files\containerd\cni\conf\*.conf*",
+    ),
+}
+"""What a Windows node is asked, by reading: tools that every Windows Server has, in a HostProcess container."""
 
 PROXY_LOG = "kube-proxy-log"
 """The log of the kube-proxy Pod among ``node-pods``."""

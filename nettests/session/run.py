@@ -220,6 +220,7 @@ class Run:
                 access,
                 probes.Blank(namespace=namespace, labels=labels, image=profile.image),
                 facts,
+                opened,
                 profile.timing,
             ),
         )

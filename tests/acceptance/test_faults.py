@@ -87,3 +87,16 @@ def test_a_dead_channel_makes_checks_unknown_never_red_or_green(
     assert from_node
     assert changed(run, {"unknown"}) == from_node, run.printed
     assert run.exit_code == 6
+
+
+def test_a_missing_load_balancer_deviates_on_that_node_only(mended: UpLab, tmp_path: Path) -> None:
+    """HNS without the DNS Service's load balancers fails the inspection, with the step that repairs it."""
+    selected = flows("hns-load-balancers", "hns-configuration")
+    mended.fault(
+        "inject", "service-rules-missing", "--node=win-1", "--service=kube-system/kube-dns"
+    )
+    broken = run_on(mended, tmp_path / "broken", *selected)
+    assert changed(broken, {"fail"}) == {"hns-load-balancers/windows-1/load-balancers"}
+    (check,) = [one for one in broken.results["checks"] if one["verdict"] == "fail"]
+    assert "no load balancer for 10.96.0.10:53/UDP" in check["message"]
+    assert "restart kube-proxy" in check["next_step"]

@@ -7,7 +7,7 @@ a Service table is programmed, which is handed in.
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
 
-from nettests.lab.interfaces import Namespace, PodNetwork
+from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.services import ServiceRules, Withheld, nothing_withheld
@@ -27,8 +27,11 @@ class Node:
         pods: Pods,
         program: Callable[[ServiceTable], None],
         worker: Worker,
+        hns: Hns | None = None,
     ) -> None:
         self.spec = spec
+        self.disk = Disk()
+        self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
         self.source_vip = source_vip

@@ -65,6 +65,10 @@ class Pods:
         """Return the namespaces by pod ``uid``."""
         return {uid: pod.namespace for uid, pod in self._pods.items()}
 
+    def addresses(self) -> Mapping[str, IPv4Address]:
+        """Return the pods' addresses by pod ``uid``."""
+        return {uid: pod.address for uid, pod in self._pods.items()}
+
     def close(self) -> None:
         """Let go of all namespaces."""
         for pod in self._pods.values():

@@ -6,9 +6,10 @@ own port, where no ClusterIP rule sits. The node's address belongs to the host; 
 switch answers for it with the host's MAC (l2bridge rewrites MACs).
 """
 
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.load_balancers import (
     LoadBalancer,
     Port,
@@ -50,6 +51,8 @@ class WindowsServices:
         self._profile = profile
         self._switch = switch
         self._services: ServiceTable = ()
+        self.policies: tuple[LoadBalancer, ...] = ()
+        """The load balancers in force."""
         self._rules = nft.LoadedTable(switch, Table(name="hns"))
 
     def program(self, services: ServiceTable) -> None:
@@ -64,6 +67,7 @@ class WindowsServices:
                 refused=refused_frontends(services, self._node, self._profile),
             )
         )
+        self.policies = policies
         added = conntrack.added_frontends(self._services, services, self._node.address)
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
@@ -109,14 +113,23 @@ def build_windows_node(
     if features.stealth:
         nft.load(machine.fd, render(stealth_table()))
     nft.load(switch.fd, _ports_ruleset(node, profile, features))
+    pods = Pods(_pod_ports(node, profile, features, switch))
+    services = WindowsServices(node, profile, switch)
     return Node(
         spec=node,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
-        pods=Pods(_pod_ports(node, profile, features, switch)),
-        program=WindowsServices(node, profile, switch).program,
+        pods=pods,
+        program=services.program,
         worker=worker,
+        hns=NodeHns(
+            node=node,
+            profile=profile,
+            exceptions=_exceptions(profile, features),
+            pods=pods.addresses,
+            policies=lambda: services.policies,
+        ),
     )
 
 
@@ -165,14 +178,18 @@ def _route_own_node_ports(links: Netlink, node: NodeSpec) -> None:
         links.route_own_ports(node.address, protocol, _NODE_PORTS, _SWITCH_TABLE)
 
 
-def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
+def _exceptions(profile: Profile, features: SwitchFeatures) -> tuple[IPv4Network, ...]:
     """OutBoundNAT's exceptions: on l2bridge the nodes' network too, since it can route back."""
     cluster = (profile.cluster_cidr, profile.service_cidr)
+    return cluster if features.overlay else (*cluster, profile.node_network)
+
+
+def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
     table = ports_table(
         node_address=node.address,
         pod_cidr=node.pod_cidr,
         service_cidr=profile.service_cidr,
-        exceptions=cluster if features.overlay else (*cluster, profile.node_network),
+        exceptions=_exceptions(profile, features),
         features=features,
         pods_elsewhere=[other.pod_cidr for other in other_nodes(profile.nodes, node)],
     )

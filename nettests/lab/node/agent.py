@@ -73,6 +73,7 @@ class NodeAgent:
         self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._pods.subscribe(self._pod_changed)
+        network.disk.processes += ["kubelet", "containerd"]
         self.kubelet = NodeKubelet(self._context, self._workers)
 
     async def run(self) -> None:

@@ -44,6 +44,7 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         capabilities=frozenset(capabilities),
         user=_user(node.spec, pod, container, host_process=sandbox.host_process),
         mac=_mac(node.spec, sandbox),
+        node=node.network if sandbox.host_process else None,
     )
 
 

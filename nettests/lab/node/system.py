@@ -7,7 +7,8 @@ no longer resolve.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
@@ -21,6 +22,7 @@ from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import NodeNetwork, Process
 from nettests.lab.node.endpoint import answering
+from nettests.lab.node.flannel import flannel_files
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
@@ -64,7 +66,7 @@ class SystemPrograms:
     async def _kube_proxy(self, process: Process) -> int:
         flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
         await _log_flags(process, [*process.argv[1:], *flags])
-        async with self.clients("kube-proxy") as client:
+        async with self._running("kube-proxy"), self.clients("kube-proxy") as client:
             proxy = ServiceProxy(client, self.network, self.profile, self.programmed)
 
             def healthz() -> web.Response:
@@ -99,7 +101,20 @@ class SystemPrograms:
         await _log(process, "main.go:212", f"CLI flags config: {' '.join(process.argv[1:])}")
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
-        return await _until_terminated(process)
+        if self.network.spec.os is OS.WINDOWS:
+            self.network.disk.files |= flannel_files(self.network.spec, self.profile)
+        async with self._running("flanneld"):
+            return await _until_terminated(process)
+
+    @asynccontextmanager
+    async def _running(self, name: str) -> AsyncIterator[None]:
+        """Count a process among those of the node while it runs."""
+        processes = self.network.disk.processes
+        processes.append(name)
+        try:
+            yield
+        finally:
+            processes.remove(name)
 
     async def _azure_cns(self, process: Process) -> int:
         await process.stderr(b"[Azure CNS] Service started successfully\n")

@@ -12,7 +12,7 @@ from nettests.lab.programs import agnhost, bind_nslookup, curl
 from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell
 from nettests.lab.programs.linux import ping as linux_ping
-from nettests.lab.programs.windows import commands, ipconfig, nslookup, powershell
+from nettests.lab.programs.windows import commands, disk, ipconfig, netsh, nslookup, powershell
 from nettests.lab.programs.windows import ping as windows_ping
 from nettests.lab.topology import OS
 
@@ -56,9 +56,11 @@ _HOST_PROCESS: Mapping[str, Program] = {
     "curl": curl.run,
     "hostname": commands.hostname,
     "ipconfig": ipconfig.run,
+    "netsh": netsh.run,
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "powershell": powershell.run,
+    "tasklist": disk.tasklist,
     "whoami": commands.whoami,
 }
 _OPTIONAL = frozenset({"ping"})

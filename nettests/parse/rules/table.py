@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import kube_proxy, node, plugin
+from nettests.parse.rules import hns, kube_proxy, node, plugin, windows
 from nettests.parse.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
+_PORTS = (windows.DYNAMIC, windows.EXCLUDED)
 
 RULES: Mapping[str, Rule] = {
     "proxy-mode": Rule(readings=_PROXY, judge=kube_proxy.proxy_mode),
@@ -30,4 +31,30 @@ RULES: Mapping[str, Rule] = {
     "ipv4-address": Rule(readings=(node.NODE,), judge=plugin.ipv4_address),
     "overlay-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
     "calico-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
+    "hns-network": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network),
+    "hns-network-type": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network_type),
+    "hns-network-subnet": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network_subnet),
+    "pod-endpoints": Rule(
+        readings=(*_PROXY, hns.ENDPOINTS, hns.PODS_AFTER), judge=hns.pod_endpoints
+    ),
+    "outbound-nat": Rule(readings=(kube_proxy.PODS, hns.ENDPOINTS), judge=hns.outbound_nat),
+    "nat-unused": Rule(
+        readings=(kube_proxy.PODS, hns.NETWORKS, hns.ENDPOINTS), judge=hns.nat_unused
+    ),
+    "load-balancers": Rule(
+        readings=(hns.SERVICES, hns.SLICES, hns.POLICIES, hns.SERVICES_AFTER),
+        judge=hns.load_balancers,
+    ),
+    "running-build": Rule(readings=(node.NODE, windows.VERSION), judge=windows.running_build),
+    "virtual-adapter": Rule(readings=(windows.ADAPTERS,), judge=windows.virtual_adapter),
+    "node-ports-free": Rule(readings=_PORTS, judge=windows.node_ports_free),
+    "port-pools-left": Rule(readings=_PORTS, judge=windows.port_pools_left),
+    "processes-running": Rule(readings=(windows.PROCESSES,), judge=windows.processes_running),
+    "subnet-file": Rule(readings=(windows.SUBNET,), judge=windows.subnet_file),
+    "cni-network": Rule(readings=(*_PROXY, windows.CNI), judge=windows.cni_network),
+    "cni-exceptions": Rule(readings=(windows.CNI,), judge=windows.cni_exceptions),
+    "loopback-dsr-update": Rule(
+        readings=(node.NODE, windows.CNI), judge=windows.loopback_dsr_update
+    ),
+    "cni-routes": Rule(readings=(windows.CNI,), judge=windows.cni_routes),
 }

@@ -1,9 +1,10 @@
-"""Small Windows programs: ``hostname``, ``whoami``, ``where``, ``cmd /c ver`` and ``cmd /c set``."""
+"""Small Windows programs: ``hostname``, ``whoami``, ``where``, and ``cmd /c`` with ver, set or type."""
 
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows.disk import type_files
 
 _CONTAINER_USER = r"user manager\containeradministrator"
 _HOST_USER = r"nt authority\system"
@@ -24,7 +25,7 @@ async def whoami(process: Process, _words: Sequence[str]) -> int:
 
 
 async def cmd(process: Process, words: Sequence[str]) -> int:
-    """Run ``cmd /c ver`` or ``cmd /c set``; any other text is refused, never interpreted."""
+    """Run ``cmd /c`` with ver, set or type; any other text is refused, never interpreted."""
     text = " ".join(words[1:]).strip().lower()
     if words[:1] and words[0].lower() == "/c" and text == "ver":
         machine = process.machine
@@ -34,7 +35,9 @@ async def cmd(process: Process, words: Sequence[str]) -> int:
         for name, value in sorted(process.environment.items(), key=lambda pair: pair[0].lower()):
             await out(process, f"{name}={value}\n")
         return 0
-    await err(process, "The lab's cmd runs nothing but 'ver' and 'set'.\n")
+    if words[:1] and words[0].lower() == "/c" and words[1:2] and words[1].lower() == "type":
+        return await type_files(process, words[2:])
+    await err(process, "The lab's cmd runs nothing but 'ver', 'set' and 'type'.\n")
     return 1
 
 

@@ -1,4 +1,4 @@
-"""``powershell -Command "Resolve-DnsName NAME"``: the one cmdlet the lab knows, read as text.
+"""``powershell -Command "Resolve-DnsName NAME"``, read as text; ``hns_cmdlets`` are the other known ones.
 
 ``Get-Command Resolve-DnsName`` tells whether it is there.
 
@@ -17,6 +17,7 @@ from nettests.lab.dns import records, windows
 from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.windows import hns_cmdlets
 
 # Samples: Resolve-DnsName kubernetes.default
 #          Resolve-DnsName -Name 'web.demo.svc.cluster.local' -Type A -DnsOnly
@@ -69,6 +70,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
+    if await hns_cmdlets.run(process, text):
+        return 0
     match = _RESOLVE.fullmatch(text)
     if match is None or not process.machine.host_process:
         await err(process, _unknown(text.partition(" ")[0]))
@@ -145,6 +148,7 @@ def _failed(name: str, text: str, failure: Failure) -> str:
 def _unknown(word: str) -> str:
     return (
         f"{word} : The term '{word}' is not recognized as the name of a cmdlet, function, script "
-        "file, or operable program. The lab's PowerShell knows Resolve-DnsName only, in HostProcess "
+        "file, or operable program. The lab's PowerShell knows Resolve-DnsName and, before "
+        "ConvertTo-Json, Get-HnsNetwork, Get-HnsEndpoint and Get-HnsPolicyList, in HostProcess "
         "containers.\n"
     )

@@ -1,0 +1,188 @@
+"""HNS of one Windows node as its cmdlets show it: networks, endpoints, policy lists, port pools.
+
+Read from the data plane's own objects when it is asked for: the pods that are attached, the load balancers
+that are in force, the exceptions that OutBoundNAT was given. Property names are those of HNS' first schema,
+which the cmdlets of the module HostNetworkingService speak.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from nettests.lab.interfaces import Json
+from nettests.lab.network import addressing
+from nettests.lab.network.load_balancers import LoadBalancer, Source
+from nettests.lab.topology import Cni, Driver, NodeSpec, Plugin, Profile, ProxyMode
+
+DYNAMIC_PORTS = range(49152, 65536)
+POOL = 64
+"""HNS reserves host ports for source rewriting in blocks of this size."""
+
+_TYPES = {
+    Driver.L2BRIDGE: "L2Bridge",
+    Driver.L2TUNNEL: "L2Tunnel",
+    Driver.OVERLAY: "Overlay",
+    Driver.TRANSPARENT: "Transparent",
+}
+_OBJECTS = frozenset({"ClusterIP", "NodePort"})
+_PROTOCOLS = {"tcp": 6, "udp": 17}
+_ATTACHED, _CREATED, _APPLIED = 3, 1, 2
+
+
+def network_name(cni: Cni) -> str:
+    """Return the name that the plugin's daemon gives the HNS network."""
+    names = {Plugin.AZURE: "azure", Plugin.ANTREA: "antrea-hnsnetwork"}
+    flannel = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
+    return names.get(cni.plugin, flannel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeHns:
+    """HNS of ``node``; ``pods`` and ``policies`` return what is there at the moment."""
+
+    node: NodeSpec
+    profile: Profile
+    exceptions: Sequence[IPv4Network]
+    pods: Callable[[], Mapping[str, IPv4Address]]
+    policies: Callable[[], tuple[LoadBalancer, ...]]
+
+    def networks(self) -> list[Json]:
+        """Return the pod network."""
+        cni, subnet = self.profile.cni, self.node.pod_cidr
+        if cni.driver is Driver.L2TUNNEL:
+            subnet = self.profile.cluster_cidr  # pods have addresses of the virtual network
+        overlay = cni.driver is Driver.OVERLAY
+        policies: list[Json] = []
+        if overlay:
+            policies = [{"Type": "VxlanPort", "Port": cni.vxlan_port}, *self._remote_subnets()]
+        described: Json = {
+            "AddressPrefix": str(subnet),
+            "GatewayAddress": str(subnet[1]),
+            "Policies": [{"Type": "VSID", "VSID": cni.vni}] if overlay else [],
+        }
+        endpoints = len(self.pods())
+        return [
+            {
+                "CurrentEndpointCount": endpoints,
+                "ID": self._network,
+                "IPv6": False,
+                "ManagementIP": str(self.node.address),
+                "Name": network_name(cni),
+                "Policies": policies,
+                "State": _CREATED,
+                "Subnets": [described],
+                "TotalEndpoints": endpoints,
+                "Type": _TYPES[cni.driver],
+            }
+        ]
+
+    def endpoints(self) -> list[Json]:
+        """Return the endpoints: of pods, and the remote ones that kube-proxy made for load balancers."""
+        pods = self.pods()
+        local = [
+            {
+                **self._endpoint(uid[:8], address),
+                "GatewayAddress": str(addressing.pod_gateway(self.node, self.profile.cni)),
+                "Policies": self._policies(address),
+                "State": _ATTACHED,
+            }
+            for uid, address in pods.items()
+        ]
+        return local + [
+            {**self._endpoint("Ethernet", address), "IsRemoteEndpoint": True, "State": _CREATED}
+            for address in sorted(self._referred() - set(pods.values()))
+        ]
+
+    def policy_lists(self) -> list[Json]:
+        """Return the load balancers; ``LB_HOST`` is no object of HNS but a rule that VFP derives."""
+        return [self._policy_list(one) for one in self._balancers() if one.kind in _OBJECTS]
+
+    def dynamic_ports(self) -> range:
+        """Return Windows' default range."""
+        return DYNAMIC_PORTS
+
+    def port_pools(self, protocol: str) -> list[range]:
+        """Return the pool, shared by all load balancers since KB4551853, that rewriting needs."""
+        rewriting = any(
+            one.protocol == protocol and one.source is not Source.KEPT for one in self._balancers()
+        )
+        return [DYNAMIC_PORTS[:POOL]] if rewriting else []
+
+    @property
+    def _network(self) -> str:
+        return _identity(self.node.name, "network")
+
+    def _remote_subnets(self) -> list[Json]:
+        return [
+            {
+                "Type": "RemoteSubnetRoute",
+                "DestinationPrefix": str(other.pod_cidr),
+                "IsolationId": self.profile.cni.vni,
+                "ProviderAddress": str(other.address),
+                "DistributedRouterMacAddress": _dashed(addressing.vtep_mac(other)),
+            }
+            for other in self.profile.nodes
+            if other.name != self.node.name
+        ]
+
+    def _endpoint(self, name: str, address: IPv4Address) -> Json:
+        return {
+            "ID": self._endpoint_id(address),
+            "IPAddress": str(address),
+            "MacAddress": _dashed(addressing.mac(self.node.os, address)),
+            "Name": name,
+            "Policies": [],
+            "PrefixLength": self.node.pod_cidr.prefixlen,
+            "Type": _TYPES[self.profile.cni.driver],
+            "VirtualNetwork": self._network,
+            "VirtualNetworkName": network_name(self.profile.cni),
+        }
+
+    def _policies(self, address: IPv4Address) -> list[Json]:
+        if self.profile.cni.driver is Driver.TRANSPARENT:
+            return []  # addresses are translated by the host (NetNat), not by HNS
+        found: list[Json] = [
+            {"Type": "OutBoundNAT", "ExceptionList": [str(network) for network in self.exceptions]}
+        ]
+        if self.profile.cni.loopback_dsr:
+            found.append({"Type": "OutBoundNAT", "Destinations": [str(address)]})
+        return found
+
+    def _referred(self) -> set[IPv4Address]:
+        return {address for one in self._balancers() for address in one.backends}
+
+    def _balancers(self) -> tuple[LoadBalancer, ...]:
+        """Return the policies that kube-proxy gave to HNS; Open vSwitch keeps its own."""
+        kernelspace = self.profile.kube_proxy.mode is ProxyMode.KERNELSPACE
+        return self.policies() if kernelspace else ()
+
+    def _policy_list(self, policy: LoadBalancer) -> Json:
+        vip = addressing.source_vip(self.node, self.profile.cni)
+        rewritten = {Source.VIP: str(vip), Source.NODE: "", Source.KEPT: str(vip or "")}
+        elb: Json = {
+            "ExternalPort": policy.external_port,
+            "InternalPort": policy.internal_port,
+            "IsDSR": policy.source is Source.KEPT,
+            "Protocol": _PROTOCOLS[policy.protocol],
+            "SourceVIP": rewritten[policy.source],
+            "Type": "ELB",
+            "VIPs": [] if policy.kind == "NodePort" else [str(policy.vip)],
+        }
+        return {
+            "ID": _identity(self.node.name, f"{policy.kind}/{policy.service}"),
+            "Policies": [elb],
+            "References": [f"/endpoints/{self._endpoint_id(one)}" for one in policy.backends],
+            "State": _APPLIED,
+        }
+
+    def _endpoint_id(self, address: IPv4Address) -> str:
+        return _identity(self.node.name, str(address))
+
+
+def _identity(node: str, name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{name}.{node}")).upper()
+
+
+def _dashed(mac: str) -> str:
+    return mac.replace(":", "-").upper()

@@ -1,0 +1,50 @@
+"""``Get-HnsNetwork``, ``Get-HnsEndpoint`` and ``Get-HnsPolicyList``, piped to ``ConvertTo-Json``.
+
+The cmdlets of the module HostNetworkingService, in HostProcess containers of a Windows node. Nothing else of a
+pipeline is known: no filters, no properties to select. Values are those of the node's own data plane.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from nettests.lab.interfaces import Hns, Json, Process
+from nettests.lab.programs.terminal import out
+
+# Sample: Get-HnsNetwork | ConvertTo-Json -Depth 5
+_PIPELINE = re.compile(
+    r"(?P<cmdlet>Get-Hns(?:Network|Endpoint|PolicyList))\s*\|\s*ConvertTo-Json"
+    r"(?:\s+-Depth\s+(?P<depth>\d+))?(?:\s+-Compress)?\s*",
+    re.IGNORECASE,
+)
+_DEFAULT_DEPTH = 2
+_CMDLETS: Mapping[str, Callable[[Hns], list[Json]]] = {
+    "get-hnsnetwork": lambda hns: hns.networks(),
+    "get-hnsendpoint": lambda hns: hns.endpoints(),
+    "get-hnspolicylist": lambda hns: hns.policy_lists(),
+}
+
+
+async def run(process: Process, text: str) -> bool:
+    """Run the pipeline; return whether it is one of these and the node has HNS."""
+    match = _PIPELINE.fullmatch(text)
+    node = process.machine.node
+    if match is None or node is None or node.hns is None:
+        return False
+    rows = _CMDLETS[match["cmdlet"].lower()](node.hns)
+    if rows:
+        # A pipeline unrolls its input: one object is no array.
+        value = _cut(rows[0] if len(rows) == 1 else rows, int(match["depth"] or _DEFAULT_DEPTH))
+        await out(process, json.dumps(value, indent=4, separators=(",", ":  ")) + "\n")
+    return True
+
+
+def _cut(value: object, depth: int) -> object:
+    """Leave of what lies deeper than ``depth`` its text only, as ConvertTo-Json does."""
+    if not isinstance(value, dict | list):
+        return value
+    if depth < 0:
+        return "System.Object[]" if isinstance(value, list) else "@{}"
+    if isinstance(value, list):
+        return [_cut(item, depth - 1) for item in value]
+    return {key: _cut(item, depth - 1) for key, item in value.items()}

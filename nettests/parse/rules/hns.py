@@ -1,0 +1,262 @@
+"""Rules about HNS on a Windows node: its network, the endpoints of pods, OutBoundNAT, load balancers.
+
+Read from the cmdlets of the module HostNetworkingService, whose objects have the property names of HNS'
+first schema. Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Microsoft's
+``networkhealth.ps1``.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+
+from nettests.model.facts import Network
+from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.kube_proxy import PODS, network_of
+
+NETWORKS = "hns-networks"
+ENDPOINTS = "hns-endpoints"
+POLICIES = "hns-policies"
+PODS_AFTER = "node-pods-after"
+SERVICES = "services"
+SERVICES_AFTER = "services-after"
+SLICES = "endpoint-slices"
+RUN_LABEL = "nettests.dev/run"
+"""Services of a run come and go; whether theirs are complete is asked by its flows."""
+SERVICE_LABEL = "kubernetes.io/service-name"
+PROTOCOLS = {6: "TCP", 17: "UDP"}
+MOST_BACKENDS = 64
+"""Old builds take no more; whether more are programmed is another rule's matter."""
+SHOWN = 5
+
+Frontend = tuple[str, int, str]
+"""Address (empty for a NodePort), port and protocol."""
+
+
+def hns_network(evidence: Evidence) -> Finding:
+    """The HNS network that kube-proxy is given exists."""
+    wanted = network_of(evidence)
+    names = sorted(str(one.get("Name")) for one in evidence.rows(NETWORKS))
+    there = bool(wanted) and wanted.lower() in {name.lower() for name in names}
+    return finding(
+        there,
+        f"HNS networks {', '.join(names) or 'none'}",
+        f"the one that kube-proxy is given, {wanted or 'which is none'}",
+    )
+
+
+def hns_network_type(evidence: Evidence) -> Finding:
+    """Its type is the driver that the plugin's settings promise."""
+    # sample: "Name":  "cbr0", "Type":  "L2Bridge"
+    kind, driver = str(_network(evidence).get("Type")), evidence.fact("driver")
+    return finding(kind.lower() == driver.lower(), f"type {kind}", f"{driver}")
+
+
+def hns_network_subnet(evidence: Evidence) -> Finding:
+    """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
+    subnets = _network(evidence).get("Subnets") or []
+    found = [str(one.get("AddressPrefix")) for one in _listed(subnets)]
+    own = [str(network) for network in evidence.networks("node-pod-cidrs")]
+    return finding(set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}")
+
+
+def pod_endpoints(evidence: Evidence) -> Finding:
+    """Every pod of the node has an endpoint on kube-proxy's network."""
+    name = network_of(evidence)
+    networks = {
+        str(one.get("IPAddress")): str(one.get("VirtualNetworkName"))
+        for one in _local(evidence.rows(ENDPOINTS))
+    }
+    still_there = set(_pods(evidence, PODS_AFTER))
+    pods = dict(one for one in _pods(evidence) if one in still_there)
+    if not pods:
+        raise UnreadableError("no pod of the pod network runs on the node")
+    wrong = [
+        f"{pod} ({address}) on {networks.get(address, 'no network')}"
+        for address, pod in sorted(pods.items())
+        if networks.get(address, "").lower() != name.lower()
+    ]
+    return finding(
+        not wrong,
+        _shown(wrong) or f"{len(pods)} endpoints of pods on {name}",
+        f"an endpoint on {name} for every pod: kube-proxy looks nowhere else",
+    )
+
+
+def outbound_nat(evidence: Evidence) -> Finding:
+    """The endpoint of every pod excepts pods and Services from OutBoundNAT."""
+    needed = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    pods = dict(_pods(evidence))
+    endpoints = [
+        one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
+    ]
+    if not endpoints:
+        raise UnreadableError("no pod of the pod network has an endpoint on the node")
+    wrong = []
+    for one in endpoints:
+        lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]
+        missing = uncovered(needed, (entry for listed in lists for entry in listed))
+        if missing or not lists:
+            what = f"lacks {', '.join(missing)}" if lists else "has no OutBoundNAT"
+            wrong.append(f"{pods[str(one['IPAddress'])]} {what}")
+    return finding(
+        not wrong,
+        _shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
+        f"OutBoundNAT except to {', '.join(map(str, needed))}",
+    )
+
+
+def nat_unused(evidence: Evidence) -> Finding:
+    """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
+    nat = {str(one.get("Name")) for one in evidence.rows(NETWORKS) if one.get("Type") == "NAT"}
+    pods = dict(_pods(evidence))
+    if not pods:
+        raise UnreadableError("no pod of the pod network runs on the node")
+    on_nat = [
+        pods[str(one.get("IPAddress"))]
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in pods and str(one.get("VirtualNetworkName")) in nat
+    ]
+    found = f"{_shown(on_nat)} on a NAT network" if on_nat else f"none of {len(pods)} pods on one"
+    return finding(not on_nat, found, "no pod on a network of type NAT")
+
+
+def load_balancers(evidence: Evidence) -> Finding:
+    """HNS has a load balancer for every Service port with backends, and none for what is no Service."""
+    there = set(_frontends(evidence.rows(POLICIES)))
+    before, after = evidence.items(SERVICES), evidence.items(SERVICES_AFTER)
+    known = {one for service in (*before, *after) for one in _ports(service)}
+    backed = _backed(evidence)
+    staying = [item for item in before if _name(item) in {_name(other) for other in after}]
+    due = {one for item in staying if _is_due(item, backed) for one in _cluster_ports(item)}
+    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(due - there)]
+    stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
+    return finding(
+        not missing and not stale,
+        _shown([*missing, *stale])
+        or f"{len(there)} load balancers for {len(due)} Service ports due",
+        "a load balancer for every Service port that has backends, and no other",
+    )
+
+
+def policies_of(item: Object, kind: str) -> Iterator[Object]:
+    """Yield the policies of a type; ``Settings`` holds the values in the newer schema."""
+    for policy in _listed(item.get("Policies") or []):
+        if str(policy.get("Type")).lower() == kind.lower():
+            yield policy.get("Settings") or policy
+
+
+def exceptions_of(policy: Object) -> Iterator[str]:
+    """Yield the exceptions of an OutBoundNAT policy, under both names that they have had."""
+    # samples: "ExceptionList":  ["10.244.0.0/16"] (HNS v1), "Exceptions": ["10.244.0.0/16"] (v2)
+    for key in ("ExceptionList", "Exceptions"):
+        listed = policy.get(key) or []
+        yield from map(str, listed if isinstance(listed, list) else [listed])
+
+
+def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
+    """Return which of the needed networks no entry contains."""
+    given = [ipaddress.ip_network(entry, strict=False) for entry in entries]
+    return [
+        str(one)
+        for one in needed
+        if not any(one.version == net.version and one.subnet_of(net) for net in given)  # type: ignore[arg-type]
+    ]
+
+
+def _network(evidence: Evidence) -> Object:
+    name = network_of(evidence)
+    for one in evidence.rows(NETWORKS):
+        if str(one.get("Name")).lower() == name.lower():
+            return one
+    raise UnreadableError(f"the node has no HNS network {name or '(kube-proxy is given none)'}")
+
+
+def _local(endpoints: Iterable[Object]) -> Iterator[Object]:
+    return (one for one in endpoints if not one.get("IsRemoteEndpoint"))
+
+
+def _pods(evidence: Evidence, reading: str = PODS) -> Iterator[tuple[str, str]]:
+    """Yield address and name of the node's running pods that are in the pod network."""
+    for pod in evidence.items(reading):
+        status = pod.get("status") or {}
+        if status.get("phase") != "Running" or pod["spec"].get("hostNetwork"):
+            continue
+        if pod["metadata"].get("deletionTimestamp") or not status.get("podIP"):
+            continue
+        yield str(status["podIP"]), _name(pod)
+
+
+def _frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
+    # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
+    #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
+    for one in lists:
+        for policy in policies_of(one, "ELB"):
+            protocol = PROTOCOLS.get(policy.get("Protocol", 0), "?")
+            vips = policy.get("VIPs") or [""]
+            for vip in vips if isinstance(vips, list) else [vips]:
+                yield str(vip), int(policy["ExternalPort"]), protocol
+
+
+def _ports(service: Object) -> Iterator[Frontend]:
+    """Yield every frontend that kube-proxy may make of a Service."""
+    spec, status = service["spec"], service.get("status") or {}
+    ingress = (status.get("loadBalancer") or {}).get("ingress") or []
+    addresses = [
+        *(spec.get("clusterIPs") or [spec.get("clusterIP")]),
+        *(spec.get("externalIPs") or []),
+    ]
+    addresses += [item.get("ip") for item in ingress]
+    for port in spec.get("ports") or []:
+        protocol = port.get("protocol", "TCP")
+        yield from ((str(address), int(port["port"]), protocol) for address in addresses if address)
+        if port.get("nodePort"):
+            yield "", int(port["nodePort"]), protocol
+    if spec.get("healthCheckNodePort"):
+        yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in addresses if one)
+
+
+def _cluster_ports(service: Object) -> Iterator[Frontend]:
+    address = str(service["spec"]["clusterIP"])
+    for port in service["spec"].get("ports") or []:
+        if port.get("protocol", "TCP") in PROTOCOLS.values():
+            yield address, int(port["port"]), port.get("protocol", "TCP")
+
+
+def _backed(evidence: Evidence) -> dict[str, int]:
+    """Return how many ready backends Services have that this node can balance to."""
+    own = set(evidence.fact("node-addresses").split(","))
+    found: dict[str, set[str]] = {}
+    for item in evidence.items(SLICES):
+        metadata = item["metadata"]
+        service = f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
+        for endpoint in item.get("endpoints") or []:
+            if (endpoint.get("conditions") or {}).get("ready", True):
+                found.setdefault(service, set()).update(set(endpoint["addresses"]) - own)
+    return {service: len(addresses) for service, addresses in found.items()}
+
+
+def _is_due(service: Object, backed: dict[str, int]) -> bool:
+    spec, labels = service["spec"], service["metadata"].get("labels") or {}
+    headless = spec.get("clusterIP") in {None, "", "None"}
+    local_only = spec.get("internalTrafficPolicy") == "Local"
+    if headless or local_only or RUN_LABEL in labels or ":" in str(spec.get("clusterIP")):
+        return False
+    return 0 < backed.get(_name(service), 0) <= MOST_BACKENDS
+
+
+def _name(item: Object) -> str:
+    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
+
+
+def _spelled(one: Frontend) -> str:
+    return f"{one[0] or 'NodePort'}:{one[1]}/{one[2]}"
+
+
+def _shown(problems: list[str]) -> str:
+    more = len(problems) - SHOWN
+    return ", ".join(problems[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _listed(value: object) -> list[Object]:
+    """Return a property that PowerShell shows as one object where there is one."""
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if isinstance(item, dict)]

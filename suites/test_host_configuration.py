@@ -1,0 +1,126 @@
+"""How Windows nodes are set up, as their own tools tell: HNS, CNI configuration, ports, processes.
+
+Asked from HostProcess containers by the documents' own commands; nothing is changed. Where a node cannot run
+HostProcess containers the checks are skipped with that reason.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, cases, flow
+
+DEBUGGING = Source(
+    document="Kubernetes documentation, Windows debugging tips",
+    section="Network troubleshooting",
+    address="https://kubernetes.io/docs/tasks/debug/debug-cluster/windows/",
+)
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="Network modes",
+    address="https://kubernetes.io/docs/concepts/services-networking/windows-networking/",
+)
+PROBLEMS = Source(
+    document="Microsoft, Troubleshooting Kubernetes: common problems",
+    section="HNS load balancers and port exhaustion",
+    address="https://learn.microsoft.com/virtualization/windowscontainers/kubernetes/common-problems",
+)
+HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
+
+
+@flow(
+    "hns-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("hns-network", "kube-proxy-pod", "kernelspace"),
+        cases.rule("hns-network-type", "kube-proxy-pod", "kernelspace", "hns"),
+        cases.rule("hns-network-subnet", "kube-proxy-pod", "kernelspace", "flannel"),
+        cases.rule("pod-endpoints", "kube-proxy-pod", "kernelspace"),
+        cases.rule("outbound-nat", "hns"),
+        cases.rule("nat-unused"),
+    ),
+    facts=(
+        "cni-l2bridge-model",
+        "cni-l2tunnel-model",
+        "cni-overlay-model",
+        "cni-nat-unused",
+        "kp-network-name",
+        "cni-hns-network-missing",
+        "cni-flannel-rejoin",
+        "cni-exceptionlist",
+        "svc-local-ep-wrong-network",
+        "flow-pod-no-outboundnat",
+    ),
+    sources=(DEBUGGING, NETWORKING),
+)
+def test_hns_configuration(verdict: Judgement) -> None:
+    """HNS has the network that kube-proxy is given, and on it an endpoint with OutBoundNAT for every pod."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hns-load-balancers",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(cases.rule("load-balancers", "kernelspace"),),
+    facts=("svc-stale-vip-leak",),
+    sources=(HEALTH, PROBLEMS),
+)
+def test_hns_load_balancers(verdict: Judgement) -> None:
+    """HNS has a load balancer for every Service port with backends, and none for what is no Service."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-host-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("running-build"),
+        cases.rule("virtual-adapter", "hns"),
+        cases.rule("node-ports-free"),
+        cases.rule("port-pools-left", "kernelspace"),
+    ),
+    facts=("plat-label-windows-build", "cni-hns-network-missing", "svc-max-count-port-exhaustion"),
+    sources=(DEBUGGING, PROBLEMS, HEALTH),
+)
+def test_windows_host_configuration(verdict: Judgement) -> None:
+    """A Windows node runs the build it shows, has a virtual adapter, and ports left for Services."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "flannel-host-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("processes-running", "flannel", "kernelspace"),
+        cases.rule("subnet-file", "flannel"),
+        cases.rule("cni-network", "flannel", "kube-proxy-pod", "kernelspace"),
+        cases.rule("cni-exceptions", "flannel"),
+        cases.rule("cni-routes", "flannel"),
+        cases.rule("loopback-dsr-update", "flannel"),
+    ),
+    facts=(
+        "diag-three-processes",
+        "cni-flannel-subnet-env",
+        "cni-exceptionlist",
+        "cni-route-needencap",
+        "cni-sdn-loopbackdsr",
+    ),
+    sources=(
+        DEBUGGING,
+        Source(document="microsoft/SDN, Kubernetes/flannel", section="cni.conf samples"),
+    ),
+)
+def test_flannel_host_configuration(verdict: Judgement) -> None:
+    """On a Windows node with Flannel its three processes run, and its files name the actual networks."""
+    assert verdict.accepted, verdict.message

@@ -1,0 +1,88 @@
+"""What HNS shows of a node: read from pods and policies that are there, never made up."""
+
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+
+from nettests.lab.interfaces import Json
+from nettests.lab.network.hns import NodeHns
+from nettests.lab.network.load_balancers import load_balancers
+from nettests.lab.topology import Driver, Profile, ServicePort
+from tests.lab.network.clusters import NODE_PORT, VIP, WIN_A, WIN_B, backend, profile, service
+
+LOCAL = backend("10.244.2.5", WIN_A)
+REMOTE = backend("10.244.3.5", WIN_B)
+
+
+def hns(cluster: Profile, *services: ServicePort, exceptions: str = "10.244.0.0/16") -> NodeHns:
+    """Return HNS of a node with one pod and the policies of these Services."""
+    return NodeHns(
+        node=cluster.node(WIN_A),
+        profile=cluster,
+        exceptions=(IPv4Network(exceptions),),
+        pods=lambda: {"0a1b2c3d-uid": IPv4Address("10.244.2.5")},
+        policies=lambda: load_balancers(services, cluster.node(WIN_A), cluster),
+    )
+
+
+def balanced(shown: NodeHns) -> list[Json]:
+    """Return the load-balancing policies."""
+    return [one["Policies"][0] for one in shown.policy_lists()]
+
+
+@pytest.mark.parametrize(
+    ("driver", "name", "kind"),
+    [(Driver.L2BRIDGE, "cbr0", "L2Bridge"), (Driver.OVERLAY, "flannel.4096", "Overlay")],
+)
+def test_the_network_is_of_the_drivers_type(driver: Driver, name: str, kind: str) -> None:
+    """Name and type follow the driver; the subnet is the node's."""
+    (network,) = hns(profile(driver)).networks()
+    assert (network["Name"], network["Type"]) == (name, kind)
+    assert network["Subnets"][0]["AddressPrefix"] == "10.244.2.0/24"
+
+
+def test_an_endpoint_shows_the_exceptions_that_the_switch_has() -> None:
+    """Other exceptions of the data plane are other exceptions here."""
+    for exceptions in ("10.244.0.0/16", "10.0.0.0/8"):
+        (endpoint,) = hns(profile(), exceptions=exceptions).endpoints()
+        assert endpoint["Policies"][0]["ExceptionList"] == [exceptions]
+        assert endpoint["IPAddress"] == "10.244.2.5"
+
+
+def test_backends_elsewhere_are_remote_endpoints() -> None:
+    """kube-proxy makes one for each, and load balancers refer to both kinds."""
+    shown = hns(profile(), service(LOCAL, REMOTE))
+    remote = {one["IPAddress"] for one in shown.endpoints() if one.get("IsRemoteEndpoint")}
+    assert remote == {"10.244.3.5"}
+    known = {f"/endpoints/{one['ID']}" for one in shown.endpoints()}
+    assert all(set(one["References"]) == known for one in shown.policy_lists())
+
+
+def test_a_load_balancer_for_each_frontend_that_is_in_force() -> None:
+    """ClusterIP and NodePort, the latter without an address; none when there are no policies."""
+    assert hns(profile()).policy_lists() == []
+    shown = balanced(hns(profile(), service(LOCAL)))
+    assert [(one["VIPs"], one["ExternalPort"]) for one in shown] == [([VIP], 80), ([], NODE_PORT)]
+
+
+@pytest.mark.parametrize(
+    ("driver", "dsr", "vip"),
+    [
+        (Driver.L2BRIDGE, False, ""),
+        (Driver.L2BRIDGE, True, ""),
+        (Driver.OVERLAY, False, "10.244.2.2"),
+    ],
+)
+def test_a_load_balancer_shows_dsr_and_its_source_vip(driver: Driver, dsr: bool, vip: str) -> None:
+    """As the policy in force rewrites the source."""
+    first = balanced(hns(profile(driver, dsr=dsr), service(LOCAL)))[0]
+    assert (first["IsDSR"], first["SourceVIP"]) == (dsr, vip)
+
+
+def test_rewriting_reserves_a_pool_of_ports() -> None:
+    """Without DSR one for each protocol in use; with nothing to rewrite none."""
+    shown = hns(profile(), service(LOCAL))
+    assert shown.port_pools("tcp") == [range(49152, 49216)]
+    assert shown.port_pools("udp") == []
+    direct = hns(profile(dsr=True), service(LOCAL, node_port=None))
+    assert direct.port_pools("tcp") == []

@@ -1,0 +1,146 @@
+"""The tools of a Windows node that look at the node itself: HNS cmdlets, netsh, type, tasklist."""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from nettests.lab.interfaces import (
+    Disk,
+    Json,
+    Machine,
+    Process,
+    ProgramNotFoundError,
+    ResolverConfig,
+)
+from nettests.lab.programs import run
+from nettests.lab.topology import OS
+
+SHELL = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command"]
+NETSH = ["netsh.exe", "int", "ipv4", "show"]
+
+
+@dataclass(slots=True)
+class Hns:
+    """An HNS that shows what it is given."""
+
+    shown: list[Json] = field(default_factory=list)
+    pools: list[range] = field(default_factory=list)
+
+    def networks(self) -> list[Json]:
+        return self.shown
+
+    def endpoints(self) -> list[Json]:
+        return self.shown
+
+    def policy_lists(self) -> list[Json]:
+        return self.shown
+
+    def dynamic_ports(self) -> range:
+        return range(49152, 65536)
+
+    def port_pools(self, protocol: str) -> list[range]:
+        return self.pools if protocol == "tcp" else []
+
+
+@dataclass(slots=True)
+class Node:
+    """The part of a node that the tools look at."""
+
+    hns: Hns = field(default_factory=Hns)
+    disk: Disk = field(default_factory=Disk)
+
+
+def finish(node: Node | None, argv: list[str]) -> tuple[int, str, str]:
+    """Run a tool in a HostProcess container of the node; return exit code and output."""
+    outputs = {"out": bytearray(), "err": bytearray()}
+
+    async def out(data: bytes) -> None:
+        outputs["out"].extend(data)
+
+    async def err(data: bytes) -> None:
+        outputs["err"].extend(data)
+
+    parts: Any = {"namespace": None, "node": node}
+    machine = Machine(
+        os=OS.WINDOWS,
+        hostname="win-1",
+        addresses=("172.30.0.13",),
+        gateway="172.30.0.1",
+        resolver=ResolverConfig(servers=()),
+        host_process=node is not None,
+        **parts,
+    )
+    process = Process(argv=argv, environment={}, machine=machine, stdout=out, stderr=err)
+    code = asyncio.run(_run(process))
+    return code, outputs["out"].decode(), outputs["err"].decode()
+
+
+async def _run(process: Process) -> int:
+    return await run(process)
+
+
+@pytest.mark.parametrize("cmdlet", ["Get-HnsNetwork", "Get-HnsEndpoint", "Get-HnsPolicyList"])
+def test_cmdlets_show_what_hns_has(cmdlet: str) -> None:
+    """Several objects are an array, one is itself, none is nothing."""
+    text = f"{cmdlet} | ConvertTo-Json -Depth 5"
+    for shown, expected in (([], ""), ([{"Name": "a"}], {"Name": "a"})):
+        code, out, _ = finish(Node(hns=Hns(shown)), [*SHELL, text])
+        assert code == 0
+        assert (json.loads(out) if out else "") == expected
+    _, out, _ = finish(Node(hns=Hns([{"Name": "a"}, {"Name": "b"}])), [*SHELL, text])
+    assert [one["Name"] for one in json.loads(out)] == ["a", "b"]
+
+
+def test_what_lies_too_deep_is_cut() -> None:
+    """ConvertTo-Json stops at two levels unless it is told otherwise."""
+    deep = [{"Policies": [{"Settings": {"Exceptions": ["10.244.0.0/16"]}}]}]
+    _, out, _ = finish(Node(hns=Hns(deep)), [*SHELL, "Get-HnsEndpoint | ConvertTo-Json"])
+    assert "10.244.0.0/16" not in out
+    text = "Get-HnsEndpoint | ConvertTo-Json -Depth 5"
+    assert "10.244.0.0/16" in finish(Node(hns=Hns(deep)), [*SHELL, text])[1]
+
+
+def test_other_cmdlets_are_refused() -> None:
+    """No script is interpreted."""
+    code, out, err = finish(Node(), [*SHELL, "Get-Process | ConvertTo-Json"])
+    assert (code, out) == (1, "")
+    assert "is not recognized" in err
+
+
+def test_netsh_shows_the_dynamic_range_and_what_is_taken() -> None:
+    """The pools of load balancers are among the exclusions of TCP."""
+    _, out, _ = finish(Node(), [*NETSH, "dynamicport", "tcp"])
+    assert "Start Port      : 49152\r\nNumber of Ports : 16384\r\n" in out
+    node = Node(hns=Hns(pools=[range(49152, 49216)]))
+    _, out, _ = finish(node, [*NETSH, "excludedportrange", "protocol=tcp"])
+    assert "     49152       49215      \r\n" in out
+    _, out, _ = finish(node, [*NETSH, "excludedportrange", "protocol=udp"])
+    assert "49152" not in out
+
+
+def test_type_prints_files_and_names_them_apart() -> None:
+    """Contents go to standard output alone; a folder without a match is an error beside them."""
+    node = Node(disk=Disk(files={"C:\\etc\\cni\\net.d\\10-a.conf": "{}\n", "C:\\b.txt": "no"}))
+    code, out, err = finish(
+        node, ["cmd.exe", "/c", "type", "c:\\ETC\\cni\\net.d\\*.conf*", "C:\\k\\*.conf*"]
+    )
+    assert (code, out) == (1, "{}\r\n")
+    assert "10-a.conf" in err
+    assert "cannot find the file" in err
+
+
+def test_tasklist_shows_the_processes_of_the_node() -> None:
+    """One line each, quoted and with commas."""
+    node = Node(disk=Disk(processes=["kubelet", "flanneld"]))
+    _, out, _ = finish(node, ["tasklist.exe", "/FO", "CSV", "/NH"])
+    assert [line.split(",")[0] for line in out.splitlines()] == ['"flanneld.exe"', '"kubelet.exe"']
+
+
+@pytest.mark.parametrize("tool", ["netsh.exe", "tasklist.exe"])
+def test_ordinary_containers_have_no_tools_of_the_host(tool: str) -> None:
+    """They are the node's own, not the image's."""
+    with pytest.raises(ProgramNotFoundError):
+        finish(None, [tool])

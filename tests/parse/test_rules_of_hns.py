@@ -1,0 +1,261 @@
+"""The rules about HNS: what its cmdlets show beside Pods, Services and networks."""
+
+import json
+from typing import Any
+
+import pytest
+
+from nettests.parse.rules import UnreadableError
+from tests.parse.rules import found, log, pods
+
+Object = dict[str, Any]
+
+NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/12"]}
+# One object is no array in PowerShell, and values are two blanks from their names.
+NETWORK = """
+{
+    "CurrentEndpointCount":  2,
+    "ID":  "D4A2B9B1-93C2-5E0B-8D7C-3C0B4B0C9B59",
+    "ManagementIP":  "172.30.0.13",
+    "Name":  "cbr0",
+    "Policies":  [
+
+                 ],
+    "Subnets":  [
+                    {
+                        "AddressPrefix":  "10.244.3.0/24",
+                        "GatewayAddress":  "10.244.3.1"
+                    }
+                ],
+    "Type":  "L2Bridge"
+}
+"""
+CBR0 = {"hns-networks": NETWORK, "node-pods": pods(), "kube-proxy-log": log(network_name="cbr0")}
+
+
+def pod(name: str, address: str, **spec: Any) -> Object:
+    """Return a running Pod."""
+    return {
+        "metadata": {"name": name, "namespace": "demo"},
+        "spec": spec,
+        "status": {"phase": "Running", "podIP": address},
+    }
+
+
+def endpoint(address: str, network: str = "cbr0", **fields: Any) -> Object:
+    """Return an endpoint as Get-HnsEndpoint shows it."""
+    return {
+        "IPAddress": address,
+        "Policies": [NAT, {"Type": "L2Driver"}],
+        "VirtualNetworkName": network,
+        **fields,
+    }
+
+
+def node(running: list[Object], endpoints: list[Object]) -> dict[str, str]:
+    """Return the readings of a node with these Pods beside kube-proxy, and these endpoints."""
+    listed = json.loads(pods())["items"] + running
+    return {
+        "node-pods": json.dumps({"items": listed}),
+        "node-pods-after": json.dumps({"items": listed}),
+        "kube-proxy-log": log(network_name="cbr0"),
+        "hns-endpoints": json.dumps(endpoints),
+    }
+
+
+@pytest.mark.parametrize(("name", "conforms"), [("cbr0", True), ("CBR0", True), ("vxlan0", False)])
+def test_the_network_of_kube_proxy_exists(name: str, conforms: bool) -> None:
+    """Names of HNS networks know no case."""
+    readings = {**CBR0, "kube-proxy-log": log(network_name=name)}
+    assert found("hns-network", readings).conforms is conforms
+
+
+def test_a_node_without_hns_networks_deviates() -> None:
+    """Get-HnsNetwork prints nothing when no network was made."""
+    assert not found("hns-network", {**CBR0, "hns-networks": "\r\n"}).conforms
+
+
+@pytest.mark.parametrize(("driver", "conforms"), [("l2bridge", True), ("overlay", False)])
+def test_the_networks_type_is_the_driver(driver: str, conforms: bool) -> None:
+    """HNS' L2Bridge is the documents' l2bridge."""
+    assert found("hns-network-type", CBR0, driver=driver).conforms is conforms
+
+
+def test_the_type_of_a_missing_network_cannot_be_read() -> None:
+    """That it is missing is another rule's finding."""
+    with pytest.raises(UnreadableError):
+        found("hns-network-type", {**CBR0, "kube-proxy-log": log(network_name="vxlan0")})
+
+
+@pytest.mark.parametrize(("cidr", "conforms"), [("10.244.3.0/24", True), ("10.244.9.0/24", False)])
+def test_the_networks_subnet_is_the_nodes(cidr: str, conforms: bool) -> None:
+    """A node that rejoined has another subnet than the network of before."""
+    assert found("hns-network-subnet", CBR0, **{"node-pod-cidrs": cidr}).conforms is conforms
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "conforms"),
+    [
+        ([endpoint("10.244.3.5")], True),
+        ([endpoint("10.244.3.5", "nat")], False),
+        ([], False),
+        ([endpoint("10.244.3.5", IsRemoteEndpoint=True)], False),
+    ],
+)
+def test_every_pod_has_an_endpoint_on_kube_proxys_network(
+    endpoints: list[Object], conforms: bool
+) -> None:
+    """Remote endpoints are records of other nodes' pods; kube-proxy looks at no other network."""
+    readings = node([pod("web", "10.244.3.5")], endpoints)
+    assert found("pod-endpoints", readings).conforms is conforms
+
+
+def test_pods_of_the_host_need_no_endpoint() -> None:
+    """HostProcess Pods have the node's address; one that is going is not looked for."""
+    leaving = pod("old", "10.244.3.8")
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    running = [pod("agent", "172.30.0.13", hostNetwork=True), leaving, pod("web", "10.244.3.5")]
+    assert found("pod-endpoints", node(running, [endpoint("10.244.3.5")])).conforms
+
+
+def test_a_pod_that_is_gone_after_the_look_needs_no_endpoint() -> None:
+    """Pods of other checks come and go while a node is read."""
+    readings = node([pod("web", "10.244.3.5"), pod("gone", "10.244.3.6")], [endpoint("10.244.3.5")])
+    readings["node-pods-after"] = node([pod("web", "10.244.3.5")], [])["node-pods"]
+    assert found("pod-endpoints", readings).conforms
+
+
+@pytest.mark.parametrize("rule", ["pod-endpoints", "outbound-nat"])
+def test_a_node_without_pods_shows_nothing(rule: str) -> None:
+    """Nothing to look at is no success."""
+    with pytest.raises(UnreadableError):
+        found(rule, node([], []))
+
+
+@pytest.mark.parametrize(
+    ("policies", "conforms"),
+    [
+        ([NAT], True),
+        ([{"Type": "OutBoundNAT", "Settings": {"Exceptions": NAT["ExceptionList"]}}], True),
+        ([{"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16"]}], False),
+        ([{"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/24"]}], False),
+        ([{"Type": "L2Driver"}], False),
+        (NAT, True),
+    ],
+)
+def test_outbound_nat_excepts_pods_and_services(policies: Any, conforms: bool) -> None:
+    """Both networks lie wholly in exceptions, by either name of the property."""
+    endpoints = [endpoint("10.244.3.5", Policies=policies)]
+    readings = node([pod("web", "10.244.3.5")], endpoints)
+    finding = found("outbound-nat", readings)
+    assert finding.conforms is conforms
+    assert conforms or "demo/web" in finding.detail
+
+
+@pytest.mark.parametrize(("network", "conforms"), [("cbr0", True), ("nat", False)])
+def test_no_pod_is_on_a_nat_network(network: str, conforms: bool) -> None:
+    """The runtime's default network is there, but for nobody."""
+    readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", network)])
+    both = [{"Name": "nat", "Type": "NAT"}, {"Name": "cbr0", "Type": "L2Bridge"}]
+    assert found("nat-unused", {**readings, "hns-networks": json.dumps(both)}).conforms is conforms
+
+
+DNS: Object = {
+    "metadata": {"name": "kube-dns", "namespace": "kube-system"},
+    "spec": {
+        "clusterIP": "10.96.0.10",
+        "ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}],
+    },
+}
+
+
+def policy(port: int, protocol: int, *vips: str) -> Object:
+    """Return a policy list as Get-HnsPolicyList shows it."""
+    elb = {
+        "ExternalPort": port,
+        "InternalPort": 53,
+        "IsDSR": False,
+        "Protocol": protocol,
+        "SourceVIP": "10.244.178.2",
+        "Type": "ELB",
+        "VIPs": list(vips),
+    }
+    return {"Policies": [elb], "References": ["/endpoints/c55b2c86"], "State": 2}
+
+
+BOTH = [policy(53, 17, "10.96.0.10"), policy(53, 6, "10.96.0.10")]
+
+
+def balanced(
+    policies: list[Object],
+    services: list[Object],
+    addresses: tuple[str, ...] = ("10.244.1.7",),
+    after: list[Object] | None = None,
+) -> dict[str, str]:
+    """Return the readings of a node with these policies and Services."""
+    slices = [
+        {
+            "metadata": {
+                "namespace": item["metadata"]["namespace"],
+                "labels": {"kubernetes.io/service-name": item["metadata"]["name"]},
+            },
+            "endpoints": [{"addresses": list(addresses)}] if addresses else [],
+        }
+        for item in services
+    ]
+    return {
+        "services": json.dumps({"items": services}),
+        "services-after": json.dumps({"items": services if after is None else after}),
+        "endpoint-slices": json.dumps({"items": slices}),
+        "hns-policies": json.dumps(policies),
+    }
+
+
+def test_every_service_port_has_its_load_balancer() -> None:
+    """One for each port and protocol."""
+    assert found("load-balancers", balanced(BOTH, [DNS])).conforms
+    missing = found("load-balancers", balanced(BOTH[:1], [DNS]))
+    assert not missing.conforms
+    assert "no load balancer for 10.96.0.10:53/TCP" in missing.detail
+
+
+@pytest.mark.parametrize("addresses", [(), ("172.30.0.13",)])
+def test_a_service_without_backends_for_this_node_needs_none(addresses: tuple[str, ...]) -> None:
+    """kube-proxy writes no policy without endpoints; the node's own address is none (k/k #126795)."""
+    assert found("load-balancers", balanced([], [DNS], addresses)).conforms
+
+
+@pytest.mark.parametrize(
+    "stale", [policy(80, 6, "10.96.7.7"), policy(54, 6, "10.96.0.10"), policy(30080, 6)]
+)
+def test_a_load_balancer_of_no_service_is_stale(stale: Object) -> None:
+    """By address, by port, or as a NodePort that nobody has."""
+    finding = found("load-balancers", balanced([*BOTH, stale], [DNS]))
+    assert not finding.conforms
+    assert "stale" in finding.detail
+
+
+def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
+    """Services that come or go between the readings are given the benefit of it."""
+    web = {
+        "metadata": {"name": "web", "namespace": "demo"},
+        "spec": {"clusterIP": "10.96.7.7", "ports": [{"port": 80, "nodePort": 30080}]},
+    }
+    coming = balanced(
+        [*BOTH, policy(80, 6, "10.96.7.7"), policy(30080, 6)], [DNS], after=[DNS, web]
+    )
+    assert found("load-balancers", coming).conforms
+    assert found("load-balancers", balanced(BOTH, [DNS, web], after=[DNS])).conforms
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"metadata": {**DNS["metadata"], "labels": {"nettests.dev/run": "x"}}},
+        {"spec": {**DNS["spec"], "clusterIP": "None"}},
+        {"spec": {**DNS["spec"], "internalTrafficPolicy": "Local"}},
+    ],
+)
+def test_some_services_are_not_asked_for(changed: Object) -> None:
+    """A run's own, headless ones, and those whose backends depend on the node."""
+    assert found("load-balancers", balanced([], [{**DNS, **changed}])).conforms

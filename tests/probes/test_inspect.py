@@ -1,0 +1,159 @@
+"""Inspections: what is read for a rule, once a node, and what is recorded when something goes wrong."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
+from nettests.model.check import Ask, Case, Target
+from nettests.model.words import Protocol, Question, TargetKind
+from nettests.parse.rules import RULES
+from nettests.probes.asking import Probe
+from nettests.probes.inspect import Inspection
+from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
+from tests.probes.made import FACTS, vantage
+
+NODE = "node-windows-1-1"
+PODS = json.dumps(
+    {
+        "items": [
+            {
+                "metadata": {"name": "kube-proxy-x", "namespace": "kube-system"},
+                "spec": {"containers": [{"name": "proxy"}]},
+            }
+        ]
+    }
+)
+
+
+@dataclass(slots=True)
+class Server:
+    """An API server that answers by path and remembers what it was asked."""
+
+    answers: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
+        raise AssertionError("nothing is created by an inspection")
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        self.asked.append(path)
+        return self.answers.get(path, (404, "not found"))
+
+
+@dataclass(slots=True)
+class Shell:
+    """A container of the node that answers by program."""
+
+    answers: Mapping[str, ExecAnswer | ChannelError]
+    ran: list[str] = field(default_factory=list)
+    slots: AbstractContextManager[object] = field(default_factory=nullcontext)
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        self.ran.append(argv[0])
+        answer = self.answers[argv[0]]
+        if isinstance(answer, ChannelError):
+            raise answer
+        return answer
+
+
+def said(stdout: str, code: int = 0, stderr: str = "") -> ExecAnswer:
+    """Return how a process ended."""
+    return ExecAnswer(exit_code=code, stdout=stdout, stderr=stderr)
+
+
+def inspection(server: Server, shell: Shell | None = None) -> Inspection:
+    """Return an inspection of the small cluster."""
+    probes = {NODE: Probe(name=NODE, execute=shell)} if shell else {}
+    return Inspection(api=server, facts=FACTS, probes=probes, seconds=1)
+
+
+def ask(rule: str) -> Ask:
+    """Return the question whether the Windows node keeps a rule."""
+    return Ask(
+        source=vantage(NODE),
+        target=Target(kind=TargetKind.CONFIGURATION, node="w1"),
+        protocol=Protocol.TCP,
+        question=Question.INSPECT,
+        case=Case(label=rule),
+    )
+
+
+def test_readings_are_recorded_as_they_come() -> None:
+    """Raw text, with the rule's name and the facts beside it."""
+    server = Server({"/api/v1/nodes/w1": (200, '{"kind": "Node"}')})
+    got = inspection(server).examine(ask("windows-build-label"))
+    assert json.loads(got.stdout) == {"readings": {"node": '{"kind": "Node"}'}, "problems": {}}
+    assert got.context["rule"] == "windows-build-label"
+    assert got.context["node"] == "w1"
+    assert got.words == ("GET /api/v1/nodes/w1",)
+
+
+def test_a_log_is_read_of_the_pod_that_the_list_names() -> None:
+    """kube-proxy's log belongs to its Pod on this node."""
+    log = "/api/v1/namespaces/kube-system/pods/kube-proxy-x/log"
+    server = Server({"/api/v1/pods": (200, PODS), log: (200, "FLAG")})
+    readings = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)["readings"]
+    assert readings[PROXY_LOG] == "FLAG"
+
+
+def test_a_node_is_read_once() -> None:
+    """Rules that look at the same text share it."""
+    server = Server({"/api/v1/nodes/w1": (200, "{}")})
+    one = inspection(server)
+    one.examine(ask("windows-build-label"))
+    one.examine(ask("update-not-broken"))
+    assert server.asked == ["/api/v1/nodes/w1"]
+
+
+def test_a_refused_reading_is_a_problem_of_its_own() -> None:
+    """What the API server denies is told, and the other readings stand."""
+    server = Server({"/api/v1/pods": (403, "forbidden")})
+    recorded = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)
+    assert (
+        recorded["problems"]["node-pods"]
+        == "/api/v1/pods?fieldSelector=spec.nodeName=w1: status 403"
+    )
+
+
+def test_a_tool_that_says_nothing_is_a_problem_with_its_reason() -> None:
+    """Nothing on standard output and a bad exit code: its complaint is recorded."""
+    shell = Shell({"cmd.exe": said("", 1, "The system cannot find\r\nthe file specified.")})
+    recorded = json.loads(inspection(Server(), shell).examine(ask("subnet-file")).stdout)
+    assert recorded["problems"]["flannel-subnet-file"] == (
+        "cmd.exe ended with 1: The system cannot find the file specified."
+    )
+
+
+def test_a_tool_that_found_part_of_it_is_read() -> None:
+    """type ends with 1 when one of several folders is empty."""
+    shell = Shell({"cmd.exe": said('{"name": "cbr0"}', 1, "cannot find")})
+    recorded = json.loads(inspection(Server(), shell).examine(ask("cni-exceptions")).stdout)
+    assert recorded["readings"]["cni-configuration"] == '{"name": "cbr0"}'
+
+
+@pytest.mark.parametrize(
+    "error", [ChannelError("exec was cut"), ProgramMissingError("no such program")]
+)
+def test_a_channel_that_fails_makes_the_whole_untrusted(error: ChannelError) -> None:
+    """Nothing of it is read."""
+    got = inspection(Server(), Shell({"tasklist.exe": error})).examine(ask("processes-running"))
+    assert got.error == error.message
+    assert got.stdout == ""
+
+
+def test_every_reading_of_every_rule_can_be_taken() -> None:
+    """No rule asks for a text that nobody reads, and none is read for no rule."""
+    wanted = {reading for rule in RULES.values() for reading in rule.readings}
+    assert wanted == {*REQUESTS, *COMMANDS, PROXY_LOG}
+
+
+def test_nothing_that_is_run_changes_a_node() -> None:
+    """Tools only show; none of their words sets, adds, removes or deletes."""
+    words = {word.lower() for argv in COMMANDS.values() for word in " ".join(argv).split()}
+    assert not words & {"set", "add", "delete", "del", "remove", "new", ">", "start", "stop"}
+    assert not any(word.startswith(("set-", "new-", "remove-", "stop-")) for word in words)
