@@ -2,7 +2,16 @@
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Outcome, Protocol, Resolver, TargetKind, VantageKind
+from nettests.model.words import (
+    Distribution,
+    Outcome,
+    Protocol,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
 from nettests.plan import Backing, Matrix, NameForm, ServiceSettings, flow
 
 SERVICE = Source(
@@ -21,6 +30,17 @@ REJECTED = Source(
     document="Kubernetes e2e tests, test/e2e/network/service.go",
     section="should be rejected when no endpoints exist",
 )
+MASQUERADE = Source(
+    document="kubernetes/kubernetes, pkg/proxy/nftables/proxier.go", section="hairpin masquerade"
+)
+UNREADY = Source(
+    document="Kubernetes API reference, Service v1", section="spec.publishNotReadyAddresses"
+)
+BALANCED = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Proxy modes",
+)
+HAIRPIN = ServiceSettings(label="hairpin", behind="probe")
 NO_ENDPOINTS = ServiceSettings(label="no-endpoints", type="NodePort", no_endpoints=True)
 
 
@@ -28,13 +48,29 @@ NO_ENDPOINTS = ServiceSettings(label="no-endpoints", type="NodePort", no_endpoin
     "service-hairpin",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ITSELF,
-    service=ServiceSettings(label="hairpin"),
+    matrix=Matrix.NEAREST,
+    service=HAIRPIN,
     facts=("svc-hairpin-nondsr", "svc-hairpin-dsr"),
     sources=(DEBUG,),
 )
 def test_service_hairpin(verdict: Judgement) -> None:
     """A pod reaches itself through the ClusterIP of a Service that it backs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-hairpin-source",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    service=HAIRPIN,
+    source_seen=SourceSeen.CLIENT_NODE,
+    facts=("svc-hairpin-nondsr", "svc-hairpin-dsr"),
+    sources=(MASQUERADE,),
+)
+def test_service_hairpin_source(verdict: Judgement) -> None:
+    """A pod that reaches itself through its Service sees its node's address instead of its own."""
     assert verdict.accepted, verdict.message
 
 
@@ -67,6 +103,52 @@ def test_service_no_endpoints(verdict: Judgement) -> None:
 )
 def test_nodeport_no_endpoints(verdict: Judgement) -> None:
     """A client outside the cluster is refused at the NodePort of a Service that nobody backs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-unready-backend",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    service=ServiceSettings(label="published", behind="unready", publish_not_ready=True),
+    facts=("svc-publish-not-ready",),
+    sources=(UNREADY,),
+)
+def test_service_unready_backend(verdict: Judgement) -> None:
+    """A Service with publishNotReadyAddresses leads to a backend that is not Ready."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-host-process-backend",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    service=ServiceSettings(label="on-host", behind="node"),
+    facts=("svc-hostprocess-backend-same-node",),
+    sources=(SERVICE,),
+)
+def test_service_host_process_backend(verdict: Judgement) -> None:
+    """A pod reaches a Service that a pod on a host's own network backs, on any node."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-distribution",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    protocols=(Protocol.TCP,),
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.SEVERAL_BACKENDS,
+    facts=("svc-distribution-5tuple",),
+    sources=(BALANCED,),
+)
+def test_service_distribution(verdict: Judgement) -> None:
+    """Many connections of one client are spread over the backends of a Service without affinity."""
     assert verdict.accepted, verdict.message
 
 

@@ -2,8 +2,16 @@
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Distribution, Question, SourceSeen, TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.model.words import (
+    CheckClass,
+    Distribution,
+    Protocol,
+    Question,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import Matrix, ServiceSettings, flow
 
 AFFINITY = Source(
     document="Kubernetes documentation, Virtual IPs and Service Proxies",
@@ -31,6 +39,25 @@ DSR = Source(
 )
 def test_session_affinity(verdict: Judgement) -> None:
     """All connections of one client reach the same backend of a Service with ClientIP affinity."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "affinity-timeout",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    protocols=(Protocol.TCP,),
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.SEVERAL_BACKENDS,
+    service=ServiceSettings(label="forgetful", session_affinity=True, affinity_seconds=1),
+    pause=1.5,
+    check_class=CheckClass.COSTLY,
+    facts=("aff-timeout",),
+    sources=(AFFINITY,),
+)
+def test_affinity_timeout(verdict: Judgement) -> None:
+    """A client that comes back after the time-out of its affinity may meet another backend."""
     assert verdict.accepted, verdict.message
 
 

@@ -76,6 +76,21 @@ def test_etp_local_no_local_backend(verdict: Judgement) -> None:
 
 
 @flow(
+    "etp-local-clusterip",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ELSEWHERE,
+    protocols=(Protocol.TCP,),
+    service=EXTERNAL_LOCAL,
+    facts=("svc-clusterip-missing-etp-local",),
+    sources=(EXTERNAL,),
+)
+def test_etp_local_clusterip(verdict: Judgement) -> None:
+    """externalTrafficPolicy Local takes the ClusterIP from no pod: backends on other nodes answer."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
     "itp-local-own-node",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,

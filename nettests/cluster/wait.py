@@ -17,6 +17,8 @@ Object = dict[str, Any]
 SLICE_SECONDS = 5.0
 """Length of one watch: states that do not change are looked at again so often."""
 PAUSE_SECONDS = 0.5
+READINESS, NEVER = "nettests.dev/readiness", "never"
+"""The label of pods that are meant to run without being Ready."""
 STUCK = frozenset(
     {
         "ImagePullBackOff",
@@ -55,7 +57,7 @@ class PodWait:
         self._latest[name] = pod
         if deleted:
             self.problems[name] = "was deleted while it was waited for"
-        elif is_ready(pod):
+        elif is_ready(pod) or _runs_unready(pod):
             self.ready[name] = pod
         elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
             self.problems[name] = problem_of(pod)
@@ -147,6 +149,15 @@ def _follow(
 def is_ready(pod: Object) -> bool:
     """Whether the pod's Ready condition is True."""
     return _condition(pod, "Ready").get("status") == "True"
+
+
+def _runs_unready(pod: Object) -> bool:
+    """Whether the pod is meant never to be Ready, and all its containers run."""
+    if (pod["metadata"].get("labels") or {}).get(READINESS) != NEVER:
+        return False
+    states = [item.get("state", {}) for item in pod["status"].get("containerStatuses") or []]
+    wanted = len(pod["spec"]["containers"])
+    return len(states) == wanted and all("running" in state for state in states)
 
 
 def reason_of(pod: Object) -> str:

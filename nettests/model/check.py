@@ -124,6 +124,8 @@ class Ask:
     resolver: Resolver | None = None
     connections: int = 1
     """For ``DISTRIBUTE``: how many new connections from distinct source ports."""
+    pause: float = 0
+    """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
     """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is asked."""
 

@@ -19,6 +19,8 @@ class ServiceSettings:
     """
 
     label: str
+    behind: str = "server"
+    """The purpose of the pod that it selects: ``server``, ``probe``, ``node`` or ``unready``."""
     type: str = "ClusterIP"
     headless: bool = False
     session_affinity: bool = False

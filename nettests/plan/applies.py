@@ -48,11 +48,14 @@ _SUBRESOURCES = {
 
 
 def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:
-    """Windows nodes ask, and answer over UDP, through HostProcess containers (KEP-1981)."""
+    """Windows nodes ask, answer over UDP and back Services through HostProcess containers (KEP-1981)."""
     nodes = []
     if ask.source.kind is VantageKind.NODE or _makes_host_process(ask):
         nodes.append(facts.node(ask.source.node or ""))
     if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+        nodes.append(facts.node(ask.target.node or ""))
+    settings = ask.target.settings
+    if settings is not None and settings.behind == "node":
         nodes.append(facts.node(ask.target.node or ""))
     lacking = [node for node in nodes if _lacks_host_process(node)]
     if not lacking:

@@ -171,6 +171,7 @@ def _ask(due: _Due, stage: Stage) -> Ask:
         question=due.question,
         resolver=due.resolver,
         connections=connections(len(backends.servers)) if backends else 1,
+        pause=due.flow.pause,
         case=due.case,
     )
 
@@ -201,8 +202,6 @@ def _target(due: _Due, players: Cast) -> Target:
         return _over(due.flow, cell.backends)
     if settings is not None and (settings.no_endpoints or settings.external_name):
         return targets.unbacked(kind, cell.target, settings, template)
-    if settings is not None and cell.itself and cell.target is not None:
-        return targets.of_probe(cell.target, settings)
     node = cell.target
     if node is None:
         by_name = kind is TargetKind.EXTERNAL_NAME
@@ -228,7 +227,9 @@ def _over(flow: Flow, role: Role) -> Target:
 
 
 def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
-    several = due.flow.several_backends
+    # Whether clients stick is in question, or where connections spread: the former needs the latter.
+    sticky = due.flow.service is not None and due.flow.service.session_affinity
+    spread = due.flow.several_backends and not sticky
     return Check(
         id=due.id,
         flow=due.flow.name,
@@ -236,7 +237,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         ask=ask,
         placement=due.cell.placement,
         claim=due.flow.expected(due.protocol, due.question, due.case),
-        controls=controls(stage, ask, None if several else due.cell.backends),
+        controls=controls(stage, ask, None if spread else due.cell.backends),
         sources=due.flow.sources,
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
         required=due.flow.required,

@@ -160,6 +160,16 @@ def probe(node: NodeFacts) -> str:
     return f"probe-{_slot(node)}"
 
 
+def host_probe(node: NodeFacts) -> str:
+    """Return the name of the pod that stands for ``node`` itself."""
+    return f"node-{_slot(node)}"
+
+
+def unready(node: NodeFacts) -> str:
+    """Return the name of the server pod on ``node`` that never is Ready."""
+    return f"unready-{_slot(node)}"
+
+
 def service(pod: str, label: str = "svc") -> str:
     """Return the name of the Service in front of one pod; without settings it is labelled ``svc``."""
     return f"{label}-{pod}"
@@ -172,7 +182,7 @@ def pod_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
 
 def node_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
     """Return the vantage of ``node`` itself: hostNetwork on Linux, HostProcess on Windows."""
-    return _vantage(node, VantageKind.NODE, f"node-{_slot(node)}", dns_policy)
+    return _vantage(node, VantageKind.NODE, host_probe(node), dns_policy)
 
 
 def external_vantage() -> Vantage:

@@ -67,14 +67,14 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
     settings = ask.target.settings
     if ask.source.kind is VantageKind.EXTERNAL:
         target = _other_node_port(stage, ask)
-    elif settings is not None and settings.internal_local:
+    elif settings is not None and (settings.internal_local or settings.behind == "node"):
         target = _ordinary(stage, ask)
     else:
         target = _other_pod(stage, ask)
     if target is None:
         return None
     question = Question.PING if ask.question is Question.PING else Question.REACH
-    return replace(ask, target=target, question=question, resolver=None, connections=1)
+    return replace(ask, target=target, question=question, resolver=None, connections=1, pause=0)
 
 
 def _other_pod(stage: Stage, ask: Ask) -> Target | None:
@@ -119,7 +119,7 @@ def _other_node_port(stage: Stage, ask: Ask) -> Target | None:
 
 def _distribution(ask: Ask, backends: Role) -> Ask:
     """Return the same connections through a Service without affinity: several backends answer."""
-    return replace(ask, target=targets.spread(backends))
+    return replace(ask, target=targets.spread(backends), pause=0)
 
 
 def _target(stage: Stage, ask: Ask) -> Ask | None:

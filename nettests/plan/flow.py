@@ -58,8 +58,6 @@ class Matrix(StrEnum):
     """From outside to every role's node address, by backends on that node and elsewhere."""
     ELSEWHERE = "elsewhere"
     """Every role to every role, on another node."""
-    ITSELF = "itself"
-    """Every role's probe pod to itself, through a Service that it backs."""
     NOBODY = "nobody"
     """Every role to a Service that nobody backs."""
     CLUSTER = "cluster"

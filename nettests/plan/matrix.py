@@ -33,8 +33,6 @@ class Cell:
     placement: Placement
     backend: NodeFacts | None = None
     backends: Role | None = None
-    itself: bool = False
-    """The source's own probe pod is the backend."""
     crowd: Role | None = None
     """The role on whose members many backends stand."""
 
@@ -197,11 +195,6 @@ def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
         yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
 
 
-def _itself(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE, itself=True)
-
-
 def _nobody(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield Cell(source=role.first, target=None, placement=Placement.NOWHERE)
@@ -237,7 +230,6 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.ROLES: _roles,
     Matrix.SOURCES: _sources,
     Matrix.NEAREST: _own_role,
-    Matrix.ITSELF: _itself,
     Matrix.NOBODY: _nobody,
     Matrix.CLUSTER: _cluster,
     Matrix.CROWD: _crowd,

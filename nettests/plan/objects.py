@@ -20,6 +20,7 @@ from nettests.plan.cast import (
     pod_vantage,
     second_server,
     server,
+    unready,
 )
 from nettests.plan.targets import NODE_PORTS
 
@@ -84,6 +85,7 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
         (node_vantage(node).probe, "node"),
         (server(node), "server"),
         (second_server(node), "server"),
+        (unready(node), "unready"),
     )
     for name, purpose in names:
         yield ProbePod(name=name, purpose=purpose, node=node.name, os=node.os, role=node.role)

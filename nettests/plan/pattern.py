@@ -19,7 +19,6 @@ _PATHS = {
     Matrix.NEAREST: "<role>/<role>/same-node",
     Matrix.NODES: "external/<role>/outside",
     Matrix.ELSEWHERE: "<role>/<role>/other-node",
-    Matrix.ITSELF: "<role>/<role>/same-node",
     Matrix.NOBODY: "<role>",
     Matrix.CLUSTER: "api",
     Matrix.CROWD: "<role>/<role>/{same-node,other-node}",

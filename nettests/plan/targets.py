@@ -3,18 +3,33 @@
 Used by ``build`` and ``controls``. Pure construction: which target is meant is decided there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
 from nettests.model.words import TargetKind
-from nettests.plan.cast import CROWD, Role, crowd_pods, probe, server, service
+from nettests.plan.cast import (
+    CROWD,
+    Role,
+    crowd_pods,
+    host_probe,
+    probe,
+    server,
+    service,
+    unready,
+)
 
 FQDN = "{service}.{namespace}.svc.{domain}"
 PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
 """Targets that no packet is sent to."""
+_BEHIND: dict[str, Callable[[NodeFacts], str]] = {
+    "server": server,
+    "probe": probe,
+    "node": host_probe,
+    "unready": unready,
+}
 NODE_PORTS = frozenset({TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST})
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
@@ -49,13 +64,12 @@ def of_service(
     template: str | None = None,
     settings: ServiceSettings | None = None,
 ) -> Target:
-    """Return the Service in front of a node's server pod, by ClusterIP or by a name."""
-    return _before(node, kind, server(node), settings, template)
+    """Return the Service in front of a node's server pod, by ClusterIP or by a name.
 
-
-def of_probe(node: NodeFacts, settings: ServiceSettings) -> Target:
-    """Return the Service in front of a node's probe pod, by ClusterIP."""
-    return _before(node, TargetKind.SERVICE_CLUSTERIP, probe(node), settings)
+    Settings may put another pod of the node behind it.
+    """
+    behind = _BEHIND[settings.behind] if settings else server
+    return _before(node, kind, behind(node), settings, template)
 
 
 def unbacked(

@@ -78,6 +78,7 @@ _PODS = {
     "probe": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
     "resolver": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
     "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
+    "unready": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
     "node": (NODE_HTTP, None, NODE_UDP),
 }
 
@@ -155,8 +156,11 @@ class Directory:
         behind = [self.pod(name) for name in service.backends if name in self.deployment.pods]
         if settings is not None and settings.headless and behind:
             return _of_pod(behind[0], host)
-        itself = any(pod.purpose == "probe" for pod in behind)
-        return replace(_of_service(host), client_path=CLIENT_IP if itself else WHOAMI)
+        by = settings.behind if settings is not None else "server"
+        if by == "node":
+            # It answers with its machine's name, which is no pod's: that it answers is all it tells.
+            return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
+        return replace(_of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
 
     def name(self, target: Target) -> str:
         """Return the name that a resolver is asked for."""

@@ -71,6 +71,8 @@ def _distribute(asker: Asker, check: Check) -> None:
     turns = [0] * count + [1] * asker.timing.client_addresses
     failures = 0
     for number, turn in enumerate(turns, 1):
+        if number > 1 and check.ask.pause:
+            asker.stopped.wait(check.ask.pause)
         raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
         if raw.error is not None:
             return

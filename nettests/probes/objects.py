@@ -4,7 +4,7 @@ Pure but for reading the templates. Every pod is pinned to its node by labels (n
 so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +32,11 @@ POD_CLOSED, NODE_CLOSED = 18099, 19099
 CUSTOM_SEARCH = "default.svc.{domain}"
 """The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
 DEFAULT_DOMAIN = "cluster.local"
-_PROBE_PORTS = {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP}
-"""A full netexec answers everything on one port."""
+_BEHIND = {
+    "probe": {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP},
+    "node": {"hostname": NODE_HTTP, "clientip": NODE_HTTP, "udp": NODE_UDP},
+}
+"""Target ports where no server pod stands behind a Service: these answer HTTP on one port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +78,7 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the Services of a plan."""
-    purposes = {pod.name: pod.purpose for pod in plan.pods}
-    return [
-        _service(service, blank, facts, {purposes.get(name) for name in service.backends})
-        for service in plan.services
-    ]
+    return [_service(service, blank, facts) for service in plan.services]
 
 
 _TEMPLATES = {"node": "node-{os}", "resolver": "probe"}
@@ -99,7 +98,7 @@ def _pod(pod: ProbePod, facts: ClusterFacts, backing: Mapping[str, str], blank: 
     spec["tolerations"] = [
         {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
     ]
-    if pod.purpose == "server":
+    if pod.purpose in {"server", "unready"}:
         spec["hostname"] = pod.name
     for container in spec["containers"]:
         container["image"] = blank.image
@@ -123,9 +122,7 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
         container["args"] = ["pause"]
 
 
-def _service(
-    service: ServiceObject, blank: Blank, facts: ClusterFacts, purposes: Collection[str | None]
-) -> Object:
+def _service(service: ServiceObject, blank: Blank, facts: ClusterFacts) -> Object:
     settings = service.settings
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
@@ -144,8 +141,8 @@ def _service(
     for port in spec["ports"]:
         if settings.named_ports:
             port["targetPort"] = port["name"]
-        elif "probe" in purposes:
-            port["targetPort"] = _PROBE_PORTS[port["name"]]
+        elif settings.behind in _BEHIND:
+            port["targetPort"] = _BEHIND[settings.behind][port["name"]]
     spec |= _settings(settings)
     return item
 

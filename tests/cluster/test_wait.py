@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.wait import PodWait, is_ready, problem_of, reason_of, wait_for_pods
+from nettests.cluster.wait import (
+    NEVER,
+    READINESS,
+    PodWait,
+    is_ready,
+    problem_of,
+    reason_of,
+    wait_for_pods,
+)
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import Object, body
 
@@ -50,6 +58,19 @@ def test_events_tell_where_the_status_does_not() -> None:
     ]
     waiting = {"status": {"phase": "Pending"}}
     assert problem_of(waiting, events) == "phase Pending: failed to set up sandbox: no HNS network"
+
+
+def test_a_pod_that_is_meant_to_be_unready_is_settled_when_it_runs() -> None:
+    """Its label says so; the same pod without the label is waited for, and so is one that starts."""
+    running = pod("unready", ready=True)
+    for condition in running["status"]["conditions"]:
+        condition["status"] = "False"
+    meant = {**running, "metadata": {**running["metadata"], "labels": {READINESS: NEVER}}}
+    starting = {**meant, "status": {"phase": "Pending"}}
+    for item, settled in ((running, False), (starting, False), (meant, True)):
+        waited = PodWait(names=frozenset({"unready"}))
+        waited.see(item, deleted=False, now=0)
+        assert ("unready" in waited.ready) is settled
 
 
 def test_stuck_is_a_matter_of_time() -> None:

@@ -67,7 +67,19 @@ EXTERNAL_LOCAL = {
 }
 INTERNAL_LOCAL_OLD = {r"itp-local-no-local-backend/windows-1/": "itp-local: connected"}
 INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
-HAIRPIN = {r"service-hairpin/windows-1/": "svc-hairpin-dsr: unspecified"}
+HAIRPIN = {r"service-hairpin(-source)?/windows-1/": "svc-hairpin-dsr: unspecified"}
+HOST_BACKEND = {
+    r"service-host-process-backend/windows-1/windows-1/same-node/": (
+        "svc-hostprocess-backend-same-node: timed_out"
+    ),
+}
+CLUSTERIP_GONE = {
+    r"etp-local-clusterip/windows-1/": "svc-clusterip-missing-etp-local: unspecified",
+}
+STICKY = {r"affinity-timeout/windows-1/": "aff-timeout: connected, one-backend"}
+VIP_SEEN_BY_ITSELF = {
+    r"service-hairpin-source/windows-1/": "svc-hairpin-nondsr: connected, source = source-vip",
+}
 VIP_SEEN = {
     r"nodeport-source-address/external/windows-1/": (
         "nodeport-source-vip: connected, source = source-vip"
@@ -85,6 +97,15 @@ def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
     }
 
 
+def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
+    """The lines of Services that each of these Windows roles backs for itself."""
+    return {
+        line.replace("windows-1", f"windows-{number}"): said
+        for line, said in HOST_BACKEND.items()
+        for number in numbers
+    }
+
+
 TABLE: dict[str, dict[str, str]] = {
     "linux": LOOPBACK,
     "win2019-l2bridge": {
@@ -98,6 +119,8 @@ TABLE: dict[str, dict[str, str]] = {
         **NOBODY,
         **EXTERNAL_LOCAL,
         **INTERNAL_LOCAL_OLD,
+        **HOST_BACKEND,
+        **CLUSTERIP_GONE,
     },
     "win2019-overlay": {
         **DNS,
@@ -110,7 +133,10 @@ TABLE: dict[str, dict[str, str]] = {
         **NOBODY,
         **EXTERNAL_LOCAL,
         **INTERNAL_LOCAL_OLD,
+        **HOST_BACKEND,
+        **CLUSTERIP_GONE,
         **VIP_SEEN,
+        **VIP_SEEN_BY_ITSELF,
         SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
         SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
     },
@@ -124,6 +150,8 @@ TABLE: dict[str, dict[str, str]] = {
         **NOBODY,
         **INTERNAL_LOCAL,
         **HAIRPIN,
+        **HOST_BACKEND,
+        **STICKY,
     },
     "win2022-overlay-dsr": {
         **DNS,
@@ -136,6 +164,8 @@ TABLE: dict[str, dict[str, str]] = {
         **NOBODY,
         **INTERNAL_LOCAL,
         **HAIRPIN,
+        **HOST_BACKEND,
+        **STICKY,
         **VIP_SEEN,
     },
     "azure-l2tunnel": {
@@ -149,6 +179,8 @@ TABLE: dict[str, dict[str, str]] = {
         **NOBODY,
         **EXTERNAL_LOCAL,
         **INTERNAL_LOCAL,
+        **HOST_BACKEND,
+        **STICKY,
     },
     "antrea-transparent": {
         **DNS,
@@ -161,7 +193,8 @@ TABLE: dict[str, dict[str, str]] = {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,
         **OLD,
-        **on_roles((2, 3), NEW),
+        **on_roles((2, 3), NEW, STICKY),
+        **on_host_roles((1, 2, 3)),
         **LOOPBACK,
     },
 }

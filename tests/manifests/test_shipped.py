@@ -71,6 +71,13 @@ def shapes() -> dict[str, Shape]:
         "20348 with kube-proxy 1.18": Shape(
             kubernetes="1.18", backend="host-gw", build="20348.100"
         ),
+        "overlay with kube-proxy 1.17": Shape(
+            kubernetes="1.17",
+            backend="vxlan",
+            build="17763.1217",
+            driver="overlay",
+            source_vip=True,
+        ),
         "20348 overlay of later Kubernetes": Shape(
             kubernetes="1.33.5",
             backend="vxlan",

@@ -6,13 +6,14 @@ import pytest
 
 from nettests.model.check import Check
 from nettests.model.facts import ClusterFacts
+from nettests.model.words import CheckClass
 from nettests.plan import Matrix, build, load
 from nettests.plan.cast import cast
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
 FLOWS = load([suites_path()]).flows
-CROSSED = {Matrix.PAIRS, Matrix.ROLES, Matrix.OWN_NODE, Matrix.OTHER_NODES}
+CROSSED = {Matrix.PAIRS, Matrix.ELSEWHERE, Matrix.ROLES, Matrix.OWN_NODE, Matrix.OTHER_NODES}
 """Matrices that cross the roles with each other, asked from inside."""
 
 
@@ -32,7 +33,9 @@ def large(roles: int, *, kinds: int = 1) -> ClusterFacts:
 def per_source(facts: ClusterFacts, matrix: Matrix) -> Counter[str]:
     """Return how many checks of one flow of that matrix each source role has."""
     flow = next(flow for flow in FLOWS if flow.matrix is matrix)
-    return Counter(check.source.role or "" for check in build(facts, [flow]).checks)
+    return Counter(
+        check.source.role or "" for check in build(facts, [flow], set(CheckClass)).checks
+    )
 
 
 def test_thirty_nodes_cost_as_much_as_four() -> None:

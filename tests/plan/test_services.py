@@ -7,10 +7,10 @@ import pytest
 from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Source
-from nettests.model.words import Outcome, TargetKind, VantageKind
+from nettests.model.words import CheckClass, Outcome, Question, TargetKind, VantageKind
 from nettests.plan import Flow, Matrix, ServiceSettings, build, load
 from nettests.resources import suites_path
-from tests.plan.clusters import mixed
+from tests.plan.clusters import cluster, mixed, node
 
 FLOWS = load([suites_path()]).flows
 
@@ -161,3 +161,37 @@ def test_an_external_name_needs_a_declared_name() -> None:
     assert {skip.reason for skip in whole.skips} == {
         "the external target of the cluster profile has no name"
     }
+
+
+def test_who_sticks_is_proven_by_who_does_not() -> None:
+    """One backend after every time-out counts beside several through a Service without affinity."""
+    flows = [flow for flow in FLOWS if flow.name == "affinity-timeout"]
+    for one in build(mixed(), flows, {CheckClass.COSTLY}).checks:
+        assert one.ask.pause > 1
+        assert one.target.settings is not None
+        assert one.target.settings.affinity_seconds == 1
+        proof = next(control.ask for control in one.controls if control.proves == "target")
+        assert proof.question is Question.DISTRIBUTE
+        assert proof.target.service == f"spread-{one.target.role}"
+        assert proof.pause == 0
+
+
+def test_a_service_may_stand_before_a_host() -> None:
+    """The backend is the pod on the node's own network, where HostProcess makes one possible."""
+    one = check("service-host-process-backend/windows-1/linux-1/other-node/tcp")
+    assert one.target.backends == ("node-linux-1-1",)
+    lacking = cluster(node("linux-1", 1), node("windows-1", 1, host_process=False))
+    flows = [flow for flow in FLOWS if flow.name == "service-host-process-backend"]
+    reasons = {skip.id: skip.reason for skip in build(lacking, flows).skips}
+    behind = "service-host-process-backend/linux-1/windows-1/other-node/tcp"
+    assert "has no HostProcess containers" in reasons[behind]
+
+
+def test_an_unready_pod_stands_only_behind_what_publishes_it() -> None:
+    """No other Service leads to it, and it is deployed for its flow alone."""
+    whole = build(mixed(), FLOWS)
+    for service in whole.services:
+        if any(name.startswith("unready-") for name in service.backends):
+            assert service.settings.publish_not_ready
+    assert {pod.purpose for pod in plan("service-unready-backend").pods} >= {"unready"}
+    assert "unready" not in {pod.purpose for pod in plan("pod-to-pod-ip").pods}

@@ -134,7 +134,7 @@ def before(pod: str, settings: ServiceSettings) -> Directory:
 def test_a_service_before_a_probe_tells_whom_it_saw_as_netexec_does() -> None:
     """Behind a hairpin's Service stands a full netexec: the path is its own."""
     question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
-    hairpin = before("probe-windows-1-1", ServiceSettings(label="hairpin"))
+    hairpin = before("probe-windows-1-1", ServiceSettings(label="hairpin", behind="probe"))
     assert hairpin.endpoint(question).path("clientip", Protocol.TCP) == "clientip"
     server = before("server-linux-1-1", ServiceSettings(label="svc"))
     assert server.endpoint(question).path("clientip", Protocol.TCP) == "whoami"

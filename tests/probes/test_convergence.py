@@ -34,6 +34,16 @@ def test_nobody_is_not_waited_for() -> None:
     assert pairs_of(one, PROBES) == {pair}
 
 
+def test_a_node_behind_a_service_is_not_waited_for_from_itself() -> None:
+    """A Windows pod never reaches a Service that its own node backs: waiting would take a minute."""
+    question = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    target = replace(question.target, settings=ServiceSettings(label="s", behind="node"))
+    near = check(replace(question, target=target))
+    far = check(replace(ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), target=target))
+    assert pairs_of(near, PROBES) == set()
+    assert pairs_of(far, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")}
+
+
 def test_a_service_for_one_nodes_clients_is_waited_for_there() -> None:
     """With internalTrafficPolicy Local only the backend's node can tell that it is served."""
     local = ServiceSettings(label="s", internal_traffic_policy="Local")

@@ -13,6 +13,12 @@ MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     "service-64-backends",
     "service-65-backends",
+    "affinity-timeout",
+    "etp-local-clusterip",
+    "service-distribution",
+    "service-hairpin-source",
+    "service-host-process-backend",
+    "service-unready-backend",
     "dns-headless-service",
     "dns-no-such-name",
     "dns-other-namespace",
