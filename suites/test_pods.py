@@ -51,6 +51,8 @@ HOOKS = Source(
     address="https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/",
 )
 
+PATIENT = {"periodSeconds": 1, "timeoutSeconds": 5}
+"""A readiness probe that asks every second and gives an answer time: nothing here is about speed."""
 LOCAL = f"127.0.0.1:{pods.HTTP}"
 BASE = "mcr.microsoft.com/windows/nanoserver"
 OTHER_BUILD = ("no match for platform in manifest", "does not match the host operating system")
@@ -122,11 +124,11 @@ NON_ROOT = (
     pods.starts("user", pods.pod(securityContext={"runAsNonRoot": True, **USER}), os=OS.WINDOWS),
 )
 PROBED = tuple(
-    pods.starts(name, pods.pod(pods.server(readinessProbe={**handler, "periodSeconds": 1})))
+    pods.starts(name, pods.pod(pods.server(readinessProbe={**handler, **PATIENT})))
     for name, handler in (
         ("http", {"httpGet": {"port": pods.HTTP, "path": "/hostname"}}),
         ("tcp", {"tcpSocket": {"port": pods.HTTP}}),
-        ("exec", {"exec": {"command": ["/agnhost", "connect", "--timeout=1s", LOCAL]}}),
+        ("exec", {"exec": {"command": ["/agnhost", "connect", "--timeout=3s", LOCAL]}}),
     )
 )
 HOOK = pods.starts(

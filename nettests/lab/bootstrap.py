@@ -173,7 +173,10 @@ def _coredns() -> tuple[str, Json]:
             {"name": "dns", "containerPort": 53, "protocol": "UDP"},
             {"name": "dns-tcp", "containerPort": 53, "protocol": "TCP"},
         ],
-        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"}},
+        "readinessProbe": {
+            "httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"},
+            "timeoutSeconds": 5,  # a busy machine must not take the cluster's names away
+        },
     }
     spec = {
         "nodeSelector": {"kubernetes.io/os": "linux"},

@@ -27,7 +27,7 @@ def container(name: str = "first", *words: str, **fields: Any) -> Json:
 
 def server(name: str = "first", **fields: Any) -> Json:
     """Return a container that answers HTTP requests, Ready once it does unless ``fields`` say how."""
-    probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1}
+    probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1, "timeoutSeconds": 5}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
 
 
