@@ -78,6 +78,28 @@ COMPOSED = (
         says="witness",
     ),
 )
+LINUX_FIELDS = (
+    pods.starts(
+        "pod",
+        pods.pod(os=None, securityContext={"fsGroup": 1, "seLinuxOptions": {"level": "s0"}}),
+        os=OS.WINDOWS,
+    ),
+    pods.starts(
+        "container",
+        pods.pod(
+            pods.container(
+                securityContext={
+                    "capabilities": {"add": ["NET_ADMIN"]},
+                    "readOnlyRootFilesystem": True,
+                    "allowPrivilegeEscalation": False,
+                }
+            ),
+            os=None,
+        ),
+        os=OS.WINDOWS,
+    ),
+    pods.starts("runAsUser", pods.pod(os=None, securityContext={"runAsUser": 1000}), os=OS.WINDOWS),
+)
 MISPLACED = tuple(
     pods.fails(f"{other}-pod", pods.pod(os={"name": other}), "PodOSNotSupported", os=own)
     for other, own in (("linux", OS.WINDOWS), ("windows", OS.LINUX))
@@ -161,6 +183,21 @@ MIXED = tuple(
 )
 def test_pod_starts(verdict: Judgement) -> None:
     """A Pod starts on the node that it selects and tolerates; its containers reach each other on localhost."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-pod-linux-fields",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=LINUX_FIELDS,
+    facts=("podos-unset-fields-ignored",),
+    sources=(WINDOWS,),
+)
+def test_windows_pod_linux_fields(verdict: Judgement) -> None:
+    """Fields of Linux on a Pod that names no operating system are ignored on a Windows node: it starts."""
     assert verdict.accepted, verdict.message
 
 

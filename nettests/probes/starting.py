@@ -190,7 +190,8 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     spec["tolerations"] = [
         {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
     ]
-    spec.setdefault("os", {"name": node.os.value})
+    if spec.setdefault("os", {"name": node.os.value}) is None:
+        del spec["os"]
     spec.setdefault("restartPolicy", "Never")
     spec.setdefault("terminationGracePeriodSeconds", 1)
     spec |= {"automountServiceAccountToken": False, "enableServiceLinks": False}

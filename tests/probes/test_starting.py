@@ -160,6 +160,8 @@ def test_what_the_case_says_stays() -> None:
     own = pods.pod({"name": "base", "image": "mcr/base:1"}, os={"name": "linux"})
     spec = pod(pods.starts("own", own), FACTS.node("w1"), BLANK, "start-1")["spec"]
     assert spec["os"] == {"name": "linux"}
+    unnamed = pods.starts("none", pods.pod(os=None))
+    assert "os" not in pod(unnamed, FACTS.node("w1"), BLANK, "start-1")["spec"]
     assert spec["containers"][0]["image"] == "mcr/base:1"
 
 
