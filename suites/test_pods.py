@@ -50,6 +50,11 @@ HOOKS = Source(
     section="Container hooks",
     address="https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/",
 )
+VARIABLES_DOCUMENT = Source(
+    document="Kubernetes documentation, Service",
+    section="Environment variables",
+    address="https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables",
+)
 
 PATIENT = {"periodSeconds": 1, "timeoutSeconds": 5}
 """A readiness probe that asks every second and gives an answer time: nothing here is about speed."""
@@ -152,6 +157,10 @@ PROBED = tuple(
         ("tcp", {"tcpSocket": {"port": pods.HTTP}}),
         ("exec", {"exec": {"command": ["/agnhost", "connect", "--timeout=3s", LOCAL]}}),
     )
+)
+VARIABLES = tuple(
+    pods.after("kubernetes", pods.pod(), "exec", *words, says="KUBERNETES_SERVICE_PORT=443", os=own)
+    for own, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
 )
 HOOK = pods.starts(
     "post-start-hook",
@@ -320,4 +329,19 @@ def test_windows_run_as_non_root(verdict: Judgement) -> None:
 )
 def test_pod_probes(verdict: Judgement) -> None:
     """A readiness probe by HTTP, TCP or exec passes once the container serves, and a postStart hook runs."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-service-variables",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=VARIABLES,
+    facts=("svc-headless-env",),
+    sources=(VARIABLES_DOCUMENT,),
+)
+def test_pod_service_variables(verdict: Judgement) -> None:
+    """A pod's environment tells where Services answer that were there before it."""
     assert verdict.accepted, verdict.message

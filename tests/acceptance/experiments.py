@@ -142,6 +142,64 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="svc-no-endpoints",
+        profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("service-no-endpoints/windows-1/*",),
+    ),
+    Experiment(
+        fact="svc-hostprocess-backend-same-node",
+        profile=L2BRIDGE,
+        switch="host-network-backends=on",
+        checks=("service-host-process-backend/windows-1/*/same-node/*",),
+    ),
+    Experiment(
+        fact="itp-local",
+        profile=OVERLAY,
+        switch="internal-traffic-local=on",
+        checks=("itp-local-no-local-backend/windows-1/*",),
+    ),
+    Experiment(
+        fact="svc-no-endpoints",
+        profile=OVERLAY,
+        switch="stealth=off",
+        checks=("nodeport-no-endpoints/external/windows-1/*",),
+    ),
+    Experiment(  # that profile's plugin sets no loopbackDSR: the pod drops what comes from itself
+        fact="svc-hairpin-dsr",
+        profile=OVERLAY,
+        switch="dsr=on",
+        checks=("service-hairpin/windows-1/*",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="svc-hairpin-nondsr",
+        profile=OVERLAY,
+        switch="dsr=on",
+        checks=("service-hairpin-source/windows-1/*",),
+        becomes="fail",
+    ),
+    Experiment(
+        fact="etp-local-supported",
+        profile=DSR,
+        switch="external-traffic-local=off",
+        checks=(
+            "etp-local-client-address/external/windows-1/*",
+            "etp-local-no-local-backend/external/windows-1/*",
+        ),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="flow-pod-external-ip",
+        profile=DSR,
+        switch="outbound-nat=off",
+        checks=("service-external-name/windows-1/*/tcp",),
+        was="pass",
+        becomes="fail",
+    ),
 )
 
 

@@ -14,6 +14,7 @@ DUE = {
     "service-64-backends",
     "service-65-backends",
     "affinity-timeout",
+    "pod-service-variables",
     "etp-local-clusterip",
     "service-distribution",
     "service-hairpin-source",
