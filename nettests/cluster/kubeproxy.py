@@ -125,6 +125,8 @@ def _mode(
     version = _version(sources.pod).value
     if os is OS.WINDOWS and version is not None and version >= KubernetesVersion(1, 26):
         return known("kernelspace", f"the only mode of kube-proxy {version} on Windows")
+    if os is OS.WINDOWS and found is not None and version is not None:
+        return known("userspace", f"{found[0]}: empty, the default of {version} on Windows")
     if os is OS.LINUX and found is not None:
         return known("iptables", f"{found[0]}: empty, which means the default")
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")

@@ -220,7 +220,7 @@ def _windows_kube_proxy(profile: Profile) -> Json:
         "args": [
             "--hostname-override=$(NODE_NAME)",
             "--v=6",
-            f"--proxy-mode={profile.kube_proxy.mode}",
+            *_mode(profile),
             f"--enable-dsr={dsr}",
             f"--feature-gates=WinOverlay={str(overlay).lower()},WinDSR={dsr}",
         ],
@@ -236,6 +236,12 @@ def _network(profile: Profile) -> str:
     if profile.cni.plugin is Plugin.AZURE:
         return "azure"
     return f"flannel.{profile.cni.vni}" if profile.cni.driver is Driver.OVERLAY else "cbr0"
+
+
+def _mode(profile: Profile) -> list[str]:
+    """Return the flag; without one kube-proxy up to 1.25 runs the userspace proxy on Windows."""
+    mode = profile.kube_proxy.mode
+    return [] if mode is ProxyMode.USERSPACE else [f"--proxy-mode={mode}"]
 
 
 def _node_name() -> Json:

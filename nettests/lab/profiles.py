@@ -19,6 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from nettests.lab.errors import ProfileError
 from nettests.lab.topology import (
     OS,
+    PRODUCTS,
     Cni,
     Driver,
     KubeProxy,
@@ -50,9 +51,9 @@ _NODE_SCHEMA: dict[str, Any] = {
     "properties": {
         "name": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
         "os": {"enum": ["linux", "windows"]},
-        "build": {"enum": [17763, 20348, 26100]},
+        "build": {"enum": [*PRODUCTS]},
         "patch": {"type": "integer", "minimum": 1},
-        "runtime": {"type": "string", "pattern": r"^containerd://\d+\.\d+\.\d+"},
+        "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
         "controlPlane": {"type": "boolean"},
         "taints": {
             "type": "array",

@@ -16,6 +16,20 @@ class OS(StrEnum):
     WINDOWS = "windows"
 
 
+PRODUCTS = {
+    17134: "Windows Server Standard",
+    17763: "Windows Server 2019 Datacenter",
+    18362: "Windows Server Standard",
+    18363: "Windows Server Standard",
+    19041: "Windows Server Standard",
+    19042: "Windows Server Standard",
+    20348: "Windows Server 2022 Datacenter",
+    25398: "Windows Server Datacenter",
+    26100: "Windows Server 2025 Datacenter",
+}
+"""Builds of Windows that a node may have, with the name that it tells of itself."""
+
+
 class Driver(StrEnum):
     """HNS network type of the Windows nodes' pod network."""
 

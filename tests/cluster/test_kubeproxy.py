@@ -69,6 +69,23 @@ def test_flags_do_not_count_beside_a_config_file() -> None:
     assert "ConfigMap" in facts.dsr.origin
 
 
+@pytest.mark.parametrize(
+    ("version", "log", "mode"),
+    [
+        ("v1.25.3", 'FLAG: --proxy-mode=""\n', "userspace"),
+        ("v1.26.0", 'FLAG: --proxy-mode=""\n', "kernelspace"),
+        ("v1.25.3", 'FLAG: --proxy-mode="kernelspace"\n', "kernelspace"),
+        ("v1.25.3", "", None),
+    ],
+)
+def test_the_default_mode_on_windows_changed_with_1_26(
+    version: str, log: str, mode: str | None
+) -> None:
+    """An empty --proxy-mode means userspace up to 1.25; what was not read means nothing."""
+    pod = proxy_pod("w1", image=f"registry.k8s.io/kube-proxy:{version}")
+    assert facts_of(OS.WINDOWS, "w1", ProxySources(pod=pod, log=log), NOTHING).mode.value == mode
+
+
 def test_nothing_read_is_unknown_with_the_reason() -> None:
     """Without any source, mode, DSR and source VIP are unknown and say why."""
     facts = facts_of(OS.WINDOWS, "w1", ProxySources(reason="no kube-proxy Pod runs"), NOTHING)

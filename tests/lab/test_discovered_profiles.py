@@ -17,7 +17,9 @@ from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode
 from nettests.model.facts import ClusterFacts
 from nettests.model.versions import KubernetesVersion
+from nettests.resources import manifests_path
 from tests.facts import PROFILES, cluster_facts
+from tests.manifests.shipped import expectations
 
 Object = dict[str, Any]
 
@@ -71,8 +73,9 @@ def _logs(profile: Profile) -> Any:
         vip = addressing.source_vip(node, profile.cni)
         if node.os is OS.WINDOWS and profile.kube_proxy.mode is not ProxyMode.NONE:
             dsr = str(profile.kube_proxy.dsr).lower()
+            mode = profile.kube_proxy.mode
             flags = {
-                "proxy-mode": profile.kube_proxy.mode,
+                "proxy-mode": "" if mode is ProxyMode.USERSPACE else mode,
                 "enable-dsr": dsr,
                 "source-vip": vip or "",
             }
@@ -126,3 +129,48 @@ def test_antrea_takes_kube_proxys_place_on_windows() -> None:
     modes = {node.os.value: node.kube_proxy.mode for node in facts.nodes}
     assert modes["windows"].origin.endswith("antrea-windows-config: antreaProxy.proxyAll")
     assert (modes["linux"].value, modes["windows"].value) == ("nftables", "none")
+
+
+HISTORIC = {path.stem: path for path in (manifests_path() / "lab" / "historic").glob("*.yaml")}
+# node label, HostProcess, mode, DSR, and limitations that decide some check there
+TABLE = {
+    "k8s-114-1803-overlay": (
+        (None, False, "kernelspace", False),
+        {"etp-local-old", "itp-local", "dsr-source-vip-non-dsr", "plat-pod-os-field-api"},
+    ),
+    "k8s-118-1903-userspace": (
+        ("10.0.18362", False, "userspace", False),
+        {"svc-userspace-default", "svc-userspace-default-mode"},
+    ),
+    "k8s-123-20h2-overlay-dsr": (
+        ("10.0.19042", True, "kernelspace", True),
+        {"aff-clientip-hns", "node-svc-vip-dsr-host-rules", "plat-pod-os-field-api-alpha"},
+    ),
+}
+
+
+def test_every_historic_profile_is_in_the_table() -> None:
+    """Historic profiles are not among those that a lab is run with, and each has its line here."""
+    assert set(HISTORIC) == set(TABLE)
+    assert not set(HISTORIC) & {profile.name for profile in profiles.available()}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_conditions_hold_on_historic_clusters(name: str) -> None:
+    """Old versions and builds are discovered, nothing is undecided, and their limitations decide."""
+    profile = profiles.load(str(HISTORIC[name]))
+    facts = discovered(profile)
+    node = next(node for node in facts.nodes if node.os.value == "windows")
+    labels = node_object(profile.node(node.name), profile)["metadata"]["labels"]
+    proxy = node.kube_proxy
+    told = (
+        labels.get("node.kubernetes.io/windows-build"),
+        node.host_process.value,
+        proxy.mode.value,
+        proxy.dsr.value,
+    )
+    assert told == TABLE[name][0]
+    found = expectations(facts)
+    assert [one.undecided for one in found.values() if one.undecided] == []
+    decided = {one.limitation.id for one in found.values() if one.limitation is not None}
+    assert decided >= TABLE[name][1]

@@ -12,21 +12,17 @@ from nettests.lab import plugin_objects
 from nettests.lab.client import Json
 from nettests.lab.events import micro_timestamp, timestamp
 from nettests.lab.node.images import AGNHOST
-from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
+from nettests.lab.topology import OS, PRODUCTS, NodeSpec, Plugin, Profile
 
 LEASE_SECONDS = 40
 KUBELET_PORT = 10250
 
-_PRODUCTS = {
-    17763: "Windows Server 2019 Datacenter",
-    20348: "Windows Server 2022 Datacenter",
-    26100: "Windows Server 2025 Datacenter",
-}
 _ANNOTATIONS = {
     "node.alpha.kubernetes.io/ttl": "0",
     "volumes.kubernetes.io/controller-managed-attach-detach": "true",
 }
 _NO_PROXY_VERSION_SINCE = 33
+_BUILD_LABEL_SINCE = 17
 _FEATURES_SINCE = 33
 _DECLARED_SINCE = 36
 
@@ -43,7 +39,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
         "kind": "Node",
         "metadata": {
             "name": spec.name,
-            "labels": _labels(spec),
+            "labels": _labels(spec, minor(profile.kubernetes_version)),
             "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
         },
         "spec": _ranges(spec, profile),
@@ -102,7 +98,7 @@ def lease_object(spec: NodeSpec) -> Json:
     }
 
 
-def _labels(spec: NodeSpec) -> dict[str, str]:
+def _labels(spec: NodeSpec, release: int) -> dict[str, str]:
     labels = {
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": spec.os.value,
@@ -110,7 +106,7 @@ def _labels(spec: NodeSpec) -> dict[str, str]:
         "kubernetes.io/hostname": spec.name,
         "kubernetes.io/os": spec.os.value,
     }
-    if spec.os is OS.WINDOWS:
+    if spec.os is OS.WINDOWS and release >= _BUILD_LABEL_SINCE:
         labels["node.kubernetes.io/windows-build"] = f"10.0.{spec.build}"
     if spec.control_plane:
         labels["node-role.kubernetes.io/control-plane"] = ""
@@ -161,7 +157,7 @@ def _node_info(spec: NodeSpec, version: str) -> Json:
         "systemUUID": str(identity).upper() if windows else str(identity),
         "bootID": "9" if windows else str(uuid.uuid4()),
         "kernelVersion": f"10.0.{spec.build}.{spec.patch}" if windows else platform.release(),
-        "osImage": _PRODUCTS[spec.build or 0] if windows else "Debian GNU/Linux 12 (bookworm)",
+        "osImage": PRODUCTS[spec.build or 0] if windows else "Debian GNU/Linux 12 (bookworm)",
         "containerRuntimeVersion": spec.runtime,
         "kubeletVersion": version,
         "kubeProxyVersion": "" if minor(version) >= _NO_PROXY_VERSION_SINCE else version,
