@@ -22,6 +22,7 @@ DNS = {
         "dns-between-forms-nslookup: unspecified"
     ),
     r"dns-policy-host-network/windows-1/": "dns-clusterfirstwithhostnet: unspecified",
+    r"pod-hostname-fqdn/windows-1/": "dns-hostname-fqdn: unspecified",
     r"pod-to-service-partial-name/windows-1/.*/(system|resolve-dnsname)": (
         "dns-between-forms: nxdomain"
     ),

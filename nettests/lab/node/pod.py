@@ -19,7 +19,7 @@ from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.machine import is_host_process
-from nettests.lab.node.resolver import hostname, resolver
+from nettests.lab.node.resolver import kernel_hostname, resolver
 from nettests.lab.node.status import (
     ContainerView,
     Manner,
@@ -187,7 +187,7 @@ class PodWorker:
             namespace=namespace,
             address=address,
             gateway=gateway,
-            hostname=node.spec.name if on_host else hostname(self.pod),
+            hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
             resolver=resolver(self.pod, node.profile, node.spec.os, address, on_host=on_host),
             on_host=on_host,
             host_process=host_process,

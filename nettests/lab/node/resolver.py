@@ -77,13 +77,22 @@ def _hosts(
     )
     if on_host:
         return (*_LOCALHOST[:2], *aliases) if os is OS.LINUX else aliases
-    name = hostname(pod)
-    subdomain = pod["spec"].get("subdomain")
-    names: tuple[str, ...] = (name,)
-    if subdomain:
-        namespace = pod["metadata"]["namespace"]
-        names = (f"{name}.{subdomain}.{namespace}.svc.{profile.cluster_domain}", name)
+    names = tuple(dict.fromkeys((_fqdn(pod, profile), hostname(pod))))
     return (*_LOCALHOST, (str(address), names), *aliases)
+
+
+def kernel_hostname(pod: Json, profile: Profile) -> str:
+    """Return what ``hostname`` prints: the whole name where ``setHostnameAsFQDN`` asks for it."""
+    return _fqdn(pod, profile) if pod["spec"].get("setHostnameAsFQDN") else hostname(pod)
+
+
+def _fqdn(pod: Json, profile: Profile) -> str:
+    """Return the name that a subdomain makes of the host name; without one, the host name."""
+    subdomain = pod["spec"].get("subdomain")
+    if not subdomain:
+        return hostname(pod)
+    namespace = pod["metadata"]["namespace"]
+    return f"{hostname(pod)}.{subdomain}.{namespace}.svc.{profile.cluster_domain}"
 
 
 def hostname(pod: Json) -> str:

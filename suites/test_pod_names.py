@@ -1,0 +1,64 @@
+"""What a Pod's own fields make of names inside it: its hosts file, its host name.
+
+Each check makes a Pod of its own and asks inside it; it counts beside a plain Pod on the same node.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow, pods
+
+HOSTS = Source(
+    document="Kubernetes documentation, Adding entries to Pod /etc/hosts with HostAliases",
+    section="Adding additional entries with hostAliases",
+    address="https://kubernetes.io/docs/tasks/network/customize-hosts-file-for-pods/",
+)
+FQDN = Source(
+    document="Kubernetes documentation, DNS for Services and Pods",
+    section="Pod's setHostnameAsFQDN field",
+    address="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
+)
+
+ALIAS = "alias.nettests.example"
+ALIASES = pods.pod(
+    pods.server(), hostname="witness", hostAliases=[{"ip": "127.0.0.1", "hostnames": [ALIAS]}]
+)
+WHOLE_NAME = pods.pod(hostname="w", subdomain="own", setHostnameAsFQDN=True)
+
+
+@flow(
+    "pod-host-aliases",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(
+        pods.after(
+            "alias-of-localhost",
+            ALIASES,
+            "exec",
+            *("curl", "-sS", "-m", "5", f"http://{ALIAS}:{pods.HTTP}/hostname"),
+            says="witness",
+        ),
+    ),
+    facts=("dns-hosts-file",),
+    sources=(HOSTS,),
+)
+def test_pod_host_aliases(verdict: Judgement) -> None:
+    """A container resolves the names that its Pod's hostAliases add to the hosts file."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-hostname-fqdn",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.after("hostname", WHOLE_NAME, "exec", "hostname", says="w.own."),),
+    facts=("dns-hostname-fqdn",),
+    sources=(FQDN,),
+)
+def test_pod_hostname_fqdn(verdict: Judgement) -> None:
+    """With setHostnameAsFQDN a container's host name is its Pod's fully qualified name."""
+    assert verdict.accepted, verdict.message
