@@ -1,0 +1,127 @@
+"""A run judged by another driver's layer: what differs between the drivers turns red, and nothing else.
+
+Offline, from journals. Where two drivers differ is not read from manifests: it is where the runs of two
+profiles observed something else. Forcing a layer is what a cluster profile does that states a wrong
+``facts.cni.driver``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from nettests.model.facts import ClusterFacts, NodeFacts, known
+from nettests.model.observation import Observation
+from nettests.model.words import OS, Verdict
+from nettests.session.blueprint import read_manifests
+from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from tests.acceptance.runs import Runs
+
+pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(600)]
+SHIPPED = read_manifests()[0]
+JUDGED = {Verdict.PASS, Verdict.LIMITED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forced:
+    """A recorded profile, the driver stated for it, and a profile that really has that driver."""
+
+    profile: str
+    driver: str
+    other: str
+    proxy: Mapping[str, Any]
+    red: Mapping[str, Verdict]
+    """The verdict of each flow in which the two differ."""
+
+
+LIFTED, FAIL = Verdict.LIFTED, Verdict.FAIL
+CASES = [
+    Forced(
+        profile="win2019-l2bridge",
+        driver="overlay",
+        other="win2019-overlay",
+        proxy={},
+        red={"node-to-pod": LIFTED, "dsr-source-address": FAIL, "nodeport-source-address": LIFTED},
+    ),
+    Forced(
+        profile="win2019-overlay",
+        driver="l2bridge",
+        other="win2019-l2bridge",
+        proxy={},
+        red={"node-to-pod": FAIL, "dsr-source-address": FAIL, "nodeport-source-address": FAIL},
+    ),
+    Forced(
+        profile="win2022-overlay-dsr",
+        driver="l2bridge",
+        other="win2022-l2bridge-dsr",
+        proxy={},
+        red={"node-to-pod": FAIL},
+    ),
+    Forced(
+        profile="antrea-transparent",
+        driver="overlay",
+        other="win2022-overlay-dsr",
+        proxy={"mode": "kernelspace", "dsr": True},
+        red={"node-to-pod": LIFTED},
+    ),
+]
+
+
+def recorded(runs: Runs, profile: str) -> Recorded:
+    """The journal of a clean run."""
+    return read_recorded(runs[profile].directory / "journal.jsonl")
+
+
+def stating(facts: ClusterFacts, driver: str, proxy: Mapping[str, Any]) -> ClusterFacts:
+    """The facts with another driver, and other settings of kube-proxy, stated for Windows nodes."""
+    settings: dict[str, Any] = {name: known(value, "stated") for name, value in proxy.items()}
+
+    def changed(node: NodeFacts) -> NodeFacts:
+        if node.os is not OS.WINDOWS:
+            return node
+        return replace(
+            node,
+            cni_driver=known(driver, "stated"),
+            kube_proxy=replace(node.kube_proxy, **settings),
+        )
+
+    return replace(facts, nodes=tuple(changed(node) for node in facts.nodes))
+
+
+def differing(one: Recorded, other: Recorded) -> set[str]:
+    """The checks of both runs that observed something else in a part that the flow claims."""
+    claims = {check.id: check.claim for check in one.checks}
+    found = set()
+    for check, seen in one.observations.items():
+        there = other.observations.get(check)
+        parts = ["outcome"]
+        parts += ["source_seen"] if claims[check].source_seen else []
+        parts += ["distribution"] if claims[check].distribution else []
+        if there is not None and _parts(seen, parts) != _parts(there, parts):
+            found.add(check)
+    return found
+
+
+def _parts(observation: Observation, names: list[str]) -> list[object]:
+    return [getattr(observation, name) for name in names]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.profile}-as-{case.driver}")
+def test_another_drivers_layer_is_red_exactly_where_the_drivers_differ(
+    finished_runs: Runs, case: Forced
+) -> None:
+    """Judged by the entries of another driver, a clean run is lifted or fails where behaviour differs."""
+    own, other = recorded(finished_runs, case.profile), recorded(finished_runs, case.other)
+    forced = replace(own, facts=stating(own.facts, case.driver, case.proxy))
+    shared = own.observations.keys() & other.observations.keys()
+    decided = {
+        check
+        for check in shared
+        if own.verdicts[check] in JUDGED and other.verdicts.get(check) in JUDGED
+    }
+    after = {told.check: told.verdict for told in rejudged(forced, SHIPPED)}
+    red = {check: after[check] for check in decided if after[check] is not own.verdicts[check]}
+    assert set(red) == differing(own, other) & decided
+    flows = {check.partition("/")[0]: verdict for check, verdict in red.items()}
+    assert flows == case.red
