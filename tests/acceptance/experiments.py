@@ -200,6 +200,28 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="hostnet-non-hostprocess",
+        profile=L2BRIDGE,
+        switch="host-network=on",
+        checks=("pod-host-network/windows-1/*",),
+    ),
+    Experiment(
+        fact="plat-pod-os-kubelet-reject",
+        profile=DSR,
+        switch="pod-os=off",
+        checks=("pod-of-other-os/*",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="aff-clientip-hns",
+        profile=DSR,
+        switch="session-affinity=off",
+        checks=("session-affinity/windows-1/*",),
+        was="pass",
+        becomes="fail",
+    ),
 )
 
 
