@@ -31,6 +31,13 @@ _BY_OUTCOME = {
     "the runtime's logs on its node",
 }
 
+_WENT_WELL = {
+    Outcome.ACCEPTED: "compare the API server's version and feature gates with what the claim's source says",
+    Outcome.STARTED: "compare the versions of kubelet and runtime on the node with what the claim's "
+    "source says",
+}
+"""What to look at where something was let through."""
+
 _BY_CATEGORY = {
     Category.PLATFORM: "a newer Windows update may have changed it: narrow the entry's build range",
     Category.BY_DESIGN: "check that the probe took the documented path, then narrow the entry",
@@ -49,6 +56,8 @@ def after_failure(check: Check, observation: Observation) -> str:
         return _after_timeout(check)
     if check.target.kind is TargetKind.NO_NAME:
         return AFTER_MISLEADING
+    if observation.outcome in _WENT_WELL:
+        return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
         return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
     return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")

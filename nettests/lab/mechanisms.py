@@ -50,6 +50,9 @@ MECHANISMS = (
         "the API refuses container fields that os.name: windows rules out",
     ),
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
+    Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
+    Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
+    Mechanism("graceful-end", "processes of Windows pods are told of their end, and waited for"),
 )
 """All switches, in the order of the data plane: kube-proxy, switch, host, names, pods."""
 

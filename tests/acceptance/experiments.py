@@ -222,6 +222,28 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="pf-dial",
+        profile=DSR,
+        switch="forward-to-address=off",
+        checks=("pod-port-forward/windows-1/*",),
+    ),
+    Experiment(
+        fact="sec-runasnonroot",
+        profile=DSR,
+        switch="run-as-non-root=off",
+        checks=("windows-run-as-non-root/windows-1/administrator",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="term-grace",
+        profile=DSR,
+        switch="graceful-end=off",
+        checks=("pod-termination/windows-1/*",),
+        was="pass",
+        becomes="fail",
+    ),
 )
 
 

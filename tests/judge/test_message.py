@@ -38,6 +38,22 @@ def test_a_dead_target_changes_the_message_only() -> None:
     assert found.next_step.startswith("look at the target first")
 
 
+@pytest.mark.parametrize(
+    ("claim", "seen", "hint"),
+    [
+        (Outcome.FAILS_TO_START, Outcome.STARTED, "kubelet and runtime"),
+        (Outcome.REJECTED, Outcome.ACCEPTED, "feature gates"),
+        (Outcome.STARTED, Outcome.FAILS_TO_START, "reason and events"),
+    ],
+)
+def test_what_was_let_through_or_kept_away_has_a_hint_of_its_own(
+    claim: Outcome, seen: Outcome, hint: str
+) -> None:
+    """Addresses are of no help where a Pod or an object is in question."""
+    shown = observed(seen, controls=(control("path", ok=True),))
+    assert hint in told(expects(Expected(outcome=claim)), shown).next_step
+
+
 def test_a_lifted_limitation_says_what_to_update() -> None:
     """The message names the limitation, the next step its file and line."""
     found = told(expects(TIMED_OUT), observed(Outcome.CONNECTED))

@@ -22,6 +22,7 @@ from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.machine import breaks_non_root, machine_of
 from nettests.lab.node.probes import ProbeFailedError, Prober
 from nettests.lab.node.status import ContainerView
+from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
 
@@ -108,6 +109,10 @@ class Container:
             return
         run = self._run
         self._tell("Normal", "Killing", f"Stopping container {self.name}")
+        windows = self._node.spec.os is OS.WINDOWS
+        if windows and not self._node.profile.mechanism("graceful-end", 1):
+            run.main.cancel()
+            return
         try:
             async with asyncio.timeout(grace):
                 await run.health.hook("preStop")

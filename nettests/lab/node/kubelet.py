@@ -75,7 +75,9 @@ class NodeKubelet:
     def _dials_from_host(self) -> bool:
         # containerd://2.0.5
         major = int(self._node.spec.runtime.partition("://")[2].split(".")[0])
-        return self._node.spec.os is OS.WINDOWS and major >= _DIALS_FROM_HOST
+        usual = int(major >= _DIALS_FROM_HOST)
+        dials = bool(self._node.profile.mechanism("forward-to-address", usual))
+        return self._node.spec.os is OS.WINDOWS and dials
 
     def _container(self, namespace: str, pod: str, name: str) -> Container:
         worker = self._workers.get(f"{namespace}/{pod}")

@@ -72,6 +72,8 @@ def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None
         f"container: {container['name']})"
     )
     if node.spec.os is OS.WINDOWS:
+        if not node.profile.mechanism("run-as-non-root", 1):
+            return None
         options = {**_windows_options(pod["spec"]), **_windows_options(container)}
         name = str(options.get("runAsUserName") or _ROOT_ON_WINDOWS)
         if name.lower() != _ROOT_ON_WINDOWS.lower():
