@@ -62,6 +62,7 @@ def test_pod_to_node(verdict: Judgement) -> None:
         "node-svc-vip-docs",
         "node-svc-vip-dsr-host-rules",
         "node-svc-vip-ovs",
+        "cni-transparent-model",
         "flow-hostprocess-pod-net",
     ),
     sources=(VIRTUAL_IPS,),
