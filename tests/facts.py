@@ -13,6 +13,7 @@ from nettests.model.facts import (
     ExternalTarget,
     Fact,
     KubeProxyFacts,
+    Network,
     NodeFacts,
     known,
     unknown,
@@ -100,6 +101,8 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
             backend=known(shape.backend, ORIGIN),
             vni=unknown("host-gw") if shape.backend != "vxlan" else known(4096, ORIGIN),
             vxlan_port=unknown("host-gw") if shape.backend != "vxlan" else known(4789, ORIGIN),
+            mtu=known(1450 if shape.backend == "vxlan" else 1500, ORIGIN),
+            nat_exceptions=_exceptions(shape),
         ),
         pod_cidrs=known((ip_network("10.244.0.0/16"),), ORIGIN),
         service_cidrs=known((ip_network("10.96.0.0/16"),), ORIGIN),
@@ -116,6 +119,15 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         dns_pods=known((ip_address("10.244.1.2"),), ORIGIN),
         kubernetes_address=known(ip_address("10.96.0.1"), ORIGIN),
     )
+
+
+def _exceptions(shape: Shape) -> Fact[tuple[Network, ...]]:
+    """Return OutBoundNAT's exceptions as plugins write them: no route leads back to overlays."""
+    if shape.driver == "transparent":
+        return unknown("Antrea has no OutBoundNAT")
+    nodes = () if shape.backend == "vxlan" else ("172.30.0.0/24",)
+    texts = ("10.244.0.0/16", "10.96.0.0/16", *nodes)
+    return known(tuple(ip_network(text) for text in texts), ORIGIN)
 
 
 def with_windows(facts: ClusterFacts, **changes: Any) -> ClusterFacts:

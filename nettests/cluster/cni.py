@@ -7,13 +7,14 @@ unknown unless the cluster profile states it.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from nettests.cluster import plugin_settings
 from nettests.model.facts import CniFacts, Fact, known, unknown
 from nettests.model.profile import StatedFacts
 from nettests.model.words import OS
 
+T = TypeVar("T")
 Object = dict[str, Any]
 
 DAEMON_SETS = {
@@ -81,7 +82,16 @@ def facts_of(
         backend=backend,
         vni=_number(network, "VNI", flannel_origin),
         vxlan_port=_number(network, "Port", flannel_origin),
+        mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
+        nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
     )
+
+
+def _stated(value: T | None, key: str) -> Fact[T]:
+    """Return what stands in files of the nodes, which the API does not show."""
+    if value is None:
+        return unknown(f"the API does not tell it; state {key} in the cluster profile")
+    return known(value, STATED)
 
 
 def driver_of(

@@ -19,7 +19,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from nettests.errors import ManifestError
-from nettests.model.facts import Address, ExternalTarget
+from nettests.model.facts import Address, ExternalTarget, Network
 from nettests.model.profile import (
     AGNHOST,
     ClusterProfile,
@@ -118,6 +118,8 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
             cni_plugin=cni.get("plugin"),
             cni_backend=cni.get("backend"),
             cni_driver=cni.get("driver"),
+            cni_mtu=cni.get("mtu"),
+            cni_nat_exceptions=_networks(cni.get("natExceptions")),
             kube_proxy_windows=_kube_proxy(proxies.get("windows", {})),
             kube_proxy_linux=_kube_proxy(proxies.get("linux", {})),
             pod_cidrs=tuple(ipaddress.ip_network(text) for text in facts.get("podCIDRs", ())),
@@ -129,6 +131,11 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         ),
         timing=_timing(data.get("timing", {})),
     )
+
+
+def _networks(texts: list[str] | None) -> tuple[Network, ...] | None:
+    """Return networks; an empty list says that there are none, which is not the same as no list."""
+    return None if texts is None else tuple(ipaddress.ip_network(text) for text in texts)
 
 
 def _external_target(data: dict[str, Any] | None) -> ExternalTarget | None:

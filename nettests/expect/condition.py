@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from nettests.expect.manifest import Condition, Limitation, NodeCondition
 from nettests.model.check import Check, Target, Vantage
-from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.facts import Address, ClusterFacts, Fact, NodeFacts
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, Placement
+from nettests.model.words import OS, NatException, Placement, TargetKind
 
 T = TypeVar("T")
 
@@ -87,9 +87,33 @@ def _findings(condition: Condition, check: Check, facts: ClusterFacts) -> Iterat
     if condition.backend_placement:
         where = backend_placement(check, facts)
         yield _stated(where in condition.backend_placement, f"backend placement {where}")
+    if condition.nat_exception:
+        yield _excepted(condition, check, facts)
     if condition.resolver:
         resolver = check.ask.resolver
         yield _stated(resolver in condition.resolver, f"resolver {resolver or 'none'}")
+
+
+def _excepted(condition: Condition, check: Check, facts: ClusterFacts) -> Finding:
+    where = nat_exception(check, facts)
+    origin = facts.cni.nat_exceptions.origin
+    return _stated(
+        where in condition.nat_exception, f"target in OutBoundNAT's exceptions: {where} ({origin})"
+    )
+
+
+def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
+    """Return where the target's address lies as OutBoundNAT sees it. Unknown is an answer, too."""
+    address: Address | None = None
+    if check.target.kind is TargetKind.EXTERNAL_IP and facts.external_target:
+        address = facts.external_target.address
+    elif check.target.kind is TargetKind.NODE_IP and check.target.node:
+        address = facts.node(check.target.node).addresses[0]
+    exceptions = facts.cni.nat_exceptions.value
+    if address is None or exceptions is None:
+        return NatException.UNKNOWN
+    inside = any(address in network for network in exceptions)
+    return NatException.INSIDE if inside else NatException.OUTSIDE
 
 
 def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:

@@ -20,6 +20,7 @@ from nettests.model.words import (
     Category,
     Distribution,
     Family,
+    NatException,
     Outcome,
     Placement,
     Protocol,
@@ -65,6 +66,7 @@ class Condition:
     target: NodeCondition = NodeCondition()
     placement: tuple[Placement, ...] = ()
     backend_placement: tuple[Placement, ...] = ()
+    nat_exception: tuple[NatException, ...] = ()
     resolver: tuple[Resolver, ...] = ()
 
 
@@ -231,6 +233,7 @@ def _condition(document: Document, path: tuple[str | int, ...], when: Any) -> Co
         target=_node(document, (*here, "target"), when.get("target", {})),
         placement=tuple(Placement(word) for word in when.get("placement", ())),
         backend_placement=tuple(Placement(word) for word in when.get("backend_placement", ())),
+        nat_exception=tuple(NatException(word) for word in when.get("nat_exception", ())),
         resolver=tuple(Resolver(word) for word in when.get("resolver", ())),
     )
 

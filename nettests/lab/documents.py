@@ -2,6 +2,8 @@
 
 import base64
 import io
+from collections.abc import Sequence
+from ipaddress import IPv4Network
 
 from ruamel.yaml import YAML
 
@@ -32,7 +34,9 @@ def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
     )
 
 
-def cluster_profile(profile: Profile, proxy: str) -> str:
+def cluster_profile(
+    profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[IPv4Network]
+) -> str:
     """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
     return _yaml(
         {
@@ -47,17 +51,24 @@ def cluster_profile(profile: Profile, proxy: str) -> str:
             },
             "externalVantage": "proxy",
             "externalProxy": proxy,
-            **_stated(profile),
+            "facts": {"cni": {"mtu": mtu, **_stated(profile, nat_exceptions)}},
         }
     )
 
 
-def _stated(profile: Profile) -> Json:
-    """Return what no object of the cluster tells: Azure CNI's HNS network is made on the node."""
+def _stated(profile: Profile, nat_exceptions: Sequence[IPv4Network]) -> Json:
+    """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
+
+    Azure CNI makes its HNS network on the node; Antrea's has no OutBoundNAT.
+    """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
-    if profile.cni.plugin is Plugin.AZURE and windows:
-        return {"facts": {"cni": {"driver": profile.cni.driver.value}}}
-    return {}
+    if not windows or profile.cni.plugin is Plugin.ANTREA:
+        return {}
+    made_there = profile.cni.plugin is Plugin.AZURE
+    return {
+        **({"driver": profile.cni.driver.value} if made_there else {}),
+        "natExceptions": [str(network) for network in nat_exceptions],
+    }
 
 
 def _yaml(document: Json) -> str:

@@ -89,6 +89,10 @@ _SCHEMA: dict[str, Any] = {
                 "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
                 "vxlanPort": {"const": 4789},
                 "loopbackDSR": {"type": "boolean"},
+                "natExceptions": {
+                    "type": "array",
+                    "items": {"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"},
+                },
             },
         },
         "kubeProxy": {
@@ -255,6 +259,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
             vni=int(cni.get("vni", 4096)),
             vxlan_port=int(cni.get("vxlanPort", 4789)),
             loopback_dsr=bool(cni.get("loopbackDSR", False)),
+            nat_exceptions=tuple(IPv4Network(text) for text in cni.get("natExceptions", ())),
         ),
         kube_proxy=KubeProxy(
             mode=ProxyMode(proxy.get("mode", "kernelspace")), dsr=bool(proxy.get("dsr", False))

@@ -26,6 +26,8 @@ from nettests.lab.faults import Faults, note_users
 from nettests.lab.interfaces import Kubelet, Process
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
+from nettests.lab.network.overlay import pod_mtu
+from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.images import Kind
@@ -228,7 +230,13 @@ class Lab:
         )
         address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
         self._folder.write(
-            self._folder.cluster_profile.name, documents.cluster_profile(self._profile, address)
+            self._folder.cluster_profile.name,
+            documents.cluster_profile(
+                self._profile,
+                address,
+                mtu=pod_mtu(self._profile),
+                nat_exceptions=nat_exceptions(self._profile),
+            ),
         )
 
     async def _control(self, request: Json) -> Json:

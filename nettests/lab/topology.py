@@ -89,6 +89,8 @@ class Cni:
     vni: int = 4096
     vxlan_port: int = 4789
     loopback_dsr: bool = False
+    nat_exceptions: tuple[IPv4Network, ...] = ()
+    """OutBoundNAT's exceptions beside the cluster's own networks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,6 +122,8 @@ class Ask:
     family: Family = Family.IPV4
     question: Question = Question.REACH
     resolver: Resolver | None = None
+    size: int | None = None
+    """For ``PING``: bytes of payload in packets that must not be split; ``None`` leaves both to ping."""
     connections: int = 1
     """For ``DISTRIBUTE``: how many new connections from distinct source ports."""
     pause: float = 0

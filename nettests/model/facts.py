@@ -105,6 +105,10 @@ class CniFacts:
     backend: Fact[str]
     vni: Fact[int]
     vxlan_port: Fact[int]
+    mtu: Fact[int] = Fact(None, "it was not read")
+    """The largest IP packet that leaves a pod in one piece."""
+    nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
+    """Where Windows pods' packets go without ``OutBoundNAT`` (its ``ExceptionList``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

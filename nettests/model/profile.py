@@ -67,6 +67,8 @@ class StatedFacts:
     cni_plugin: str | None = None
     cni_backend: str | None = None
     cni_driver: str | None = None
+    cni_mtu: int | None = None
+    cni_nat_exceptions: tuple[Network, ...] | None = None
     kube_proxy_windows: StatedKubeProxy = field(default_factory=StatedKubeProxy)
     kube_proxy_linux: StatedKubeProxy = field(default_factory=StatedKubeProxy)
     pod_cidrs: tuple[Network, ...] = ()

@@ -86,6 +86,15 @@ class Placement(StrEnum):
     Service without backends."""
 
 
+class NatException(StrEnum):
+    """Where an address lies as ``OutBoundNAT`` sees it: inside its exception list nothing is translated."""
+
+    INSIDE = "inside"
+    OUTSIDE = "outside"
+    UNKNOWN = "unknown"
+    """The list is not known, or the target has no one address."""
+
+
 class Question(StrEnum):
     """What one check asks of its target."""
 

@@ -1,5 +1,6 @@
 """Read the output of ``ping``: iputils, BusyBox and Windows, by its reply lines alone.
 
+"Too large to pass unsplit" is ICMP's destination unreachable, code 4, and read as such.
 Summaries and exit codes mislead: "0% loss" is part of "100% loss", and Windows counts "Destination host
 unreachable" as received and ends with 0. A reply line of Windows is known by ``TTL=``, which no
 translation changes.
@@ -30,7 +31,11 @@ _UNREACHABLE = re.compile(
     # sample: "Reply from 172.30.0.13: Destination host unreachable."
     # sample: "ping: connect: Network is unreachable", "ping: sendto: Network is unreachable"
     # sample: "PING: transmit failed. General failure."
-    r"Destination \w+ unreachable|Network is unreachable|No route to host|General failure"
+    # sample: "From 10.244.1.1 icmp_seq=1 Frag needed and DF set (mtu = 1450)"
+    # sample: "ping: local error: message too long, mtu=1450", "ping: sendmsg: Message too long"
+    # sample: "Packet needs to be fragmented but DF set."
+    r"Frag needed and DF set|message too long|needs to be fragmented"
+    r"|Destination \w+ unreachable|Network is unreachable|No route to host|General failure"
     r"|Packet filtered|Communication prohibited",
     re.IGNORECASE,
 )

@@ -22,6 +22,7 @@ def why_not(ask: Ask, facts: ClusterFacts) -> str:
         or _no_external_vantage(ask, facts)
         or _not_about_this(ask, facts)
         or _no_name_server(ask, facts)
+        or _no_mtu(ask, facts)
     )
 
 
@@ -136,3 +137,9 @@ def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
     if ask.target.kind is TargetKind.DNS_POD and not facts.dns_pods.value:
         return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
     return ""
+
+
+def _no_mtu(ask: Ask, facts: ClusterFacts) -> str:
+    if ask.size is None or facts.cni.mtu.known:
+        return ""
+    return f"the pods' MTU is not known: {facts.cni.mtu.origin}"

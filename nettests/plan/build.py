@@ -42,6 +42,8 @@ _NEEDS = {
     Resolver.NSLOOKUP: ("nslookup",),
     Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
 }
+ECHO_HEADERS = 28
+"""Bytes of IPv4 and ICMP before an echo request's payload."""
 _PLACES = {
     Placement.SAME_NODE: "on its own node",
     Placement.OTHER_NODE: "on another node",
@@ -170,10 +172,18 @@ def _ask(due: _Due, stage: Stage) -> Ask:
         family=stage.facts.families[0],
         question=due.question,
         resolver=due.resolver,
+        size=_size(due.flow, stage.facts),
         connections=connections(len(backends.servers)) if backends else 1,
         pause=due.flow.pause,
         case=due.case,
     )
+
+
+def _size(flow: Flow, facts: ClusterFacts) -> int | None:
+    """Return the payload that makes an echo request as large as the flow wants it."""
+    if flow.beyond_mtu is None:
+        return None
+    return (facts.cni.mtu.value or 0) + flow.beyond_mtu - ECHO_HEADERS
 
 
 def _source(due: _Due) -> Vantage:

@@ -74,7 +74,15 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
     if target is None:
         return None
     question = Question.PING if ask.question is Question.PING else Question.REACH
-    return replace(ask, target=target, question=question, resolver=None, connections=1, pause=0)
+    return replace(
+        ask,
+        target=target,
+        question=question,
+        resolver=None,
+        connections=1,
+        pause=0,
+        size=None,
+    )
 
 
 def _other_pod(stage: Stage, ask: Ask) -> Target | None:
@@ -131,6 +139,8 @@ def _target(stage: Stage, ask: Ask) -> Ask | None:
         return replace(ask, target=targets.fully_qualified(ask.target))
     if _beside_the_full_name(ask):
         return replace(ask, target=targets.kubernetes())
+    if ask.size is not None:
+        return replace(ask, size=None)  # the same path, by packets of any network's size
     if ask.target.kind in _CLOSED:
         # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
         return replace(ask, target=targets.opened(ask.target))

@@ -110,6 +110,7 @@ class Flow:
     ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
     ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
     ``backends`` is how many pods stand behind the Service of ``Matrix.CROWD``.
+    ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     """
 
     name: str
@@ -134,6 +135,7 @@ class Flow:
     check_class: CheckClass = CheckClass.DEFAULT
     dns_policy: str = ""
     backends: int = 0
+    beyond_mtu: int | None = None
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -202,6 +204,7 @@ def flow(
     check_class: CheckClass = CheckClass.DEFAULT,
     dns_policy: str = "",
     backends: int = 0,
+    beyond_mtu: int | None = None,
 ) -> Callable[[Test], Test]:
     """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
@@ -232,6 +235,7 @@ def flow(
             check_class=check_class,
             dns_policy=dns_policy,
             backends=backends,
+            beyond_mtu=beyond_mtu,
         )
         setattr(test, _ATTRIBUTE, declared)
         return test

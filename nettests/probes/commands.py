@@ -179,16 +179,21 @@ def _ping(ask: Ask, endpoint: Endpoint) -> Command:
     return Command(
         means="exec",
         tool="ping",
-        words=ping_words(ask.source.os, endpoint.host),
+        words=ping_words(ask.source.os, endpoint.host, ask.size),
         deadline=PINGS * (PING_SECONDS + 1),
     )
 
 
-def ping_words(os: OS | None, host: str) -> tuple[str, ...]:
-    """Return the argv of ``ping`` in the manner of an OS: three echoes, 2 s each."""
+def ping_words(os: OS | None, host: str, size: int | None = None) -> tuple[str, ...]:
+    """Return the argv of ``ping`` in the manner of an OS: three echoes, 2 s each.
+
+    With a ``size`` they carry so many bytes and must not be split on their way.
+    """
     if os is OS.WINDOWS:
-        return ("ping", "-n", str(PINGS), "-w", str(PING_SECONDS * 1000), host)
-    return ("ping", "-c", str(PINGS), "-W", str(PING_SECONDS), host)
+        limits: tuple[str, ...] = () if size is None else ("-f", "-l", str(size))
+        return ("ping", "-n", str(PINGS), "-w", str(PING_SECONDS * 1000), *limits, host)
+    limits = () if size is None else ("-M", "do", "-s", str(size))
+    return ("ping", "-c", str(PINGS), "-W", str(PING_SECONDS), *limits, host)
 
 
 def _bracketed(host: str) -> str:

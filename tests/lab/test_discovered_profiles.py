@@ -13,6 +13,8 @@ from nettests.cluster.discover import Snapshot, facts_of
 from nettests.cluster.profile import parse_profile
 from nettests.lab import bootstrap, documents, profiles
 from nettests.lab.network import addressing
+from nettests.lab.network.overlay import pod_mtu
+from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode
 from nettests.model.facts import ClusterFacts
@@ -45,7 +47,15 @@ def discovered(profile: Profile) -> ClusterFacts:
         proxy_pods=dict(_proxies(profile, sets)),
         proxy_logs=dict(_logs(profile)),
     )
-    stated = parse_profile(documents.cluster_profile(profile, "http://127.0.0.1:1"), "test")
+    stated = parse_profile(
+        documents.cluster_profile(
+            profile,
+            "http://127.0.0.1:1",
+            mtu=pod_mtu(profile),
+            nat_exceptions=nat_exceptions(profile),
+        ),
+        "test",
+    )
     return facts_of(snapshot, stated)
 
 

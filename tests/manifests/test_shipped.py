@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from ipaddress import ip_network
 
 import jsonschema
 import pytest
 
 from nettests.expect import Limitation, lint
-from nettests.model.facts import known
+from nettests.model.facts import known, unknown
 from nettests.model.versions import WindowsBuild
 from nettests.resources import manifests_path
 from tests.facts import PROFILES, Shape, cluster_facts, with_windows
@@ -109,6 +110,9 @@ def test_every_entry_applies_somewhere() -> None:
     clusters.append(userspace)
     for runtime in ("containerd://2.0.5", "docker://20.10.9"):
         clusters.append(with_windows(base, runtime=known(runtime, "test")))
+    unstated = replace(base.cni, nat_exceptions=unknown("not stated"))
+    everything = replace(base.cni, nat_exceptions=known((ip_network("0.0.0.0/0"),), "test"))
+    clusters += [replace(base, cni=unstated), replace(base, cni=everything)]
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))

@@ -61,6 +61,19 @@ Reply from 172.30.0.13: Destination host unreachable.
 Ping statistics for 10.244.2.5:
     Packets: Sent = 1, Received = 1, Lost = 0 (0% loss),
 """
+WINDOWS_TOO_LARGE = """
+Pinging 10.244.2.5 with 1423 bytes of data:
+Packet needs to be fragmented but DF set.
+
+Ping statistics for 10.244.2.5:
+    Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),
+"""
+IPUTILS_TOO_LARGE = """PING 10.244.2.5 (10.244.2.5) 1472(1500) bytes of data.
+From 10.244.1.1 icmp_seq=1 Frag needed and DF set (mtu = 1450)
+
+--- 10.244.2.5 ping statistics ---
+1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 0ms
+"""
 WINDOWS_NO_NAME = (
     "Ping request could not find host nosuch.demo. Please check the name and try again.\n"
 )
@@ -79,6 +92,8 @@ WINDOWS_NO_NAME = (
         ("windows", WINDOWS_UNREACHABLE, 0, Outcome.UNREACHABLE),
         ("windows", WINDOWS_NO_NAME, 1, Outcome.NXDOMAIN),
         ("windows", "PING: transmit failed. General failure. \n", 1, Outcome.UNREACHABLE),
+        ("windows", WINDOWS_TOO_LARGE, 1, Outcome.UNREACHABLE),
+        ("linux", IPUTILS_TOO_LARGE, 1, Outcome.UNREACHABLE),
         ("linux", "", 1, Outcome.PROBE_FAILED),
         ("linux", IPUTILS, None, Outcome.PROBE_FAILED),
     ],
@@ -97,6 +112,8 @@ def test_outputs(client_os: str, stdout: str, code: int | None, outcome: Outcome
         ("ping: bad address 'nosuch.demo'", Outcome.NXDOMAIN),
         ("ping: a.b: Temporary failure in name resolution", Outcome.TIMED_OUT),
         ("ping: connect: Network is unreachable", Outcome.UNREACHABLE),
+        ("ping: local error: message too long, mtu=1450", Outcome.UNREACHABLE),
+        ("ping: sendmsg: Message too long", Outcome.UNREACHABLE),
         ("ping: socket: Operation not permitted", Outcome.PROBE_FAILED),
     ],
 )

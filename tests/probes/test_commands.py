@@ -1,10 +1,12 @@
 """Commands, word for word: argv lists and requests, per vantage, protocol and OS."""
 
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 
 from nettests.model.check import Ask
+from nettests.model.facts import known
 from nettests.model.profile import Timing
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
 from nettests.probes.addresses import Directory
@@ -70,6 +72,13 @@ def test_ping_is_spelled_per_os() -> None:
     assert ping_words(OS.WINDOWS, "a") == ("ping", "-n", "3", "-w", "2000", "a")
 
 
+def test_unsplit_pings_are_spelled_per_os() -> None:
+    """A size comes with the demand that nobody on the way splits the packet."""
+    linux, windows = (ping_words(os, "a", 1472) for os in (OS.LINUX, OS.WINDOWS))
+    assert linux == ("ping", "-c", "3", "-W", "2", "-M", "do", "-s", "1472", "a")
+    assert windows == ("ping", "-n", "3", "-w", "2000", "-f", "-l", "1472", "a")
+
+
 def test_ping_questions_go_to_the_address() -> None:
     """A PING question is a process in the probe, whatever the target serves."""
     question = ask(
@@ -91,6 +100,62 @@ def test_names_are_resolved_by_two_clients() -> None:
     assert "host=svc-server-linux-1-1.nettests-run&port=81" in system.path
     lookup = made(replace(by_name, resolver=Resolver.NSLOOKUP))
     assert lookup.words == ("nslookup", "svc-server-linux-1-1.nettests-run")
+
+
+def test_the_windows_dns_client_is_asked_by_powershell() -> None:
+    """Resolve-DnsName gets the name as a plain word; what is no name is not put into its command."""
+    question = ask(
+        "probe-windows-1-1",
+        TargetKind.KUBERNETES_SERVICE,
+        Protocol.UDP,
+        service=None,
+        name_form="kubernetes.default",
+        question=Question.RESOLVE,
+        resolver=Resolver.RESOLVE_DNSNAME,
+    )
+    assert made(question).words == (
+        "powershell",
+        "-NoProfile",
+        "-NonInteractive",
+        "-Command",
+        "Resolve-DnsName -Name kubernetes.default -Type A -DnsOnly",
+    )
+    with pytest.raises(CannotAskError):
+        made(replace(question, target=replace(question.target, name_form="a; rm")))
+
+
+@pytest.mark.parametrize(("protocol", "words"), [(Protocol.TCP, ("-vc",)), (Protocol.UDP, ())])
+def test_a_name_server_is_asked_over_either_protocol(
+    protocol: Protocol, words: tuple[str, ...]
+) -> None:
+    """nslookup is told which server to ask; -vc is BIND's word for TCP."""
+    facts = replace(FACTS, dns_address=known(ip_address("10.96.0.10"), "test"))
+    question = ask(
+        "probe-windows-1-1",
+        TargetKind.DNS_SERVICE,
+        protocol,
+        service=None,
+        name_form="a.b.",
+        question=Question.RESOLVE,
+        resolver=Resolver.NSLOOKUP,
+    )
+    directory = Directory(facts=facts, deployment=deployed())
+    wanted = command(question, directory.endpoint(question), 0, Timing())
+    assert wanted.words == ("nslookup", *words, "a.b.", "10.96.0.10")
+
+
+def test_names_that_are_only_looked_up_are_dialled_by_tcp_where_nothing_speaks_udp() -> None:
+    """The Service kubernetes answers on 443 alone: that the name resolves shows there."""
+    question = ask(
+        "probe-linux-1-1",
+        TargetKind.KUBERNETES_SERVICE,
+        Protocol.UDP,
+        service=None,
+        name_form="kubernetes.default",
+        question=Question.RESOLVE,
+        resolver=Resolver.SYSTEM,
+    )
+    assert "host=kubernetes.default&port=443&protocol=http" in made(question).path
 
 
 def test_resolution_does_not_alternate() -> None:

@@ -11,10 +11,10 @@ from nettests.lab.network.kube_proxy_rules import TABLE, flannel_table, kube_pro
 from nettests.lab.network.namespace import NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, Netlink, configure
 from nettests.lab.network.node import Node
-from nettests.lab.network.overlay import connect_pod_networks, overlay_mtu, vxlan_device
+from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import PodPorts, Pods, other_nodes
 from nettests.lab.network.tables import Table, render
-from nettests.lab.network.underlay import MTU, Underlay
+from nettests.lab.network.underlay import Underlay
 from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable
 
 _DEVICE = "flannel.1"
@@ -60,7 +60,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             attached_to=host,
             gateway=addressing.pod_gateway(node, profile.cni),
             gateway_on_port=profile.cni.plugin is not Plugin.AZURE,
-            mtu=overlay_mtu() if overlay else MTU,
+            mtu=pod_mtu(profile),
             settings={},
         )
     )

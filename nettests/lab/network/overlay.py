@@ -23,6 +23,11 @@ def overlay_mtu() -> int:
     return MTU - HEADER
 
 
+def pod_mtu(profile: Profile) -> int:
+    """Return the MTU of pods: that of the network below, less the overlay's own headers."""
+    return overlay_mtu() if profile.cni.backend == "vxlan" else MTU
+
+
 def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
     """Return the device of ``node``."""
     return Vxlan(

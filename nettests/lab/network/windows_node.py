@@ -20,7 +20,7 @@ from nettests.lab.network.load_balancers import (
 from nettests.lab.network.namespace import NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, configure, host
 from nettests.lab.network.node import Node
-from nettests.lab.network.overlay import connect_pod_networks, overlay_mtu, vxlan_device
+from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import PodPorts, Pods, connect_to_gateway, other_nodes
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
@@ -113,7 +113,7 @@ def build_windows_node(
     if features.stealth:
         nft.load(machine.fd, render(stealth_table()))
     nft.load(switch.fd, _ports_ruleset(node, profile, features))
-    pods = Pods(_pod_ports(node, profile, features, switch))
+    pods = Pods(_pod_ports(node, profile, switch))
     services = WindowsServices(node, profile, switch)
     return Node(
         spec=node,
@@ -126,7 +126,7 @@ def build_windows_node(
         hns=NodeHns(
             node=node,
             profile=profile,
-            exceptions=_exceptions(profile, features),
+            exceptions=nat_exceptions(profile),
             pods=pods.addresses,
             policies=lambda: services.policies,
         ),
@@ -178,10 +178,11 @@ def _route_own_node_ports(links: Netlink, node: NodeSpec) -> None:
         links.route_own_ports(node.address, protocol, _NODE_PORTS, _SWITCH_TABLE)
 
 
-def _exceptions(profile: Profile, features: SwitchFeatures) -> tuple[IPv4Network, ...]:
-    """OutBoundNAT's exceptions: on l2bridge the nodes' network too, since it can route back."""
-    cluster = (profile.cluster_cidr, profile.service_cidr)
-    return cluster if features.overlay else (*cluster, profile.node_network)
+def nat_exceptions(profile: Profile) -> tuple[IPv4Network, ...]:
+    """OutBoundNAT's exceptions: without an overlay the nodes' network too, since it can route back."""
+    nodes = () if profile.cni.backend == "vxlan" else (profile.node_network,)
+    own = (profile.cluster_cidr, profile.service_cidr, *nodes)
+    return (*own, *profile.cni.nat_exceptions)
 
 
 def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
@@ -189,21 +190,19 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
         node_address=node.address,
         pod_cidr=node.pod_cidr,
         service_cidr=profile.service_cidr,
-        exceptions=_exceptions(profile, features),
+        exceptions=nat_exceptions(profile),
         features=features,
         pods_elsewhere=[other.pod_cidr for other in other_nodes(profile.nodes, node)],
     )
     return render(table)
 
 
-def _pod_ports(
-    node: NodeSpec, profile: Profile, features: SwitchFeatures, switch: NetworkNamespace
-) -> PodPorts:
+def _pod_ports(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> PodPorts:
     return PodPorts(
         node=node,
         attached_to=switch,
         gateway=addressing.pod_gateway(node, profile.cni),
         gateway_on_port=False,
-        mtu=overlay_mtu() if features.overlay else MTU,
+        mtu=pod_mtu(profile),
         settings=_TTL,
     )

@@ -59,6 +59,58 @@ async def test_linux_ping_names_who_cannot_reach_the_target(world: World) -> Non
 
 
 @in_world()
+async def test_linux_ping_that_must_not_split_stops_at_the_links_size(world: World) -> None:
+    """1500 bytes pass unsplit, one more is a local error; without ``-M do`` it is split and passes."""
+    fits = await finish(world.pod, ["ping", "-c", "1", "-M", "do", "-s", "1472", "10.244.2.5"])
+    assert (fits.code, "1480 bytes from 10.244.2.5" in fits.stdout) == (0, True)
+    over = await finish(world.pod, ["ping", "-c", "1", "-M", "do", "-s", "1473", "10.244.2.5"])
+    assert (over.code, over.stderr) == (1, "ping: local error: message too long, mtu=1500\n")
+    split = await finish(world.pod, ["ping", "-c", "1", "-s", "1473", "10.244.2.5"])
+    assert split.code == 0
+
+
+@in_world()
+async def test_windows_ping_that_must_not_split_says_so(world: World) -> None:
+    """``-f -l 1473`` is not sent, and counts as lost."""
+    pod = worlds.windows(world.pod)
+    fits = await finish(pod, ["ping", "-n", "1", "-f", "-l", "1472", "10.244.2.5"])
+    assert "bytes=1472" in fits.stdout
+    over = await finish(pod, ["ping", "-n", "1", "-f", "-l", "1473", "10.244.2.5"])
+    assert "Packet needs to be fragmented but DF set." in over.stdout
+    assert (over.code, "Received = 0, Lost = 1" in over.stdout) == (1, True)
+
+
+@in_world(prepare)
+async def test_nslookup_asks_a_named_server_by_tcp(world: World) -> None:
+    """``-vc NAME SERVER`` needs a TCP listener; where there is none, BIND says who refused."""
+    start_dns(world)
+    name = "web.demo.svc.cluster.local."
+    found = await finish(world.pod, ["nslookup", "-vc", name, str(DNS)])
+    assert (found.code, "Address: 10.96.0.20" in found.stdout) == (0, True)
+    refused = await finish(world.pod, ["nslookup", "-vc", "-retry=1", name, "10.244.1.1"])
+    assert refused.code == 1
+    assert "Connection to 10.244.1.1#53(10.244.1.1) for" in refused.stdout
+    assert "failed: connection refused." in refused.stdout
+
+
+@in_world()
+async def test_powershell_tells_whether_it_has_resolve_dnsname(world: World) -> None:
+    """The node's PowerShell has the cmdlet, the images' has not."""
+    asked = [
+        "powershell",
+        "-NoProfile",
+        "-NonInteractive",
+        "-Command",
+        "Get-Command Resolve-DnsName",
+    ]
+    pod = worlds.windows(world.pod)
+    lacking = await finish(pod, asked)
+    assert (lacking.code, "'Resolve-DnsName' is not recognized" in lacking.stderr) == (1, True)
+    there = await finish(worlds.windows(world.pod, host_process=True), asked)
+    assert (there.code, "DnsClient" in there.stdout) == (0, True)
+
+
+@in_world()
 async def test_ping_without_a_route_fails_before_it_sends(world: World) -> None:
     """``ping: connect: Network is unreachable``, exit code 2; Windows: General failure, 1."""
     ended = await finish(world.spare, ["ping", "-c", "1", "192.0.2.1"])

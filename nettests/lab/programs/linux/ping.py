@@ -20,6 +20,7 @@ _UNREACHABLE_TEXTS = {
     1: "Destination Host Unreachable",
     2: "Destination Protocol Unreachable",
     3: "Destination Port Unreachable",
+    4: "Frag needed and DF set",
     13: "Packet filtered",
 }
 
@@ -33,6 +34,8 @@ class _Options:
     interval: float = 1.0
     size: int = 56
     quiet: bool = False
+    whole: bool = False
+    """``-M do``: packets must not be split."""
 
 
 @dataclass(slots=True)
@@ -66,7 +69,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 def _parse(words: Sequence[str]) -> _Options:
-    pairs, hosts = getopt.gnu_getopt(list(words), "4c:i:nqs:W:w:")
+    pairs, hosts = getopt.gnu_getopt(list(words), "4c:i:M:nqs:W:w:")
     if len(hosts) != 1:
         raise ValueError("usage error: Destination address required")
     given = dict(pairs)
@@ -79,6 +82,7 @@ def _parse(words: Sequence[str]) -> _Options:
         interval=float(given.get("-i", 1.0)),
         size=int(given.get("-s", 56)),
         quiet="-q" in given,
+        whole=given.get("-M") == "do",
     )
 
 
@@ -87,7 +91,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     loop = asyncio.get_running_loop()
     started = loop.time()
     total = options.size + _ICMP_HEADER + _IP_HEADER
-    with EchoSocket(process.machine.namespace, address) as sock:
+    with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
         await process.stdout(
             f"PING {options.host} ({address}) {options.size}({total}) bytes of data.\n".encode()
         )
@@ -115,6 +119,8 @@ async def _one(
         tally.times.append(echo.milliseconds)
     elif echo.answer is not Answer.NOTHING:
         tally.errors += 1
+    if echo.answer is Answer.TOO_LARGE:
+        await process.stderr(f"ping: local error: message too long, mtu={echo.size}\n".encode())
     line = _line(tally.sent, echo)
     if line and not options.quiet:
         await process.stdout(f"{line}\n".encode())

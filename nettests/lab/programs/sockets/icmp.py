@@ -4,6 +4,7 @@ The reply's TTL and source are read from the packet that came; nothing is assume
 """
 
 import asyncio
+import errno
 import os
 import socket
 import struct
@@ -16,6 +17,8 @@ from nettests.lab.interfaces import Namespace
 from nettests.lab.programs.sockets.route import source_towards
 
 _ECHO_REPLY, _UNREACHABLE, _ECHO_REQUEST, _EXCEEDED = 0, 3, 8, 11
+_MTU_DISCOVER, _DO, _MTU = 10, 2, 14
+"""``IP_MTU_DISCOVER``, ``IP_PMTUDISC_DO`` and ``IP_MTU`` (ip(7)): Python has no names for them."""
 _HEADER = struct.Struct("!BBHHH")
 
 
@@ -25,6 +28,8 @@ class Answer(StrEnum):
     REPLY = "reply"
     UNREACHABLE = "unreachable"
     EXCEEDED = "exceeded"
+    TOO_LARGE = "too large"
+    """It was not sent: the link takes no packet of that size, and it must not be split."""
     NOTHING = "nothing"
 
 
@@ -43,14 +48,17 @@ class Echo:
 class EchoSocket:
     """Sends echo requests to one address and waits for what belongs to them.
 
-    ``OSError`` when the namespace has no route to it.
+    ``whole`` ones are never split. ``OSError`` when the namespace has no route to it.
     """
 
-    def __init__(self, namespace: Namespace, address: str) -> None:
+    def __init__(self, namespace: Namespace, address: str, *, whole: bool = False) -> None:
         source_towards(namespace, address)
         self._sock = namespace.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        if whole:
+            self._sock.setsockopt(socket.IPPROTO_IP, _MTU_DISCOVER, _DO)
         self._identifier = int.from_bytes(os.urandom(2), "big")
         self._address = address
+        self._namespace = namespace
 
     def __enter__(self) -> Self:
         return self
@@ -78,6 +86,16 @@ class EchoSocket:
                         return found
         except TimeoutError:
             return Echo(answer=Answer.NOTHING)
+        except OSError as error:
+            if error.errno != errno.EMSGSIZE:
+                raise
+            return Echo(answer=Answer.TOO_LARGE, size=self._path_mtu())
+
+    def _path_mtu(self) -> int:
+        """Return what the kernel knows to fit on the way."""
+        with self._namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect((self._address, 9))
+            return probe.getsockopt(socket.IPPROTO_IP, _MTU)
 
 
 def _request(identifier: int, sequence: int, payload: bytes) -> bytes:

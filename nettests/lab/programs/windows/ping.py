@@ -22,6 +22,8 @@ _UNREACHABLE_TEXTS = {
     2: "Destination protocol unreachable.",
     3: "Destination port unreachable.",
 }
+_SPLIT = (Answer.UNREACHABLE, 4)
+"""A router's "fragmentation needed", which Windows prints without saying whose it is."""
 _NUMBERS = ("-n", "-w", "-l")
 
 
@@ -31,6 +33,8 @@ class _Options:
     count: int = 4
     wait: float = _DEFAULT_WAIT
     size: int = _DEFAULT_SIZE
+    whole: bool = False
+    """``-f``: packets must not be split."""
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ def _parse(words: Sequence[str]) -> _Options:
     rest = list(words)
     hosts: list[str] = []
     numbers: dict[str, int] = {}
+    whole = False
     while rest:
         word = rest.pop(0)
         option = word.replace("/", "-", 1).lower()
@@ -70,6 +75,8 @@ def _parse(words: Sequence[str]) -> _Options:
             if not rest or not rest[0].isdecimal():
                 raise ValueError(f"Value must be supplied for option {word}.")
             numbers[option] = int(rest.pop(0))
+        elif option == "-f":
+            whole = True
         elif option.startswith("-") and option != "-4":
             raise ValueError(f"Bad option {word}.")
         elif option != "-4":
@@ -81,6 +88,7 @@ def _parse(words: Sequence[str]) -> _Options:
         count=numbers.get("-n", 4),
         wait=numbers.get("-w", int(_DEFAULT_WAIT * 1000)) / 1000,
         size=numbers.get("-l", _DEFAULT_SIZE),
+        whole=whole,
     )
 
 
@@ -89,7 +97,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     await out(process, f"\nPinging {shown} with {options.size} bytes of data:\n")
     tally = _Tally()
     try:
-        with EchoSocket(process.machine.namespace, address) as sock:
+        with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
             while tally.sent < options.count:
                 await _one(process, options, sock, tally)
     except OSError:
@@ -104,7 +112,8 @@ async def _one(process: Process, options: _Options, sock: EchoSocket, tally: _Ta
     tally.sent += 1
     payload = bytes(ord("a") + index % 23 for index in range(options.size))
     echo = await sock.echo(tally.sent, payload, limit=options.wait)
-    tally.received += echo.answer is not Answer.NOTHING
+    too_large = echo.answer is Answer.TOO_LARGE or (echo.answer, echo.code) == _SPLIT
+    tally.received += echo.answer is not Answer.NOTHING and not too_large
     if echo.answer is Answer.REPLY:
         tally.times.append(int(echo.milliseconds))
     await out(process, f"{_line(echo)}\n")
@@ -115,6 +124,8 @@ async def _one(process: Process, options: _Options, sock: EchoSocket, tally: _Ta
 def _line(echo: Echo) -> str:
     if echo.answer is Answer.NOTHING:
         return "Request timed out."
+    if echo.answer is Answer.TOO_LARGE or (echo.answer, echo.code) == _SPLIT:
+        return "Packet needs to be fragmented but DF set."
     if echo.answer is Answer.EXCEEDED:
         return f"Reply from {echo.source}: TTL expired in transit."
     if echo.answer is Answer.UNREACHABLE:
