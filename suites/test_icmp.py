@@ -121,7 +121,7 @@ def test_icmp_packet_at_mtu(verdict: Judgement) -> None:
     "icmp-packet-beyond-mtu",
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
-    matrix=Matrix.PAIRS,
+    matrix=Matrix.NEAREST,
     protocols=(Protocol.ICMP,),
     question=Question.PING,
     beyond_mtu=1,
@@ -131,5 +131,5 @@ def test_icmp_packet_at_mtu(verdict: Judgement) -> None:
     sources=(PATH_MTU,),
 )
 def test_icmp_packet_beyond_mtu(verdict: Judgement) -> None:
-    """A packet larger than the pods' MTU that must not be split is turned away, not lost."""
+    """A packet larger than the pods' MTU that must not be split is turned away at once, not lost."""
     assert verdict.accepted, verdict.message

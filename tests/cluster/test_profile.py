@@ -15,6 +15,7 @@ HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
 def test_without_a_file_nothing_is_stated() -> None:
     """No profile means no stated fact, no role and nothing outside."""
     assert read_profile(None) == ClusterProfile()
+    assert ClusterProfile().facts.cni_nat_exceptions is None
     assert ClusterProfile().external_vantage == "none"
 
 
@@ -30,7 +31,7 @@ externalProxy: http://user:token@127.0.0.1:3128
 roles: {windows-1: [w2, w1]}
 image: registry.internal/agnhost:2.63.0
 facts:
-  cni: {plugin: calico, backend: vxlan, driver: overlay}
+  cni: {plugin: calico, backend: vxlan, driver: overlay, mtu: 1450, natExceptions: [10.244.0.0/16]}
   kubeProxy:
     windows: {mode: kernelspace, dsr: true, sourceVIP: {w1: 10.244.3.2}}
     linux: {mode: ipvs}
@@ -47,6 +48,8 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
     assert profile.external_proxy == "http://user:token@127.0.0.1:3128"
     assert profile.roles == {"windows-1": ("w2", "w1")}
     assert profile.facts.cni_driver == "overlay"
+    assert profile.facts.cni_mtu == 1450
+    assert profile.facts.cni_nat_exceptions == (ipaddress.ip_network("10.244.0.0/16"),)
     assert profile.facts.kube_proxy_windows.source_vip == {"w1": ipaddress.ip_address("10.244.3.2")}
     assert profile.facts.kube_proxy_linux.mode == "ipvs"
     assert profile.facts.service_cidrs == (ipaddress.ip_network("10.96.0.0/12"),)

@@ -1,5 +1,7 @@
 """Conditions on facts: they hold, do not hold, or cannot be decided, and say by which fact."""
 
+from dataclasses import replace
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from nettests.expect import resolve
 from nettests.model.check import Case, Check, Target
 from nettests.model.expectation import Expectation
-from nettests.model.facts import ClusterFacts, known, unknown
+from nettests.model.facts import ClusterFacts, Fact, Network, known, unknown
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Family, Outcome, Placement, Protocol, Resolver, TargetKind
 from tests.expect.entries import check, manifest
@@ -201,3 +203,20 @@ def test_a_shape_of_ones_own() -> None:
     facts = cluster_facts(Shape(kubernetes="1.18", backend="host-gw", build="20348.500"))
     assert applies("{source: {kube_proxy: '<1.19', build: '>=20348'}}", facts=facts)
     assert expectation("{source: {os: windows}}", check()).claim.outcome is Outcome.CONNECTED
+
+
+@pytest.mark.parametrize(
+    ("network", "where"),
+    [("172.30.0.0/24", "inside"), ("10.244.0.0/16", "outside"), (None, "unknown")],
+)
+def test_a_condition_may_ask_where_the_target_lies_for_outboundnat(
+    network: str | None, where: str
+) -> None:
+    """A node is inside the stated exceptions or outside; without a statement exactly that is known."""
+    exceptions: Fact[tuple[Network, ...]] = unknown("not stated")
+    if network:
+        exceptions = known((ip_network(network),), "test")
+    facts = replace(FACTS, cni=replace(FACTS.cni, nat_exceptions=exceptions))
+    asked = check(target=Target(kind=TargetKind.NODE_IP, os=OS.LINUX, node="linux-2"))
+    for word in ("inside", "outside", "unknown"):
+        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)

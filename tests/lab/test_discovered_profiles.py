@@ -103,6 +103,9 @@ def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     assert found.cni.plugin.value == assumed.cni.plugin.value
     if found.cni.plugin.value != "azure-cni":  # its backend is on the nodes alone
         assert found.cni.backend.value == assumed.cni.backend.value
+    assert found.cni.mtu.value == assumed.cni.mtu.value
+    if name != "linux":  # OutBoundNAT is a matter of Windows
+        assert found.cni.nat_exceptions.known == assumed.cni.nat_exceptions.known
     for node, other in zip(found.nodes, assumed.nodes, strict=True):
         assert (node.role, node.member) == (other.role, other.member)
         for fact in ("build", "cni_driver", "kubelet", "host_process"):

@@ -327,3 +327,37 @@ def test_pings_need_ping() -> None:
     needs = {(c.ask.question, c.ask.resolver, c.needs) for c in plan(mixed()).checks}
     assert all(n == ("ping",) for question, _, n in needs if question is Question.PING)
     assert all(n == () for question, _, n in needs if question is Question.REACH)
+
+
+def test_unsplit_pings_are_as_large_as_the_mtu_says() -> None:
+    """IPv4's and ICMP's headers are part of the packet; one byte more is one byte of payload more."""
+    facts = mixed()
+    facts = replace(facts, cni=replace(facts.cni, mtu=known(1450, "test")))
+    sizes = {c.flow: c.ask.size for c in plan(facts).checks if c.ask.size is not None}
+    assert sizes == {"icmp-packet-at-mtu": 1422, "icmp-packet-beyond-mtu": 1423}
+
+
+def test_unsplit_pings_need_a_known_mtu() -> None:
+    """Nobody guesses a network's size."""
+    why = reasons(mixed(), "icmp-packet-at-mtu", "icmp-packet-beyond-mtu")
+    assert why
+    assert all("MTU" in reason for reason in why.values())
+
+
+def test_the_clusters_dns_needs_a_known_address() -> None:
+    """Without it no server is asked for it, and no Pod is told to use it."""
+    facts = replace(mixed(), dns_address=unknown("no Service"), dns_pods=unknown("no Pod"))
+    flows = ("dns-via-service", "dns-via-pod", "dns-policy-none")
+    assert {skip.rpartition("/")[0].split("/")[0] for skip in reasons(facts, *flows)} == set(flows)
+    assert plan(facts, *flows).checks == ()
+
+
+def test_pods_with_a_policy_of_their_own_stand_beside_the_usual_ones() -> None:
+    """A flow with a dnsPolicy asks from a Pod of that policy, and its controls do not."""
+    made = plan(mixed(), "dns-policy-default", "dns-policy-host-network")
+    by_policy = {pod.name: pod.dns_policy for pod in made.pods if pod.dns_policy}
+    assert by_policy["probe-windows-1-1-default"] == "Default"
+    assert by_policy["node-windows-1-1-clusterfirstwithhostnet"] == "ClusterFirstWithHostNet"
+    asked = check(mixed(), "dns-policy-default/windows-1/external/outside/udp/system")
+    target = next(c for c in asked.controls if c.proves == "target")
+    assert target.ask.source.dns_policy == ""

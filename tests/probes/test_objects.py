@@ -1,13 +1,17 @@
 """The objects of a plan: pinned, tolerating, owned, and exposing nothing that runs commands."""
 
+from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
-from nettests.model.check import Plan, ServiceObject
+from nettests.model.check import Plan, ProbePod, ServiceObject
+from nettests.model.facts import known
 from nettests.model.service import ServiceSettings
+from nettests.model.words import OS
 from nettests.probes import objects
 from nettests.resources import manifests_path
 from tests.probes.made import FACTS, PODS
@@ -32,6 +36,26 @@ SERVICES = (
 PLAN = Plan(checks=(), skips=(), pods=PODS, services=SERVICES)
 BLANK = objects.Blank(
     namespace="nettests-r", labels={"nettests.dev/run": "r"}, image="registry.internal/agnhost:1"
+)
+
+
+POLICIES = (
+    ProbePod(
+        name="probe-windows-1-1-none",
+        purpose="resolver",
+        node="w1",
+        os=OS.WINDOWS,
+        role="windows-1",
+        dns_policy="None",
+    ),
+    ProbePod(
+        name="node-linux-1-1-hostnet",
+        purpose="node",
+        node="n1",
+        os=OS.LINUX,
+        role="linux-1",
+        dns_policy="ClusterFirstWithHostNet",
+    ),
 )
 
 
@@ -202,3 +226,17 @@ def test_the_namespace_allows_privileged_pods() -> None:
     assert item["metadata"]["name"] == "nettests-r"
     assert item["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
     assert item["metadata"]["labels"]["nettests.dev/run"] == "r"
+
+
+def test_pods_resolve_by_the_policy_they_are_planned_with() -> None:
+    """None names the cluster's DNS and another namespace's domain; a second node pod opens no port."""
+    facts = replace(FACTS, dns_address=known(ip_address("10.96.0.10"), "test"))
+    made = objects.pods(replace(PLAN, pods=POLICIES, services=()), facts, BLANK)
+    none, host = (pod["spec"] for pod in made)
+    assert none["dnsPolicy"] == "None"
+    assert none["dnsConfig"] == {
+        "nameservers": ["10.96.0.10"],
+        "searches": ["default.svc.cluster.local"],
+    }
+    assert (host["dnsPolicy"], host["hostNetwork"]) == ("ClusterFirstWithHostNet", True)
+    assert host["containers"][0]["args"] == ["pause"]

@@ -32,6 +32,7 @@ def profile(
     loopback_dsr: bool = False,
     release: tuple[int, int] = WS2019_EARLY,
     kubernetes: str = "v1.36.2",
+    exceptions: tuple[str, ...] = (),
 ) -> Profile:
     """Return a cluster of a Linux and two Windows nodes of that release."""
     build, patch = release
@@ -52,7 +53,13 @@ def profile(
         summary="",
         kubernetes_version=kubernetes,
         nodes=tuple(nodes),
-        cni=Cni(plugin=Plugin.FLANNEL, backend=backend, driver=driver, loopback_dsr=loopback_dsr),
+        cni=Cni(
+            plugin=Plugin.FLANNEL,
+            backend=backend,
+            driver=driver,
+            loopback_dsr=loopback_dsr,
+            nat_exceptions=tuple(IPv4Network(text) for text in exceptions),
+        ),
         kube_proxy=KubeProxy(dsr=dsr),
     )
 

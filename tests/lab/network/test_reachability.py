@@ -210,3 +210,16 @@ def test_reachability_and_source(
     if expected not in {"timed out", "refused"}:
         expected = f"{column.answerer(target)} sees {column.seen(expected)}"
     assert column.answers[source, target, protocol] == expected
+
+
+def test_an_outside_address_among_the_exceptions_is_not_reached(start_lab: StartLab) -> None:
+    """What OutBoundNAT excepts leaves with the pod's own address, and no answer finds its way back."""
+    lab = start_lab(profile(exceptions=("198.51.100.0/24",)))
+    lab.attach(WIN_A, "client")
+    lab.attach(LINUX, "linux")
+    lab.serve("outside-server", 80)
+    asks = [Ask(source=one, address=OUTSIDE, port=80) for one in ("client", "linux", WIN_A)]
+    windows, linux, node = lab.ask_all(*asks)
+    assert windows == "timed out"
+    assert linux.endswith(NODE_ADDRESS[LINUX])
+    assert node.endswith(NODE_ADDRESS[WIN_A])
