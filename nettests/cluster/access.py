@@ -58,6 +58,10 @@ class Access:
         except ClusterError as error:
             raise ChannelError(error.message) from error
 
+    def delete(self, path: str) -> None:
+        """Delete an object; one that is gone already is no error."""
+        self.connection.delete(path)
+
     def wait_for_pods(
         self,
         namespace: str,

@@ -61,6 +61,8 @@ class Target:
     pod: str | None = None
     service: str | None = None
     backends: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+    """For ``CHURN``: the backends that the Service had before, and that must not answer any more."""
     name_form: str | None = None
     settings: ServiceSettings | None = None
 

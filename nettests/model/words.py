@@ -106,6 +106,8 @@ class Question(StrEnum):
     """Name resolution alone, by one resolver."""
     DISTRIBUTE = "distribute"
     """Many new connections from distinct source ports; which backends answer?"""
+    CHURN = "churn"
+    """Its Service goes and comes again, each time in front of another backend; who answers in the end?"""
     ADMIT = "admit"
     """Does the API server accept an object? Asked by dry run."""
     INSPECT = "inspect"

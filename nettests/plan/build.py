@@ -232,7 +232,8 @@ def _target(due: _Due, players: Cast) -> Target:
 def _over(flow: Flow, role: Role) -> Target:
     """Return the Service over all servers of ``role`` whose connections are counted."""
     if flow.service is not None:
-        return targets.affinity(role, flow.service)
+        churn = flow.question is Question.CHURN
+        return (targets.churned if churn else targets.affinity)(role, flow.service)
     return targets.spread(role) if flow.several_backends else targets.affinity(role)
 
 
@@ -240,6 +241,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
     # Whether clients stick is in question, or where connections spread: the former needs the latter.
     sticky = due.flow.service is not None and due.flow.service.session_affinity
     spread = due.flow.several_backends and not sticky
+    counted = due.question is Question.DISTRIBUTE and not spread
     return Check(
         id=due.id,
         flow=due.flow.name,
@@ -247,7 +249,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         ask=ask,
         placement=due.cell.placement,
         claim=due.flow.expected(due.protocol, due.question, due.case),
-        controls=controls(stage, ask, None if spread else due.cell.backends),
+        controls=controls(stage, ask, due.cell.backends if counted else None),
         sources=due.flow.sources,
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
         required=due.flow.required,

@@ -45,6 +45,8 @@ class Stage:
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
     """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
+    if ask.question is Question.CHURN:
+        ask = replace(ask, question=Question.REACH, connections=1)  # a control changes nothing
     if ask.question in _PATHLESS:
         return tuple(_without_a_path(ask))
     found = (

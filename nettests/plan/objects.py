@@ -115,7 +115,7 @@ def _crowded(ask: Ask, cast: Cast) -> dict[str, ProbePod]:
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
     if ask.source.kind not in {VantageKind.EXTERNAL, VantageKind.API}:
         yield ask.source.probe
-    yield from ask.target.backends
+    yield from (*ask.target.backends, *ask.target.former)
     owner = next((node for node in cast.nodes if node.name == ask.target.node), None)
     if owner is None:
         return

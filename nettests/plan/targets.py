@@ -146,6 +146,12 @@ def affinity(role: Role, settings: ServiceSettings = AFFINITY) -> Target:
     return _over(role, settings.label, settings)
 
 
+def churned(role: Role, settings: ServiceSettings) -> Target:
+    """Return a Service that ends in front of a role's first server, and stood in front of the others."""
+    final, *former = role.servers
+    return replace(affinity(role, settings), backends=(final,), former=tuple(former))
+
+
 def spread(role: Role) -> Target:
     """Return the Service without affinity over the same servers."""
     return _over(role, "spread")

@@ -8,6 +8,7 @@ met through the protocols in ``seams``; nothing here judges.
 
 from nettests.probes.addresses import Directory
 from nettests.probes.asking import Asker, StoppedError
+from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
@@ -19,6 +20,7 @@ from nettests.probes.open import close_probes, open_probes
 __all__ = [
     "Asker",
     "Blank",
+    "Churn",
     "Deployment",
     "Directory",
     "External",

@@ -10,6 +10,8 @@ from nettests.model.profile import Timing
 from nettests.model.words import Question
 from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
+from nettests.probes.churn import Churn
+from nettests.probes.commands import CannotAskError
 
 ONE_IS_ENOUGH = frozenset(
     {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start"}
@@ -21,10 +23,12 @@ SAID = frozenset({"admission", "inspection", "start"})
 CONTROL_TRIES = 2
 
 
-def attempt(asker: Asker, check: Check) -> None:
+def attempt(asker: Asker, check: Check, churn: Churn | None = None) -> None:
     """Ask a check to its end; everything that was seen is in the journal."""
     if check.ask.question is Question.DISTRIBUTE:
         _distribute(asker, check)
+    elif check.ask.question is Question.CHURN:
+        _after_churn(asker, check, churn)
     else:
         _repeat(asker, check)
 
@@ -78,6 +82,24 @@ def _distribute(asker: Asker, check: Check) -> None:
             return
         if not positive(raw, check.ask.question):
             failures += 1
+            if failures >= asker.timing.failures:
+                return
+
+
+def _after_churn(asker: Asker, check: Check, churn: Churn | None) -> None:
+    """Let the Service go and come, then open many new connections: a stale rule would take some."""
+    if churn is None:
+        raise CannotAskError("nobody here can change a Service")
+    churn.carry_out(asker, check)
+    failures = 0
+    for number in range(1, check.ask.connections + 1):
+        raw = asker.ask(check.id, "check", number, check.ask)
+        if raw.error is not None:
+            return
+        if not positive(raw, check.ask.question):
+            failures += 1
+            if failures == 1:
+                _ask_controls(asker, check)
             if failures >= asker.timing.failures:
                 return
 

@@ -14,10 +14,11 @@ from itertools import zip_longest
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
-from nettests.model.words import VantageKind
+from nettests.model.words import CheckClass, VantageKind
 from nettests.parse.reading import one_line
 from nettests.probes.asking import Asker
 from nettests.probes.attempts import attempt
+from nettests.probes.churn import Churn
 from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
 from nettests.probes.origin import Origins
@@ -37,6 +38,8 @@ class Observer:
     checks: Sequence[Check]
     problems: Mapping[str, str] = field(default_factory=dict)
     on_progress: Callable[[str, int, int], None] = lambda *_: None
+    churn: Churn | None = None
+    """Who changes Services for the checks that ask for it."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _finished: int = 0
     _converged: int = 0
@@ -48,11 +51,28 @@ class Observer:
         origins = Origins(self.asker)
         waiting = self._pairs()
         names = name_forms(self.checks)
-        users: dict[Pair, list[Check]] = defaultdict(list)
+        calm = [check for check in self.checks if check.check_class is not CheckClass.DISRUPTIVE]
+        self._all_at_once(calm, waiting, names, origins)
+        # What comes and goes would disturb everybody else, and each other.
         for check in self.checks:
+            if check.check_class is CheckClass.DISRUPTIVE:
+                for pair in sorted(waiting[check.id]):
+                    wait_for(self.asker, pair, names)
+                self._observe(check, origins)
+
+    def _all_at_once(
+        self,
+        checks: Sequence[Check],
+        waiting: Mapping[str, set[Pair]],
+        names: dict[str, str],
+        origins: Origins,
+    ) -> None:
+        """Observe checks side by side, each as soon as what it uses has converged."""
+        users: dict[Pair, list[Check]] = defaultdict(list)
+        for check in checks:
             for pair in waiting[check.id]:
                 users[pair].append(check)
-        free = [check for check in interleaved(self.checks) if not waiting[check.id]]
+        free = [check for check in interleaved(checks) if not waiting[check.id]]
         with (
             ThreadPoolExecutor(THREADS, "observe") as askers,
             ThreadPoolExecutor(THREADS, "converge") as pollers,
@@ -127,7 +147,7 @@ class Observer:
             if proof.distrust is not None:
                 recorder.done(check.id, distrust=proof.distrust)
                 return
-        attempt(self.asker, check)
+        attempt(self.asker, check, self.churn)
         recorder.done(check.id)
 
     def _missing(self, check: Check, need: str) -> str | None:

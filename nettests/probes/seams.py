@@ -56,6 +56,19 @@ class ApiServer(Protocol):
         """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
 
+class Services(Protocol):
+    """The cluster as far as a check changes a Service of its own."""
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Read an object; return status and body. ``ChannelError`` without an answer."""
+
+    def create(self, item: Object) -> Object:
+        """Create an object and return it as stored; ``ClusterError`` when it is refused."""
+
+    def delete(self, path: str) -> None:
+        """Delete an object of the run's; ``ClusterError`` when it is refused."""
+
+
 class Pods(Protocol):
     """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
 

@@ -225,7 +225,8 @@ class Run:
             ),
         )
         try:
-            probes.Observer(asker, plan.checks, problems, self._tell).run()
+            churn = probes.Churn(services=access, namespace=namespace)
+            probes.Observer(asker, plan.checks, problems, self._tell, churn).run()
         finally:
             probes.close_probes(opened)
 

@@ -1,0 +1,116 @@
+"""Take a Service away and make it again, each time in front of another backend, and watch who answers.
+
+What comes before the questions of ``CHURN``. Only the Service that the run made for this is touched, and
+it keeps its address: a rule that kube-proxy left behind would still lead to a backend of before. Every
+answer on the way is written to the journal; what it means is not known here.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+from nettests.model.check import Ask, Check
+from nettests.model.words import Question
+from nettests.parse import read_raw
+from nettests.probes.asking import Asker
+from nettests.probes.objects import POD_LABEL
+from nettests.probes.seams import Services
+
+Object = dict[str, Any]
+
+PURPOSE = "churn"
+ROUNDS = 2
+NOBODY = "nobody"
+"""No pod has this name: a selector of it scales the Service to zero."""
+PAUSE_SECONDS = 0.3
+_KEPT = ("name", "port", "targetPort", "protocol")
+
+
+class NotFollowedError(ClusterError):
+    """The Service could not be changed, or its first backend never answered through it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Churn:
+    """Changes one Service at a time; checks that use it come one after the other."""
+
+    services: Services
+    namespace: str
+
+    def carry_out(self, asker: Asker, check: Check) -> None:
+        """Leave the Service in front of the check's backends, after many others.
+
+        ``NotFollowedError`` when the first of the former backends never answered: nothing can be stale then.
+        """
+        name = check.target.service or ""
+        path = f"/api/v1/namespaces/{self.namespace}/services/{name}"
+        known = self._read(path)
+        numbers = iter(range(1, 1_000_000))
+        ask = replace(check.ask, question=Question.REACH, connections=1)
+        for step, backend in enumerate(_backends(check)):
+            self._remake(path, known, backend)
+            followed = self._watch(asker, check.id, ask, backend, numbers)
+            if step == 0 and not followed:
+                raise NotFollowedError(f"{backend} never answered through Service {name}")
+
+    def _read(self, path: str) -> Object:
+        try:
+            status, text = self.services.read(path, {})
+        except ChannelError as error:
+            raise NotFollowedError(error.message) from error
+        if status != 200:
+            raise NotFollowedError(f"{path} cannot be read: {status} {text}")
+        found: Object = json.loads(text)
+        return found
+
+    def _remake(self, path: str, known: Object, backend: str) -> None:
+        self.services.delete(path)
+        self.services.create(remade(known, backend))
+
+    def _watch(
+        self, asker: Asker, check: str, ask: Ask, backend: str, numbers: Iterator[int]
+    ) -> bool:
+        """Ask until ``backend`` answers, or nobody if there is none; return whether it came to that."""
+        deadline = time.monotonic() + asker.timing.convergence
+        while True:
+            raw = asker.ask(check, PURPOSE, next(numbers), ask)
+            attempt = None if raw.error else read_raw(raw)
+            if attempt is not None:
+                silent = not attempt.outcome.positive
+                if silent if backend == NOBODY else attempt.backend == backend:
+                    return True
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(PAUSE_SECONDS)
+
+
+def remade(known: Object, backend: str) -> Object:
+    """Return a Service to be created as it was, at its address, in front of one pod."""
+    spec = known["spec"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {key: known["metadata"][key] for key in ("name", "namespace", "labels")},
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": spec["clusterIP"],
+            "selector": {POD_LABEL: backend},
+            "ports": [{key: port[key] for key in _KEPT if key in port} for port in spec["ports"]],
+        },
+    }
+
+
+def _backends(check: Check) -> Iterator[str]:
+    """Yield who stands behind the Service, one after the other; the last one is the check's own."""
+    (final,) = check.target.backends
+    for _ in range(ROUNDS):
+        for former in check.target.former:
+            yield former
+            yield final
+            yield former
+        yield NOBODY
+        yield final

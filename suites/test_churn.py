@@ -1,0 +1,33 @@
+"""Services that come and go: whoever asks afterwards meets the backends of now, not those of before.
+
+Disruptive: a Service of the run's own is deleted and made again many times, and the proxy of every node
+has to follow. Such checks are asked one after the other, when all the others are done.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.service import ServiceSettings
+from nettests.model.verdict import Judgement
+from nettests.model.words import CheckClass, Protocol, Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow
+
+VIRTUAL_IPS = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Virtual IP addressing mechanism",
+)
+
+
+@flow(
+    "service-after-churn",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="churn"),
+    check_class=CheckClass.DISRUPTIVE,
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_after_churn(verdict: Judgement) -> None:
+    """After a Service went and came again with other backends and with none, its last backend alone answers."""
+    assert verdict.accepted, verdict.message
