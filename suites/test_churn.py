@@ -5,10 +5,9 @@ has to follow. Such checks are asked one after the other, when all the others ar
 """
 
 from nettests.model.expectation import Source
-from nettests.model.service import ServiceSettings
 from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Protocol, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.plan import Matrix, ServiceSettings, flow
 
 VIRTUAL_IPS = Source(
     document="Kubernetes documentation, Virtual IPs and Service Proxies",

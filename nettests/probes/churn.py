@@ -31,7 +31,7 @@ _KEPT = ("name", "port", "targetPort", "protocol")
 
 
 class NotFollowedError(ClusterError):
-    """The Service could not be changed, or its first backend never answered through it."""
+    """The Service could not be changed, or the rules did not follow a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,20 +42,29 @@ class Churn:
     namespace: str
 
     def carry_out(self, asker: Asker, check: Check) -> None:
-        """Leave the Service in front of the check's backends, after many others.
+        """Leave the Service in front of the check's backend, after many others.
 
-        ``NotFollowedError`` when the first of the former backends never answered: nothing can be stale then.
+        It ends at the first change back to that backend which the rules do not follow: what is asked then
+        shows who answers instead. Another change that they do not follow is a ``NotFollowedError``, for
+        rules that never left the last backend would look like rules that came back to it.
         """
         name = check.target.service or ""
         path = f"/api/v1/namespaces/{self.namespace}/services/{name}"
         known = self._read(path)
         numbers = iter(range(1, 1_000_000))
         ask = replace(check.ask, question=Question.REACH, connections=1)
-        for step, backend in enumerate(_backends(check)):
+        for backend in _backends(check):
             self._remake(path, known, backend)
-            followed = self._watch(asker, check.id, ask, backend, numbers)
-            if step == 0 and not followed:
-                raise NotFollowedError(f"{backend} never answered through Service {name}")
+            if self._watch(asker, check.id, ask, backend, numbers):
+                continue
+            if backend in check.target.backends:
+                return
+            silence = "was still answered by others"
+            said = silence if backend == NOBODY else f"was not answered by {backend}"
+            seconds = asker.timing.convergence
+            raise NotFollowedError(
+                f"Service {name} was made again in front of {backend}, and {said} after {seconds:g} s"
+            )
 
     def _read(self, path: str) -> Object:
         try:

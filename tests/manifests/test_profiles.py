@@ -45,6 +45,7 @@ OLD = {
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
+LEAKS = {r"service-after-churn/windows-1/": "svc-stale-vip-leak: unspecified"}
 SEEN = r"dsr-source-address/windows-1/"
 NO_DSR = {
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
@@ -121,6 +122,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NODES,
         **VIP,
         **OLD,
+        **LEAKS,
         **NO_DSR,
         **LOOPBACK,
         **NOBODY,
@@ -136,6 +138,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NODES,
         **VIP,
         **OLD,
+        **LEAKS,
         **REMOTE_PODS,
         **LOOPBACK,
         **NOBODY,

@@ -20,6 +20,7 @@ DUE = {
     "service-hairpin-source",
     "service-host-process-backend",
     "service-unready-backend",
+    "service-after-churn",
     "dns-headless-service",
     "dns-no-such-name",
     "dns-other-namespace",

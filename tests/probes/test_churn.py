@@ -1,0 +1,165 @@
+"""A Service that goes and comes again: what is changed, in which order, and what a stale rule looks like."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from nettests.errors import ClusterError
+from nettests.judge import judge
+from nettests.model.channel import HttpAnswer
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.words import CheckClass, Question, TargetKind, Verdict
+from nettests.probes.churn import Churn, remade
+from tests.probes.conftest import Stage
+from tests.probes.made import NAMESPACE, ask, check
+
+PROBE = "probe-linux-1-1"
+SERVICE = "svc-server-linux-1-1"
+FORMER, FINAL = "server-linux-1-2", "server-linux-1-1"
+STORED = {
+    "metadata": {"name": SERVICE, "namespace": NAMESPACE, "labels": {"run": "r"}, "uid": "1"},
+    "spec": {
+        "type": "NodePort",
+        "clusterIP": "10.96.1.1",
+        "clusterIPs": ["10.96.1.1"],
+        "selector": {"member": "true"},
+        "ports": [
+            {"name": "hostname", "port": 80, "targetPort": 1, "nodePort": 30080, "protocol": "TCP"}
+        ],
+    },
+    "status": {"loadBalancer": {}},
+}
+
+
+@dataclass(slots=True)
+class Api:
+    """Holds one Service; ``rules`` is the backend that a probe meets through it."""
+
+    stale_from: int = 10**6
+    """From this change on the rules of before stay."""
+    refuses: bool = False
+    changes: list[str] = field(default_factory=list)
+    rules: str = ""
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Return the Service as it was first stored."""
+        assert (path, query) == (f"/api/v1/namespaces/{NAMESPACE}/services/{SERVICE}", {})
+        return 200, json.dumps(STORED)
+
+    def delete(self, path: str) -> None:
+        """Delete the Service."""
+        if self.refuses:
+            raise ClusterError("services is forbidden")
+        self.changes.append("gone")
+
+    def create(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Create the Service, and let the rules follow unless they have gone stale."""
+        (backend,) = item["spec"]["selector"].values()
+        self.changes.append(backend)
+        if len(self.changes) < self.stale_from:
+            self.rules = backend
+        return item
+
+    def answer(self, path: str) -> HttpAnswer | None:
+        """Answer a dial as the rules say."""
+        if "port=80" not in path:
+            return None
+        if self.rules == "nobody":
+            told = {"errors": ["dial tcp 10.96.1.1:80: connect: connection refused"]}
+        else:
+            told = {"responses": [self.rules]}
+        return HttpAnswer(status=200, body=json.dumps(told))
+
+
+def churned() -> Check:
+    """Return a check over a Service that ends in front of another backend."""
+    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
+    target = replace(question.target, backends=(FINAL,), former=(FORMER,))
+    return check(replace(question, target=target), check_class=CheckClass.DISRUPTIVE)
+
+
+def observed(stage: Stage, api: Api) -> Check:
+    """Observe such a check against rules that follow the API, or do not."""
+    api.rules = FINAL
+    stage.dialling[PROBE].hook = api.answer
+    made = churned()
+    observer = stage.observer([made])
+    observer.churn = Churn(services=api, namespace=NAMESPACE)
+    observer.run()
+    return made
+
+
+def verdict(stage: Stage, made: Check) -> Verdict:
+    """Judge what was observed as the claim demands."""
+    expectation = Expectation(claim=made.claim, expected=made.claim)
+    return judge(made, expectation, stage.seen(made)).verdict
+
+
+def test_the_last_backend_answers_after_all_changes(stage: Stage) -> None:
+    """The Service goes before each time it comes, ends at the check's backend, and was empty between."""
+    api = Api()
+    made = observed(stage, api)
+    assert api.changes[::2] == ["gone"] * (len(api.changes) // 2)
+    came = api.changes[1::2]
+    assert (came[0], came[-1]) == (FORMER, FINAL)
+    assert "nobody" in came
+    assert len([raw for raw in stage.raws(made.id) if raw.purpose == "check"]) == 8
+    assert stage.done(made.id).get("distrust") is None
+    assert verdict(stage, made) is Verdict.PASS
+
+
+@pytest.mark.parametrize("stale_from", [3, 13])
+def test_a_former_backend_that_still_answers_fails_the_check(stage: Stage, stale_from: int) -> None:
+    """Rules that keep a former backend give a fail that names it."""
+    made = observed(stage, Api(stale_from=stale_from))
+    assert stage.done(made.id).get("distrust") is None
+    assert stage.seen(made).backends == (FORMER,)
+    assert verdict(stage, made) is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("stale_from", "says"),
+    [(0, f"was not answered by {FORMER}"), (5, f"was not answered by {FORMER}"), (7, "others")],
+)
+def test_rules_that_never_left_the_last_backend_prove_nothing(
+    stage: Stage, stale_from: int, says: str
+) -> None:
+    """A change that is not followed leaves the check unknown, although its backend answers."""
+    made = observed(stage, Api(stale_from=stale_from))
+    assert says in stage.done(made.id)["distrust"]
+
+
+def test_a_refusal_is_no_observation(stage: Stage) -> None:
+    """What the API server forbids leaves the check unknown, with its words."""
+    made = observed(stage, Api(refuses=True))
+    assert stage.done(made.id)["distrust"] == "services is forbidden"
+
+
+def test_the_service_keeps_its_address_and_nothing_that_the_api_added() -> None:
+    """It is made again as a ClusterIP Service with the same address and ports, for one pod."""
+    again = remade(STORED, FORMER)
+    assert again["spec"] == {
+        "type": "ClusterIP",
+        "clusterIP": "10.96.1.1",
+        "selector": {"nettests.dev/pod": FORMER},
+        "ports": [{"name": "hostname", "port": 80, "targetPort": 1, "protocol": "TCP"}],
+    }
+    assert set(again["metadata"]) == {"name", "namespace", "labels"}
+
+
+def test_disruptive_checks_wait_for_the_others_and_for_each_other(stage: Stage) -> None:
+    """They are done last, one after the other, whatever their place in the plan."""
+    api = Api(rules=FINAL)
+    stage.dialling[PROBE].hook = api.answer
+    first, second = (replace(churned(), id=f"churn/{n}/x") for n in (1, 2))
+    calm = check(ask(PROBE, TargetKind.POD_IP), id="calm/a/b")
+    observer = stage.observer([first, calm, second])
+    observer.churn = Churn(services=api, namespace=NAMESPACE)
+    observer.run()
+    assert [record["check"] for record in stage.records("done")] == [calm.id, first.id, second.id]
+    order = [raw.check for raw in stage.raws()]
+    assert order == sorted(order, key=[calm.id, first.id, second.id].index)
