@@ -26,6 +26,7 @@ EXPLICIT = (Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
         "svc-types",
         "svc-backend-windows-from-linux",
         "nodeport-udp",
+        "cni-transparent-model",
         "tcp-udp-all",
     ),
     sources=(NETWORKING,),

@@ -27,7 +27,7 @@ class ReasonKind(StrEnum):
     HARMFUL = "harmful"
     """Asking would take something away from others on the same cluster."""
     HISTORIC = "historic"
-    """It speaks of versions that no lab and no supported cluster runs."""
+    """It speaks of releases that are gone, and left no rule for those that a cluster may run."""
     NEEDS_RESTART = "needs-restart"
     """It shows only after something was restarted or edited that the run did not make."""
     NOT_NETWORK = "not-network"

@@ -28,7 +28,7 @@ A reason begins with its kind:
 | `documents` | speaks of documents, samples or others' tests, not of a cluster |
 | `duplicate` | the same question as another fact |
 | `harmful` | asking would take something away from others on the same cluster |
-| `historic` | speaks of versions that no lab and no supported cluster runs |
+| `historic` | speaks of releases that are gone, and left no rule for those that a cluster may run |
 | `needs-restart` | shows only after something was restarted or edited that a run did not make |
 | `not-network` | decides no network result |
 | `not-observable` | nothing that a run can see tells it, or the sources name no condition |
