@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
-from nettests.probes.addresses import NotStandingError
+from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
 from nettests.probes.commands import CannotAskError, Command, command
@@ -20,6 +20,7 @@ from nettests.probes.commands import CannotAskError, Command, command
 PAUSE_SECONDS = 0.25
 FQDN = "{service}.{namespace}.svc.{domain}"
 """The form of a Service's name that resolves everywhere."""
+HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
 
@@ -69,6 +70,8 @@ def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
 def _named(target: Target) -> tuple[TargetKind, str] | None:
     if target.settings is not None and target.settings.no_endpoints:
         return None  # it answers nobody; the ordinary Service that its control asks is waited for
+    if target.kind is TargetKind.HEADLESS_NAME:
+        return target.kind, SUBDOMAIN
     if target.service is not None:
         by_name = target.name_form is not None
         kind = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
@@ -115,6 +118,8 @@ def _answers(
 
 
 def _target(pair: Pair, names: dict[str, str]) -> Target:
+    if pair.kind is TargetKind.HEADLESS_NAME:
+        return Target(kind=pair.kind, name_form=HEADLESS)
     if pair.kind is TargetKind.SERVICE_CLUSTERIP:
         return Target(kind=pair.kind, service=pair.name)
     if pair.kind is TargetKind.SERVICE_FQDN:

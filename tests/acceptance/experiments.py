@@ -148,9 +148,16 @@ EXPERIMENTS = (
         switch="refuse-unserved=on",
         checks=("service-no-endpoints/windows-1/*",),
     ),
-    Experiment(
+    Experiment(  # what kube-proxy skips is silent like what nobody backs
         fact="svc-hostprocess-backend-same-node",
         profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("service-host-process-backend/windows-1/*/same-node/*",),
+        becomes="fail",
+    ),
+    Experiment(
+        fact="svc-hostprocess-backend-same-node",
+        profile=DSR,
         switch="host-network-backends=on",
         checks=("service-host-process-backend/windows-1/*/same-node/*",),
     ),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nettests.model.check import Check, Control
+from nettests.model.check import Check, Control, Target
 from nettests.model.service import ServiceSettings
 from nettests.model.words import TargetKind
 from nettests.probes.convergence import Pair, pairs_of
@@ -32,6 +32,14 @@ def test_nobody_is_not_waited_for() -> None:
     )
     pair = Pair(TargetKind.SERVICE_CLUSTERIP, "svc-server-linux-1-1", "probe-windows-1-1")
     assert pairs_of(one, PROBES) == {pair}
+
+
+def test_a_headless_name_is_waited_for_by_name() -> None:
+    """Servers have to be Ready before the name that they share resolves."""
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    shared = replace(question, target=Target(kind=TargetKind.HEADLESS_NAME))
+    pair = Pair(TargetKind.HEADLESS_NAME, "servers", "probe-windows-1-1")
+    assert pairs_of(check(shared), PROBES) == {pair}
 
 
 def test_a_node_behind_a_service_is_not_waited_for_from_itself() -> None:
