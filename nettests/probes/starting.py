@@ -186,7 +186,10 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     item["metadata"]["name"] = name
     item["metadata"]["labels"] = {**blank.labels, PURPOSE_LABEL: "start"}
     spec = item["spec"]
-    spec["nodeSelector"] = {"kubernetes.io/hostname": node.name}
+    spec["nodeSelector"] = {
+        "kubernetes.io/hostname": node.name,
+        "kubernetes.io/os": node.os.value,
+    }
     spec["tolerations"] = [
         {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
     ]

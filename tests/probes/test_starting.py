@@ -149,7 +149,7 @@ def test_a_pod_gets_the_runs_labels_image_and_place() -> None:
     assert item["metadata"]["namespace"] == "nettests-1"
     assert item["metadata"]["labels"] == {"nettests.dev/run": "1", "nettests.dev/purpose": "start"}
     spec = item["spec"]
-    assert spec["nodeSelector"] == {"kubernetes.io/hostname": "w1"}
+    assert spec["nodeSelector"] == {"kubernetes.io/hostname": "w1", "kubernetes.io/os": "windows"}
     assert spec["tolerations"] == [{"key": "os", "operator": "Exists", "effect": "NoSchedule"}]
     assert spec["os"] == {"name": "windows"}
     assert [one["image"] for one in spec["containers"]] == ["mirror/agnhost:1"]
