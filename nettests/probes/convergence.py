@@ -18,6 +18,8 @@ from nettests.probes.attempts import positive
 from nettests.probes.commands import CannotAskError, Command, command
 
 PAUSE_SECONDS = 0.25
+LONGEST_PAUSE = 2.0
+"""What has waited for long is polled less often: many polls at once slow down what they wait for."""
 FQDN = "{service}.{namespace}.svc.{domain}"
 """The form of a Service's name that resolves everywhere."""
 HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
@@ -97,7 +99,8 @@ def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
             left.pop(0)
         if not left or time.monotonic() - began > limit or asker.stopped.is_set():
             break
-        time.sleep(PAUSE_SECONDS)
+        waited = time.monotonic() - began
+        time.sleep(min(LONGEST_PAUSE, PAUSE_SECONDS + waited / 8))
     asker.recorder.convergence(
         service=pair.name, probe=pair.probe, seconds=time.monotonic() - began, converged=not left
     )
