@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
+from nettests.parse.read import read_raw
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
@@ -29,11 +30,15 @@ PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it."""
+    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it.
+
+    With ``silent`` silence will do as well: a node that has not heard of a Service's endpoints refuses.
+    """
 
     kind: TargetKind
     name: str
     probe: str
+    silent: bool = False
 
 
 def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
@@ -53,6 +58,8 @@ def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
             # Nobody but the clients of its own node is ever served.
             probe = probe_on.get(ask.target.node or "")
             found |= {Pair(*named, probe)} if probe else set()
+            own = probe_on.get(ask.source.node or "")
+            found |= {Pair(*named, own, silent=True)} if own and own != probe else set()
             continue
         if (
             settings is not None
@@ -92,7 +99,7 @@ def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
     timing = asker.timing
     limit = timing.listening if pair.kind is TargetKind.POD_IP else timing.convergence
     began = time.monotonic()
-    left = list(PROTOCOLS)
+    left = list(PROTOCOLS[:1] if pair.silent else PROTOCOLS)
     while left:
         # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
         while left and _answers(asker, pair, names, *left[0]):
@@ -117,7 +124,7 @@ def _answers(
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):
         return True
-    return _positive(wanted, asker.carry_out(wanted, ask))
+    return _enough(pair, wanted, asker.carry_out(wanted, ask))
 
 
 def _target(pair: Pair, names: dict[str, str]) -> Target:
@@ -130,7 +137,7 @@ def _target(pair: Pair, names: dict[str, str]) -> Target:
     return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
 
 
-def _positive(wanted: Command, answer: Answer) -> bool:
+def _enough(pair: Pair, wanted: Command, answer: Answer) -> bool:
     if answer.error is not None:
         return False
     raw = Raw(
@@ -147,7 +154,9 @@ def _positive(wanted: Command, answer: Answer) -> bool:
         status=answer.status,
         stdout=answer.stdout,
     )
-    return positive(raw, Question.REACH)
+    return positive(raw, Question.REACH) or (
+        pair.silent and read_raw(raw).outcome is not Outcome.REFUSED
+    )
 
 
 def name_forms(checks: Iterable[Check]) -> dict[str, str]:
