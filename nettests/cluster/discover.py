@@ -100,10 +100,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
     places = nodes.places(known_nodes, profile.roles)
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
-    flannel_name = next(
-        (name for name in FLANNEL_CONFIG_MAPS if name in snapshot.config_maps),
-        FLANNEL_CONFIG_MAPS[0],
-    )
+    flannel_name = _flannel_config_map(snapshot)
     flannel = snapshot.config_maps.get(flannel_name)
     plugin = cni.facts_of(
         snapshot.daemon_sets,
@@ -149,6 +146,11 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
             snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
         ),
     )
+
+
+def _flannel_config_map(snapshot: Snapshot) -> str:
+    present = (name for name in FLANNEL_CONFIG_MAPS if name in snapshot.config_maps)
+    return next(present, FLANNEL_CONFIG_MAPS[0])
 
 
 def _node(

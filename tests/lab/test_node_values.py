@@ -20,7 +20,7 @@ from nettests.lab.node.images import (
 )
 from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.registration import node_object, node_status
-from nettests.lab.node.resolver import kernel_hostname, resolver
+from nettests.lab.node.resolver import resolver
 from nettests.lab.node.status import (
     ContainerView,
     Manner,
@@ -357,22 +357,6 @@ def test_resolver_settings(
         _pod(**spec), PROFILE, os, IPv4Address("10.244.1.2"), on_host=on_host
     )
     assert (made.servers, made.searches) == (servers, searches)
-
-
-@pytest.mark.parametrize(
-    ("spec", "name"),
-    [
-        ({"hostname": "w", "subdomain": "own"}, "w"),
-        ({"hostname": "w", "setHostnameAsFQDN": True}, "w"),
-        (
-            {"hostname": "w", "subdomain": "own", "setHostnameAsFQDN": True},
-            "w.own.ns.svc.cluster.local",
-        ),
-    ],
-)
-def test_the_host_name_is_whole_where_it_is_asked_for(spec: Json, name: str) -> None:
-    """``setHostnameAsFQDN`` needs a subdomain to have an effect."""
-    assert kernel_hostname(_pod(**spec), PROFILE) == name
 
 
 def test_windows_nodes_say_what_they_are() -> None:
