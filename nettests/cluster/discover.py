@@ -115,20 +115,15 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         [network for node in known_nodes for network in nodes.pod_cidrs_of(node)],
         profile.facts,
     )
+    read = [
+        _node(node, places[nodes.name_of(node)], snapshot, profile, plugin) for node in known_nodes
+    ]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
     return ClusterFacts(
         server_version=snapshot.server_version,
         server_git_version=snapshot.server_git_version,
         context=snapshot.context,
-        nodes=tuple(
-            sorted(
-                (
-                    _node(node, places[nodes.name_of(node)], snapshot, profile, plugin)
-                    for node in known_nodes
-                ),
-                key=lambda item: (item.role, item.member),
-            )
-        ),
+        nodes=tuple(sorted(read, key=lambda node: (node.role, node.member))),
         cni=plugin,
         pod_cidrs=pod_cidrs,
         service_cidrs=networks.service_cidrs(kubeadm, profile.facts),
