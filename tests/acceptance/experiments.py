@@ -54,7 +54,10 @@ EXPERIMENTS = (
         fact="dns-between-forms",
         profile=L2BRIDGE,
         switch="dotted-suffixes=on",
-        checks=("pod-to-service-partial-name/windows-1/*/system",),
+        checks=(
+            "pod-to-service-partial-name/windows-1/*/system",
+            "dns-other-namespace-partial/windows-1/*/system",
+        ),
     ),
     Experiment(
         fact="icmp-pod-external",
@@ -139,6 +142,14 @@ EXPERIMENTS = (
             "pod-to-external-dns/windows-1/*/tcp",
             "pod-to-external-dns/windows-1/*/udp",
         ),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(  # the node's name server is outside
+        fact="dns-policy-default",
+        profile=DSR,
+        switch="outbound-nat=off",
+        checks=("dns-policy-default/windows-1/*",),
         was="pass",
         becomes="fail",
     ),
