@@ -42,13 +42,14 @@ def test_a_headless_name_is_waited_for_by_name() -> None:
     assert pairs_of(check(shared), PROBES) == {pair}
 
 
-def test_a_node_behind_a_service_is_not_waited_for_from_itself() -> None:
-    """A Windows pod never reaches a Service that its own node backs: waiting would take a minute."""
+def test_a_node_behind_a_service_may_be_silent_to_itself() -> None:
+    """A Windows pod never reaches a Service that its own node backs; a Linux one does, once known."""
     question = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
     target = replace(question.target, settings=ServiceSettings(label="s", behind="node"))
     near = check(replace(question, target=target))
     far = check(replace(ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), target=target))
-    assert pairs_of(near, PROBES) == set()
+    own = Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1", silent=True)
+    assert pairs_of(near, PROBES) == {own}
     assert pairs_of(far, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")}
 
 
