@@ -25,6 +25,8 @@ from nettests.report.summary import (
 )
 
 SHOWN = 10
+NAMED = 4
+"""Limitations that the last lines name, the most frequent ones; the report has all."""
 """How many checks that need attention are told in full; the report has them all."""
 
 
@@ -73,6 +75,6 @@ def _counted(results: Results, verdict: Verdict) -> str:
     if verdict is not Verdict.LIMITED:
         return f"{line} {MEANING[verdict]}"
     ids = Counter(c.limitation_id for c in results.checks if c.verdict is verdict)
-    return f"{line} " + ", ".join(
-        f"{name} ({count})" for name, count in sorted(ids.items(), key=str)
-    )
+    named = sorted(ids.items(), key=lambda found: (-found[1], str(found[0])))
+    more = f", … and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    return f"{line} " + ", ".join(f"{name} ({count})" for name, count in named[:NAMED]) + more
