@@ -59,11 +59,12 @@ def read_recorded(journal: Path) -> Recorded:
     finished = _finished(records)
     planned = [from_data(r["check"], Check) for r in records if r.get("record") == "planned"]
     checks = [c for c in planned if c.id not in finished or finished[c.id].skip is None]
+    told = _verdicts(records)
     return Recorded(
         facts=from_data(facts[-1], ClusterFacts),
         checks=tuple(checks),
         observations={c.id: observed(c, finished[c.id]) for c in checks if c.id in finished},
-        verdicts=_verdicts(records),
+        verdicts={c.id: told[c.id] for c in checks if c.id in told},
     )
 
 

@@ -23,6 +23,8 @@ class Experiment:
     checks: tuple[str, ...]
     was: str = "limited"
     becomes: str = "lifted"
+    apart: bool = False
+    """Other switches of the profile would disturb it: it is shown in a run of its flows alone."""
 
     def concerns(self, check: str, verdict: str) -> bool:
         """Whether the fact decides this check, which had this verdict."""
@@ -171,6 +173,7 @@ EXPERIMENTS = (
         profile=DSR,
         switch="host-network-backends=on",
         checks=("service-host-process-backend/windows-1/*/same-node/*",),
+        apart=True,
     ),
     Experiment(
         fact="itp-local",

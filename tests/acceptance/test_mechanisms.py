@@ -12,8 +12,8 @@ PROFILES = sorted({experiment.profile for experiment in EXPERIMENTS})
 
 
 def on(profile: str) -> list[Experiment]:
-    """The experiments of one profile."""
-    return [experiment for experiment in EXPERIMENTS if experiment.profile == profile]
+    """The experiments of one profile that are shown together."""
+    return [one for one in EXPERIMENTS if one.profile == profile and not one.apart]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -42,3 +42,20 @@ def test_no_two_experiments_of_a_profile_claim_one_check(finished_runs: Runs) ->
     for profile in PROFILES:
         for check, was in finished_runs[profile].verdicts.items():
             assert sum(experiment.concerns(check, was) for experiment in on(profile)) <= 1, check
+
+
+@pytest.mark.parametrize(
+    "experiment", [one for one in EXPERIMENTS if one.apart], ids=lambda one: one.fact
+)
+def test_a_mechanism_by_itself_changes_its_flows(
+    experiment: Experiment, finished_runs: Runs, tmp_path: Path
+) -> None:
+    """Of the flows that a fact decides exactly its checks change."""
+    before = finished_runs[experiment.profile].verdicts
+    flows = sorted({pattern.partition("/")[0] for pattern in experiment.checks})
+    with lab(experiment.profile, f"--mechanism={experiment.switch}") as up:
+        after = run_on(up, tmp_path, *(f"--flow={flow}" for flow in flows), timing="")
+    asked = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
+    mine = {check for check, was in asked.items() if experiment.concerns(check, was)}
+    assert mine
+    assert changed(asked, after.verdicts) == dict.fromkeys(mine, experiment.becomes), after.printed
