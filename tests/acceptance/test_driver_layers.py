@@ -44,14 +44,24 @@ CASES = [
         driver="overlay",
         other="win2019-overlay",
         proxy={},
-        red={"node-to-pod": LIFTED, "dsr-source-address": FAIL, "nodeport-source-address": LIFTED},
+        red={
+            "node-to-pod": LIFTED,
+            "dsr-source-address": FAIL,
+            "nodeport-source-address": LIFTED,
+            "service-hairpin-source": LIFTED,
+        },
     ),
     Forced(
         profile="win2019-overlay",
         driver="l2bridge",
         other="win2019-l2bridge",
         proxy={},
-        red={"node-to-pod": FAIL, "dsr-source-address": FAIL, "nodeport-source-address": FAIL},
+        red={
+            "node-to-pod": FAIL,
+            "dsr-source-address": FAIL,
+            "nodeport-source-address": FAIL,
+            "service-hairpin-source": FAIL,
+        },
     ),
     Forced(
         profile="win2022-overlay-dsr",
