@@ -35,9 +35,6 @@ class ServiceSettings:
     """Target ports are given by the names that the backends' containers give them."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
-    source_ranges: tuple[str, ...] = ()
-    external_ips: tuple[str, ...] = ()
-    annotations: tuple[tuple[str, str], ...] = ()
 
     @property
     def external_local(self) -> bool:

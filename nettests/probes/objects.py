@@ -130,8 +130,6 @@ def _service(service: ServiceObject, blank: Blank, facts: ClusterFacts) -> Objec
         "namespace": blank.namespace,
         "labels": dict(blank.labels),
     }
-    if settings.annotations:
-        item["metadata"]["annotations"] = dict(settings.annotations)
     if settings.external_name:
         outside = facts.external_target
         item["spec"] = {"type": "ExternalName", "externalName": outside.name if outside else ""}
@@ -163,8 +161,4 @@ def _settings(settings: ServiceSettings) -> Object:
         spec["internalTrafficPolicy"] = settings.internal_traffic_policy
     if settings.publish_not_ready:
         spec["publishNotReadyAddresses"] = True
-    if settings.source_ranges:
-        spec["loadBalancerSourceRanges"] = list(settings.source_ranges)
-    if settings.external_ips:
-        spec["externalIPs"] = list(settings.external_ips)
     return spec
