@@ -13,6 +13,7 @@ from typing import Any
 from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.wait import events_of, wait_for_pods
@@ -75,6 +76,12 @@ class Access:
         return wait_for_pods(
             self.connection, namespace, names, ready=ready, stuck=stuck, on_change=on_change
         )
+
+    def wait_for_endpoints(
+        self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
+    ) -> dict[str, frozenset[str]]:
+        """Return by Service the pods that are no ready endpoints of it after ``seconds``."""
+        return wait_for_endpoints(self.connection, namespace, ready, seconds=seconds)
 
     def follow_pod(
         self,

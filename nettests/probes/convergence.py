@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
-from nettests.parse.read import read_raw
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
@@ -30,50 +29,56 @@ PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it.
-
-    With ``silent`` silence will do as well: a node that has not heard of a Service's endpoints refuses.
-    """
+    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it."""
 
     kind: TargetKind
     name: str
     probe: str
-    silent: bool = False
 
 
-def pairs_of(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
+def pairs_of(
+    check: Check, probe_on: dict[str, str], sentinel: str | None = None
+) -> frozenset[Pair]:
     """Return what has to answer before ``check`` and its controls are asked.
 
     ``probe_on`` names the probe pod of each node that has one. A node or an outside vantage has no
     dial of its own; the probe pod of its node, or of the target's, stands in for it, because
-    kube-proxy programs a node as a whole.
+    kube-proxy programs a node as a whole. ``sentinel`` is the Service that was made last: a node where
+    it answers knows all that was said of the others, also of those that are meant to stay silent.
     """
     found: set[Pair] = set()
     for ask in (check.ask, *(control.ask for control in check.controls)):
+        probes = _askers(ask, probe_on)
+        if sentinel and ask.target.service is not None:
+            found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(ask.target)
-        if named is None:
-            continue
-        settings = ask.target.settings
-        if settings is not None and settings.internal_local:
-            # Nobody but the clients of its own node is ever served.
-            probe = probe_on.get(ask.target.node or "")
-            found |= {Pair(*named, probe)} if probe else set()
-            own = probe_on.get(ask.source.node or "")
-            found |= {Pair(*named, own, silent=True)} if own and own != probe else set()
-            continue
-        on_own = settings is not None and settings.behind == "node"
-        if on_own and ask.source.node == ask.target.node:
-            # Documented to stay silent on Windows: waiting for an answer would take a minute.
-            own = probe_on.get(ask.source.node or "")
-            found |= {Pair(*named, own, silent=True)} if own else set()
-            continue
-        probes = {probe_on.get(node or "") for node in (ask.source.node, ask.target.node)}
-        if not any(probes) and probe_on:
-            probes = {sorted(probe_on.values())[0]}
-        if ask.target.kind is not TargetKind.NODEPORT and ask.source.node in probe_on:
-            probes = {probe_on[ask.source.node or ""]}
-        found |= {Pair(*named, probe) for probe in probes if probe}
+        if named is not None:
+            found |= {Pair(*named, probe) for probe in probes & _served(ask, probe_on)}
     return frozenset(found)
+
+
+def _askers(ask: Ask, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods of the nodes whose rules a question meets."""
+    nodes = {ask.source.node, ask.target.node}
+    settings = ask.target.settings
+    local = settings is not None and settings.internal_local
+    if ask.target.kind is not TargetKind.NODEPORT and ask.source.node in probe_on and not local:
+        nodes = {ask.source.node}
+    probes = {probe_on[node] for node in nodes if node in probe_on}
+    return probes or set(sorted(probe_on.values())[:1])
+
+
+def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods that the target answers where all is well: whom else to wait for in vain?"""
+    settings, own = ask.target.settings, probe_on.get(ask.source.node or "")
+    every = set(probe_on.values())
+    if settings is not None and settings.internal_local:
+        # Nobody but the clients of its own node is ever served.
+        return {probe_on.get(ask.target.node or "", "")}
+    if settings is not None and settings.behind == "node" and ask.source.node == ask.target.node:
+        # Documented to stay silent on Windows: waiting for an answer would take a minute.
+        return every - {own or ""}
+    return every
 
 
 def _named(target: Target) -> tuple[TargetKind, str] | None:
@@ -99,7 +104,7 @@ def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
     timing = asker.timing
     limit = timing.listening if pair.kind is TargetKind.POD_IP else timing.convergence
     began = time.monotonic()
-    left = list(PROTOCOLS[:1] if pair.silent else PROTOCOLS)
+    left = list(PROTOCOLS)
     while left:
         # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
         while left and _answers(asker, pair, names, *left[0]):
@@ -124,7 +129,7 @@ def _answers(
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):
         return True
-    return _enough(pair, wanted, asker.carry_out(wanted, ask))
+    return _enough(wanted, asker.carry_out(wanted, ask))
 
 
 def _target(pair: Pair, names: dict[str, str]) -> Target:
@@ -137,7 +142,7 @@ def _target(pair: Pair, names: dict[str, str]) -> Target:
     return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
 
 
-def _enough(pair: Pair, wanted: Command, answer: Answer) -> bool:
+def _enough(wanted: Command, answer: Answer) -> bool:
     if answer.error is not None:
         return False
     raw = Raw(
@@ -154,9 +159,7 @@ def _enough(pair: Pair, wanted: Command, answer: Answer) -> bool:
         status=answer.status,
         stdout=answer.stdout,
     )
-    return positive(raw, Question.REACH) or (
-        pair.silent and read_raw(raw).outcome is not Outcome.REFUSED
-    )
+    return positive(raw, Question.REACH)
 
 
 def name_forms(checks: Iterable[Check]) -> dict[str, str]:

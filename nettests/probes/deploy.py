@@ -1,19 +1,27 @@
 """Make the probes stand: namespace, pods and Services, created concurrently and waited for.
 
 A pod or Service that does not come up is a recorded problem, and its checks become ``unknown`` with
-that reason; only when nothing stands is it an error.
+that reason; only when nothing stands is it an error. What stands is still news to the nodes: the sentinel, a
+Service made when the API knows all endpoints of the others, shows which nodes have heard of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from nettests.errors import ClusterError, DeployError
-from nettests.model.check import Plan
+from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
+from nettests.model.service import ServiceSettings
 from nettests.probes import objects
-from nettests.probes.deployment import Deployment, standing_pod, standing_service
+from nettests.probes.deployment import (
+    Deployment,
+    StandingService,
+    standing_pod,
+    standing_service,
+)
 from nettests.probes.seams import Cluster
 
 Object = dict[str, Any]
@@ -54,16 +62,66 @@ def deploy(
             f"none of {len(purposes)} probe pods came up; the first: {first}",
             hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
         )
+    services = {
+        service.name: standing_service(created[service.name], service)
+        for service in plan.services
+        if service.name in created
+    }
+    serving = frozenset(name for name in ready if purposes[name] != "unready")
+    behind = {name: serving.intersection(item.backends) for name, item in services.items()}
+    remarks = _wait_for_endpoints(cluster, namespace, behind, profile.timing.convergence)
+    sentinel = _sentinel(cluster, services, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
         pods={name: standing_pod(pod, purposes[name]) for name, pod in ready.items()},
-        services={
-            service.name: standing_service(created[service.name], service)
-            for service in plan.services
-            if service.name in created
-        },
+        services=services,
         problems=problems,
+        sentinel=sentinel,
+        remarks=remarks,
     )
+
+
+def _wait_for_endpoints(
+    cluster: Cluster, namespace: str, behind: Mapping[str, frozenset[str]], seconds: float
+) -> tuple[str, ...]:
+    """Wait until the API knows all backends; return what is still not known then, for people."""
+    try:
+        lacking = cluster.wait_for_endpoints(
+            namespace,
+            {name: pods for name, pods in behind.items() if pods},
+            seconds=seconds,
+        )
+    except ClusterError as error:
+        return (
+            f"Services may be asked before all their backends are known to the nodes: {error.message}",
+        )
+    return tuple(
+        f"Service {name}: after {seconds:g} s its EndpointSlices lack {', '.join(sorted(pods))}"
+        for name, pods in sorted(lacking.items())
+    )
+
+
+def _sentinel(
+    cluster: Cluster,
+    services: dict[str, StandingService],
+    ready: Iterable[str],
+    purposes: Mapping[str, str],
+    blank: objects.Blank,
+) -> str | None:
+    """Make the last Service and put it with the others; ``None`` where there is nothing to guard."""
+    backends = [name for name in ready if purposes[name] == "server"]
+    if not services or not backends:
+        return None
+    planned = ServiceObject(
+        name=objects.SENTINEL,
+        backends=(backends[0],),
+        settings=ServiceSettings(label=objects.SENTINEL),
+    )
+    with suppress(ClusterError):
+        stored = cluster.create(objects.sentinel(backends[0], blank))
+        services[planned.name] = standing_service(stored, planned)
+        return planned.name
+    return None
 
 
 def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Object], dict[str, str]]:

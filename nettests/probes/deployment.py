@@ -46,6 +46,10 @@ class Deployment:
     pods: Mapping[str, StandingPod]
     services: Mapping[str, StandingService]
     problems: Mapping[str, str] = field(default_factory=dict)
+    sentinel: str | None = None
+    """The Service that was made when the API knew all endpoints of the others."""
+    remarks: tuple[str, ...] = ()
+    """What went otherwise than wished while all this was made, for the journal."""
 
 
 def standing_pod(pod: Object, purpose: str) -> StandingPod:

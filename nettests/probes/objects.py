@@ -20,6 +20,7 @@ from nettests.resources import manifests_path
 Object = dict[str, Any]
 
 POD_LABEL = "nettests.dev/pod"
+SENTINEL = "sentinel"
 MEMBER_LABEL = "member.nettests.dev/"
 """A pod carries one such label for each Service that it backs: a selector cannot say "one of"."""
 
@@ -79,6 +80,18 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the Services of a plan."""
     return [_service(service, blank, facts) for service in plan.services]
+
+
+def sentinel(backend: str, blank: Blank) -> Object:
+    """Return the Service that is made last, in front of one server pod."""
+    item = deepcopy(read_template("service"))
+    item["metadata"] |= {
+        "name": SENTINEL,
+        "namespace": blank.namespace,
+        "labels": dict(blank.labels),
+    }
+    item["spec"]["selector"] = {POD_LABEL: backend}
+    return item
 
 
 _TEMPLATES = {"node": "node-{os}", "resolver": "probe"}

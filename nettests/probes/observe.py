@@ -111,7 +111,8 @@ class Observer:
             for pod in self.asker.directory.deployment.pods.values()
             if pod.purpose == "probe" and pod.name in self.asker.probes
         }
-        return {check.id: set(pairs_of(check, probe_on)) for check in self.checks}
+        sentinel = self.asker.directory.deployment.sentinel
+        return {check.id: set(pairs_of(check, probe_on, sentinel)) for check in self.checks}
 
     def _observe(self, check: Check, origins: Origins) -> None:
         if self.asker.stopped.is_set():

@@ -29,6 +29,14 @@ class Cluster(Protocol):
     ) -> tuple[dict[str, Object], dict[str, str]]:
         """Return Ready pods, and for the others why they are not."""
 
+    def wait_for_endpoints(
+        self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
+    ) -> dict[str, frozenset[str]]:
+        """Return by Service the pods that are no ready endpoints of it after ``seconds``.
+
+        ``ClusterError`` where endpoints cannot be read.
+        """
+
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
     ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:

@@ -205,6 +205,8 @@ class Run:
             profile=profile,
             on_progress=self._deploying,
         )
+        for remark in deployment.remarks:
+            self.journal.event(remark)
         opened, problems = probes.open_probes(
             access, deployment, facts, profile.timing, self.journal
         )

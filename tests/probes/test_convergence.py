@@ -48,18 +48,31 @@ def test_a_node_behind_a_service_may_be_silent_to_itself() -> None:
     target = replace(question.target, settings=ServiceSettings(label="s", behind="node"))
     near = check(replace(question, target=target))
     far = check(replace(ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), target=target))
-    own = Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1", silent=True)
-    assert pairs_of(near, PROBES) == {own}
+    assert pairs_of(near, PROBES) == set()
     assert pairs_of(far, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")}
 
 
 def test_a_service_for_one_nodes_clients_is_waited_for_there() -> None:
-    """With internalTrafficPolicy Local only the backend's node can tell that it is served.
-
-    Elsewhere it is enough that the client's node knows of endpoints, and no longer refuses.
-    """
+    """With internalTrafficPolicy Local only the backend's node can tell that it is served."""
     local = ServiceSettings(label="s", internal_traffic_policy="Local")
     assert pairs_of(asked(local), PROBES) == {
-        Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1"),
-        Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1", silent=True),
+        Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1")
     }
+
+
+def test_the_sentinel_is_waited_for_where_silence_is_meant() -> None:
+    """Both nodes of a Service that one of them may not reach show by the last Service that they know it."""
+    local = ServiceSettings(label="s", internal_traffic_policy="Local")
+    last = {
+        Pair(TargetKind.SERVICE_CLUSTERIP, "last", probe)
+        for probe in ("probe-linux-1-1", "probe-windows-1-1")
+    }
+    nobody = replace(local, no_endpoints=True)
+    assert pairs_of(asked(local), PROBES, "last") - pairs_of(asked(local), PROBES) == last
+    assert pairs_of(asked(nobody), PROBES, "last") == last
+
+
+def test_questions_without_a_service_wait_for_no_sentinel() -> None:
+    """A pod that is asked by its address needs nothing of what nodes know of Services."""
+    question = check(ask("probe-linux-1-1", TargetKind.POD_IP, pod="server-linux-1-1"))
+    assert pairs_of(question, PROBES, "last") == pairs_of(question, PROBES) != set()

@@ -1,6 +1,6 @@
 """Deployment: what stands, what does not and why, and the channels of what stands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.profile import ClusterProfile, Timing
 from nettests.model.service import ServiceSettings
-from nettests.probes import Deployment, deploy, open_probes
+from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, PODS, deployed
@@ -36,6 +36,9 @@ class Cluster:
         self.not_ready: dict[str, str] = {}
         self.no_channel: set[str] = set()
         self.bounds: dict[str, int] = {}
+        self.unknown: dict[str, frozenset[str]] = {}
+        self.unreadable = ""
+        self.asked_for: list[Mapping[str, frozenset[str]]] = []
 
     def create(self, item: Object) -> Object:
         """Complete an object as the API server does."""
@@ -69,6 +72,16 @@ class Cluster:
                 found[name] = pod
         on_change(len(found), len(found))
         return found, self.not_ready
+
+    def wait_for_endpoints(
+        self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
+    ) -> dict[str, frozenset[str]]:
+        """Say which backends the API does not know of."""
+        assert objects.SENTINEL not in self.created, "the sentinel is the last"
+        self.asked_for.append(ready)
+        if self.unreadable:
+            raise ClusterError(self.unreadable)
+        return self.unknown
 
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
@@ -127,6 +140,50 @@ def test_a_pod_that_fails_is_a_problem_and_the_others_stand(cluster: Cluster) ->
         "probe-windows-1-1": "pod probe-windows-1-1 is not Ready: ImagePullBackOff",
         "node-windows-1-1": "Pod node-windows-1-1 was not created: violates PodSecurity",
     }
+
+
+def test_the_sentinel_comes_last(cluster: Cluster) -> None:
+    """When the API knows the backends of all Services, one more is made in front of a server pod."""
+    found = deploy_on(cluster)
+    assert cluster.asked_for == [{SERVICE.name: frozenset({"server-linux-1-1"})}]
+    assert list(cluster.created)[-1] == found.sentinel == objects.SENTINEL
+    spec = cluster.created[objects.SENTINEL]["spec"]
+    assert spec["selector"] == {objects.POD_LABEL: "server-linux-1-1"}
+    assert found.services[objects.SENTINEL].backends == ("server-linux-1-1",)
+    assert found.remarks == ()
+
+
+def test_a_backend_that_is_not_ready_is_not_waited_for(cluster: Cluster) -> None:
+    """No EndpointSlice will ever hold a pod that did not come up, and nothing is left to guard by."""
+    cluster.not_ready = {"server-linux-1-1": "ImagePullBackOff"}
+    found = deploy_on(cluster)
+    assert cluster.asked_for == [{}]
+    assert found.sentinel is None
+
+
+def test_backends_that_the_api_never_knew_are_remarked(cluster: Cluster) -> None:
+    """The journal will name the Service and the pods that its EndpointSlices lack."""
+    cluster.unknown = {SERVICE.name: frozenset({"server-linux-1-1"})}
+    (remark,) = deploy_on(cluster).remarks
+    assert SERVICE.name in remark
+    assert "lack server-linux-1-1" in remark
+
+
+def test_endpoints_that_may_not_be_read_are_remarked(cluster: Cluster) -> None:
+    """Without the permission the run goes on, and says what it could not make sure of."""
+    cluster.unreadable = "cannot list endpointslices"
+    found = deploy_on(cluster)
+    (remark,) = found.remarks
+    assert "cannot list endpointslices" in remark
+    assert found.sentinel == objects.SENTINEL
+
+
+def test_without_a_sentinel_the_run_goes_on(cluster: Cluster) -> None:
+    """A quota that has room for no further Service takes the guard away, not the run."""
+    cluster.refused = {objects.SENTINEL: "exceeded quota"}
+    found = deploy_on(cluster)
+    assert found.sentinel is None
+    assert SERVICE.name in found.services
 
 
 def test_nothing_stands_is_an_error(cluster: Cluster) -> None:
