@@ -5,13 +5,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit without-lab sample bench soak wheel clean
+.PHONY: demo test lint unit with-lab without-lab sample bench soak wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/nettests run --lab
 
-test: lint without-lab unit
+test: lint without-lab with-lab
 
 lint:
 	@$(PYTHON) scripts/bootstrap.py development
@@ -23,6 +23,10 @@ lint:
 unit:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/python -m pytest
+
+with-lab:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/python -m pytest -m lab --durations=40
 
 without-lab:
 	@$(PYTHON) scripts/bootstrap.py development

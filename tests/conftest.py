@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,11 @@ def stays_on_loopback() -> Iterator[None]:
     assert not _violations, f"left the loopback: {_violations}"
 
 
+NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging"})
+"""Folders of what tests the lab, runs on it, or asks about the whole tree."""
+TESTS = Path(__file__).parent
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file on one worker, so that they share its lab; whole runs share theirs.
@@ -88,6 +94,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The API server's tests stay together too: their stand-in kubelets listen on fixed ports.
     """
     for item in items:
+        if item.path.relative_to(TESTS).parts[0] in NEEDS_LAB:
+            item.add_marker(pytest.mark.lab)
         if item.get_closest_marker("xdist_group") is None:
             together = item.path.parent.name == "apiserver"
             place = item.path.parent if together else item.path
