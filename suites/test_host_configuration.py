@@ -24,6 +24,26 @@ PROBLEMS = Source(
     section="HNS load balancers and port exhaustion",
     address="https://learn.microsoft.com/virtualization/windowscontainers/kubernetes/common-problems",
 )
+ADDRESSES = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="IP address management (IPAM)",
+    address="https://kubernetes.io/docs/concepts/services-networking/windows-networking/",
+)
+PLUGINS = Source(
+    document="containernetworking/plugins, plugins/main/windows",
+    section="PluginMainFuncs",
+    address="https://github.com/containernetworking/plugins/tree/main/plugins/main/windows",
+)
+SDN_PLUGINS = Source(
+    document="microsoft/windows-container-networking, cni/cni.go",
+    section="VersionsSupported",
+    address="https://github.com/microsoft/windows-container-networking/blob/master/cni/cni.go",
+)
+HYBRID_OVERLAY = Source(
+    document="ovn-org/ovn-kubernetes, go-controller/hybrid-overlay/pkg/types",
+    section="HybridOverlayVNI",
+    address="https://github.com/ovn-org/ovn-kubernetes/tree/master/go-controller/hybrid-overlay/pkg/types",
+)
 HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
 
 
@@ -40,6 +60,9 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         cases.rule("pod-endpoints", "kube-proxy-pod", "kernelspace"),
         cases.rule("outbound-nat", "hns"),
         cases.rule("nat-unused"),
+        cases.rule("pod-gateway", "hns", "flannel"),
+        cases.rule("overlay-network-id", "overlay", "vxlan"),
+        cases.rule("hybrid-overlay-id", "overlay", "ovn-kubernetes"),
     ),
     facts=(
         "cni-l2bridge-model",
@@ -52,8 +75,11 @@ HEALTH = Source(document="microsoft/SDN, networkhealth.ps1", section="Test set")
         "cni-exceptionlist",
         "svc-local-ep-wrong-network",
         "flow-pod-no-outboundnat",
+        "cni-win-bridge-gateway",
+        "cni-flannel-vxlan-vni",
+        "cni-ovn-hybrid",
     ),
-    sources=(DEBUGGING, NETWORKING),
+    sources=(DEBUGGING, NETWORKING, PLUGINS, HYBRID_OVERLAY),
 )
 def test_hns_configuration(verdict: Judgement) -> None:
     """HNS has the network that kube-proxy is given, and on it an endpoint with OutBoundNAT for every pod."""
@@ -123,4 +149,23 @@ def test_windows_host_configuration(verdict: Judgement) -> None:
 )
 def test_flannel_host_configuration(verdict: Judgement) -> None:
     """On a Windows node with Flannel its three processes run, and its files name the actual networks."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-cni-configuration",
+    source=VantageKind.NODE,
+    target=TargetKind.CONFIGURATION,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.INSPECT,
+    cases=(
+        cases.rule("cni-version", "hns"),
+        cases.rule("cni-ipam", "hns"),
+        cases.rule("win-bridge-pods-ipv4", "flannel"),
+    ),
+    facts=("cni-check-spec", "cni-sdn-versions", "cni-ipam", "v6-win-bridge-ipv4-only"),
+    sources=(ADDRESSES, PLUGINS, SDN_PLUGINS),
+)
+def test_windows_cni_configuration(verdict: Judgement) -> None:
+    """The plugins of a Windows node take the version of their configuration, and addresses come as documented."""
     assert verdict.accepted, verdict.message

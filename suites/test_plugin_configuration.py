@@ -40,9 +40,10 @@ LIMITATIONS = Source(
     question=Question.INSPECT,
     cases=(
         cases.rule("calico-build", "calico"),
+        cases.rule("calico-networking", "calico"),
         cases.rule("antrea-alone", "antrea"),
     ),
-    facts=("cni-calico-min-os", "cni-antrea"),
+    facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea"),
     sources=(CALICO, ANTREA),
 )
 def test_windows_plugin_demands(verdict: Judgement) -> None:

@@ -67,5 +67,19 @@ REMEDIES = {
     "cni-exceptions": "add the cluster, Service and management subnets to ExceptionList in the CNI "
     "configuration; it applies to new pods",
     "cni-routes": "add a ROUTE policy with NeedEncap for the Service subnet to the CNI configuration",
+    "cni-version": "write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
+    "the plugins: one that does not know the version starts no pod",
+    "cni-ipam": "name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
+    "Calico), and see that the node's pod CIDR is the range it hands out",
+    "win-bridge-pods-ipv4": "the documents deny IPv6 with win-bridge and win-overlay: see which plugin gave it; "
+    "both families need sdnbridge or Azure CNI",
+    "pod-gateway": "compare the HNS network's subnet with the node's pod CIDR; remove an HNS network of an "
+    "earlier life of the node and restart the plugin's daemon",
+    "overlay-network-id": "make the HNS network again with a network id of 4096 or above and UDP port 4789: "
+    "the other nodes have to use the same",
+    "hybrid-overlay-id": "let the hybrid overlay make its HNS network again: Linux nodes send to Windows nodes "
+    "with network id 4097 only",
+    "calico-networking": "install Calico 3.16 or later, or give it CALICO_NETWORKING_BACKEND=none beside another "
+    "network plugin",
 }
 UNKNOWN_RULE = "compare what was found with what the documents demand"

@@ -66,9 +66,13 @@ class Hns(Protocol):
 
 @dataclass(slots=True)
 class Disk:
-    """What components of a node left on it: files by path, running processes by name."""
+    """What components of a node left on it: files by path, running processes by name.
+
+    ``programs`` are CNI plugins by path, with what each prints of itself when it is called with nothing.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
 
 

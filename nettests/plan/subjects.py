@@ -58,6 +58,7 @@ _SUBJECTS: Mapping[str, tuple[str, Reader, frozenset[str]]] = {
     "kube-proxy-pod": ("kube-proxy", _proxy_pod, frozenset({"pod"})),
     "antrea": ("the network plugin", _plugin, frozenset({"antrea"})),
     "calico": ("the network plugin", _plugin, frozenset({"calico"})),
+    "ovn-kubernetes": ("the network plugin", _plugin, frozenset({"ovn-kubernetes"})),
     "flannel": ("the network plugin", _plugin, frozenset({"flannel"})),
     "windows": ("the number of Windows nodes", _windows, frozenset({"some"})),
     "vxlan": ("the plugin's backend", _backend, frozenset({"vxlan"})),

@@ -122,6 +122,7 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
         "server": str(facts.server_version),
         "pod-cidrs": _joined(facts.pod_cidrs.value),
         "service-cidrs": _joined(facts.service_cidrs.value),
+        "backend": facts.cni.backend.value or "",
     }
     if node is not None:
         found |= {

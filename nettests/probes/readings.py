@@ -74,7 +74,12 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         r"C:\etc\cni\net.d\*.conf*",
         r"C:\k\cni\config\*.conf*",
         r"C:\Program Files\containerd\cni\conf\*.conf*",
+        r"C:\k\azurecni\netconf\*.conf*",
+        r"C:\etc\kubernetes\cni\config\*.conf*",
+        r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
     ),
+    "win-bridge-about": (*_CMD, r"C:\opt\cni\bin\win-bridge.exe", "2>&1"),
+    "win-overlay-about": (*_CMD, r"C:\opt\cni\bin\win-overlay.exe", "2>&1"),
 }
 """What a Windows node is asked, by reading: tools that every Windows Server has, in a HostProcess container."""
 

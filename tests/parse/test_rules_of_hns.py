@@ -259,3 +259,65 @@ def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
 def test_some_services_are_not_asked_for(changed: Object) -> None:
     """A run's own, headless ones, and those whose backends depend on the node."""
     assert found("load-balancers", balanced([], [{**DNS, **changed}])).conforms
+
+
+@pytest.mark.parametrize(
+    ("driver", "gateway", "conforms"),
+    [
+        ("l2bridge", "10.244.3.2", True),
+        ("l2bridge", "10.244.3.1", False),
+        ("overlay", "10.244.3.1", True),
+        ("overlay", "10.244.4.1", False),
+    ],
+)
+def test_pods_have_their_plugins_gateway(driver: str, gateway: str, conforms: bool) -> None:
+    """win-bridge's is an endpoint of the host, win-overlay's the subnet's own."""
+    running = [pod("web", "10.244.3.4")]
+    texts = node(running, [endpoint("10.244.3.4", GatewayAddress=gateway)])
+    assert found("pod-gateway", texts, driver=driver).conforms is conforms
+
+
+@pytest.mark.parametrize(
+    ("driver", "running"), [("l2tunnel", [pod("web", "10.244.3.4")]), ("overlay", [])]
+)
+def test_no_documented_gateway_is_no_finding(driver: str, running: list[Object]) -> None:
+    """Of other drivers, and of nodes without Pods, nothing is demanded."""
+    texts = node(running, [endpoint("10.244.3.4", GatewayAddress="10.244.3.1")])
+    with pytest.raises(UnreadableError):
+        found("pod-gateway", texts, driver=driver)
+
+
+def overlay(vni: int, port: int | None) -> dict[str, str]:
+    """Return the HNS networks of an overlay node."""
+    network = {
+        "Name": "vxlan0",
+        "Type": "Overlay",
+        "Policies": [{"Type": "VxlanPort", "Port": port}] if port else [],
+        "Subnets": [
+            {"AddressPrefix": "10.244.3.0/24", "Policies": [{"Type": "VSID", "VSID": vni}]}
+        ],
+    }
+    return {"hns-networks": json.dumps([{"Name": "nat", "Type": "NAT"}, network])}
+
+
+@pytest.mark.parametrize(
+    ("vni", "port", "any_overlay", "hybrid"),
+    [
+        (4096, 4789, True, False),
+        (4097, None, True, True),
+        (1, 4789, False, False),
+        (4097, 8472, False, True),
+    ],
+)
+def test_overlays_have_documented_network_ids(
+    vni: int, port: int | None, any_overlay: bool, hybrid: bool
+) -> None:
+    """HNS takes ids from 4096 on and one port; the hybrid overlay has one id alone."""
+    assert found("overlay-network-id", overlay(vni, port)).conforms is any_overlay
+    assert found("hybrid-overlay-id", overlay(vni, port)).conforms is hybrid
+
+
+def test_a_node_without_overlay_shows_no_network_id() -> None:
+    """A network of another type is no evidence."""
+    with pytest.raises(UnreadableError, match="type Overlay"):
+        found("overlay-network-id", {"hns-networks": NETWORK})

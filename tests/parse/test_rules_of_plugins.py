@@ -58,7 +58,7 @@ def test_antrea_before_1_13_may_have_kube_proxy(image: str, conforms: bool) -> N
 
 def test_kube_proxy_beside_an_unknown_antrea_is_unreadable() -> None:
     """Without a release nothing is demanded and nothing is good."""
-    with pytest.raises(UnreadableError, match="Antrea's version"):
+    with pytest.raises(UnreadableError, match="the release of antrea"):
         found("antrea-alone", {"node-pods": with_agent(None)})
 
 
@@ -115,3 +115,28 @@ def test_a_node_without_pods_says_nothing_of_their_families() -> None:
     texts = {"node-pods": json.dumps({"items": [pod("172.30.0.13", hostNetwork=True), pod()]})}
     with pytest.raises(UnreadableError, match="no Pod on the node"):
         found("overlay-pods-ipv4", texts)
+
+
+@pytest.mark.parametrize(
+    ("image", "backend", "conforms"),
+    [
+        ("quay.io/calico/node-windows:v3.29.1", "vxlan", True),
+        ("docker.io/calico/windows:v3.16.0", "windows-bgp", True),
+        ("calico/windows:v3.15.5", "vxlan", False),
+        ("calico/windows:v3.12.0", "none", True),
+    ],
+)
+def test_calico_carries_pods_since_3_16(image: str, backend: str, conforms: bool) -> None:
+    """Older releases are policy engines beside another plugin."""
+    agent = {
+        "metadata": {"name": "calico-node-windows"},
+        "spec": {"containers": [{"image": image}]},
+    }
+    texts = {"node-pods": json.dumps({"items": [agent]})}
+    assert found("calico-networking", texts, backend=backend).conforms is conforms
+
+
+def test_calico_without_a_known_backend_is_unreadable() -> None:
+    """Whether it carries Pods is then not known."""
+    with pytest.raises(UnreadableError, match="backend"):
+        found("calico-networking", {"node-pods": pods()})

@@ -21,8 +21,8 @@ from nettests.lab.controllers.service_proxy import ServiceProxy
 from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import NodeNetwork, Process
+from nettests.lab.node.cni_files import installed
 from nettests.lab.node.endpoint import answering
-from nettests.lab.node.flannel import flannel_files
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
@@ -101,8 +101,7 @@ class SystemPrograms:
         await _log(process, "main.go:212", f"CLI flags config: {' '.join(process.argv[1:])}")
         await _log(process, "kube.go:139", "Waiting 10m0s for node controller to sync")
         await _log(process, "main.go:433", f"Found network config - Backend type: {backend}")
-        if self.network.spec.os is OS.WINDOWS:
-            self.network.disk.files |= flannel_files(self.network.spec, self.profile)
+        self._install()
         async with self._running("flanneld"):
             return await _until_terminated(process)
 
@@ -116,7 +115,15 @@ class SystemPrograms:
         finally:
             processes.remove(name)
 
+    def _install(self) -> None:
+        """Leave the plugin's files on a Windows node, as its daemon does before all else."""
+        if self.network.spec.os is OS.WINDOWS:
+            left = installed(self.network.spec, self.profile)
+            self.network.disk.files |= left.files
+            self.network.disk.programs |= left.programs
+
     async def _azure_cns(self, process: Process) -> int:
+        self._install()
         await process.stderr(b"[Azure CNS] Service started successfully\n")
         return await _until_terminated(process)
 

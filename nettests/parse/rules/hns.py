@@ -26,6 +26,11 @@ PROTOCOLS = {6: "TCP", 17: "UDP"}
 MOST_BACKENDS = 64
 """Old builds take no more; whether more are programmed is another rule's matter."""
 SHOWN = 5
+GATEWAYS = {"l2bridge": 2, "overlay": 1}
+"""Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
+FIRST_VNI = 4096
+HYBRID_OVERLAY_VNI = 4097
+VXLAN_PORT = 4789
 
 Frontend = tuple[str, int, str]
 """Address (empty for a NodePort), port and protocol."""
@@ -119,6 +124,46 @@ def nat_unused(evidence: Evidence) -> Finding:
     return finding(not on_nat, found, "no pod on a network of type NAT")
 
 
+def pod_gateway(evidence: Evidence) -> Finding:
+    """Pods' gateway is the second address of their subnet with win-bridge, the first with win-overlay."""
+    driver, own = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
+    if driver not in GATEWAYS:
+        raise UnreadableError(f"the documents name no gateway of {driver} networks")
+    pods = dict(_pods(evidence))
+    found = {
+        pods[str(one.get("IPAddress"))]: str(one.get("GatewayAddress"))
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in pods
+    }
+    if not found:
+        raise UnreadableError("no pod of the pod network has an endpoint on the node")
+    due = {str(network[GATEWAYS[driver]]) for network in own}
+    wrong = [f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in due]
+    return finding(
+        not wrong,
+        _shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
+        f"{' or '.join(sorted(due))} as the gateway on {driver}",
+    )
+
+
+def overlay_network_id(evidence: Evidence) -> Finding:
+    """HNS carries overlays in VXLAN with a network id from 4096 on, to UDP port 4789."""
+    ids, ports = _vxlan(evidence)
+    return finding(
+        all(number >= FIRST_VNI for number in ids) and ports <= {VXLAN_PORT},
+        _vxlan_text(ids, ports),
+        f"a network id of {FIRST_VNI} or above, and port {VXLAN_PORT}",
+    )
+
+
+def hybrid_overlay_id(evidence: Evidence) -> Finding:
+    """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
+    ids, ports = _vxlan(evidence)
+    return finding(
+        HYBRID_OVERLAY_VNI in ids, _vxlan_text(ids, ports), f"network id {HYBRID_OVERLAY_VNI}"
+    )
+
+
 def load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer for every Service port with backends, and none for what is no Service."""
     there = set(_frontends(evidence.rows(POLICIES)))
@@ -168,6 +213,24 @@ def _network(evidence: Evidence) -> Object:
         if str(one.get("Name")).lower() == name.lower():
             return one
     raise UnreadableError(f"the node has no HNS network {name or '(kube-proxy is given none)'}")
+
+
+def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
+    """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
+    # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
+    #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
+    networks = [one for one in evidence.rows(NETWORKS) if str(one.get("Type")) == "Overlay"]
+    subnets = [subnet for one in networks for subnet in _listed(one.get("Subnets") or [])]
+    ids = {int(policy["VSID"]) for one in subnets for policy in policies_of(one, "VSID")}
+    if not ids:
+        raise UnreadableError("no HNS network of type Overlay shows a network id")
+    ports = {int(policy["Port"]) for one in networks for policy in policies_of(one, "VxlanPort")}
+    return ids, ports
+
+
+def _vxlan_text(ids: set[int], ports: set[int]) -> str:
+    told = f"network id {', '.join(map(str, sorted(ids)))}"
+    return f"{told}, port {', '.join(map(str, sorted(ports))) or 'not given'}"
 
 
 def _local(endpoints: Iterable[Object]) -> Iterator[Object]:

@@ -19,6 +19,8 @@ FIRST_CALICO = {
 }
 ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on Antrea serves all Services itself, and kube-proxy must not run."""
+CALICO_CARRIES = KubernetesVersion(3, 16)
+"""From this release on Calico carries Pods on Windows; before it was a policy engine alone."""
 
 
 def calico_build(evidence: Evidence) -> Finding:
@@ -28,6 +30,17 @@ def calico_build(evidence: Evidence) -> Finding:
     return finding(build >= needed, str(build), f"{needed} or later for Calico")
 
 
+def calico_networking(evidence: Evidence) -> Finding:
+    """Calico carries Pods itself only in releases that have networks on Windows."""
+    backend = evidence.fact("backend")
+    release = _release(evidence.items(PODS), "calico")
+    return finding(
+        backend == "none" or release >= CALICO_CARRIES,
+        f"Calico {release} with backend {backend}",
+        f"{CALICO_CARRIES} or later where Calico carries Pods itself",
+    )
+
+
 def antrea_alone(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea."""
     pods = evidence.items(PODS)
@@ -35,7 +48,7 @@ def antrea_alone(evidence: Evidence) -> Finding:
     demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
     if not proxies:
         return finding(True, "no Pod of kube-proxy", demand)  # noqa: FBT003
-    version = _antrea(pods)
+    version = _release(pods, "antrea")
     return finding(version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand)
 
 
@@ -51,7 +64,7 @@ def ipv4_address(evidence: Evidence) -> Finding:
 
 def pods_ipv4(evidence: Evidence) -> Finding:
     """Pods have IPv4 addresses only, as overlay networks and Calico leave it on Windows."""
-    addresses = list(_addresses(evidence.items(PODS)))
+    addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
         raise UnreadableError("no Pod on the node has an address of the Pod network")
     ipv6 = [str(address) for address in addresses if address.version == 6]
@@ -59,23 +72,26 @@ def pods_ipv4(evidence: Evidence) -> Finding:
     return finding(not ipv6, found, "no IPv6 address of a Pod: this network has no IPv6 on Windows")
 
 
-def _addresses(
+def pod_addresses(
     pods: list[Object],
 ) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """Yield the addresses of Pods that are in the Pod network."""
     for pod in pods:
         if not pod.get("spec", {}).get("hostNetwork"):
             for entry in pod.get("status", {}).get("podIPs") or []:
                 yield ipaddress.ip_address(entry["ip"])
 
 
-def _antrea(pods: list[Object]) -> KubernetesVersion:
+def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
+    """Return a plugin's release, as the image of one of its Pods on the node names it."""
     for pod in pods:
         for container in pod["spec"]["containers"]:
-            # sample: antrea/antrea-agent-windows:v2.2.0
-            found = re.search(r"/antrea[\w-]*:(v\d[\d.]*)", str(container.get("image", "")))
+            # samples: antrea/antrea-agent-windows:v2.2.0, quay.io/calico/node-windows:v3.29.1
+            image = str(container.get("image", ""))
+            found = re.search(rf"(?:^|/){plugin}[\w/-]*:(v\d[\d.]*)", image)
             if found:
                 return KubernetesVersion.parse(found[1])
-    raise UnreadableError("kube-proxy runs, and no image on the node tells Antrea's version")
+    raise UnreadableError(f"no image on the node tells the release of {plugin}")
 
 
 def _is_ip(address: Object) -> bool:

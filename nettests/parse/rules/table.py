@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import hns, kube_proxy, node, plugin, windows
+from nettests.parse.rules import cni, hns, kube_proxy, node, plugin, windows
 from nettests.parse.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
@@ -31,6 +31,7 @@ RULES: Mapping[str, Rule] = {
     "ipv4-address": Rule(readings=(node.NODE,), judge=plugin.ipv4_address),
     "overlay-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
     "calico-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
+    "calico-networking": Rule(readings=(kube_proxy.PODS,), judge=plugin.calico_networking),
     "hns-network": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network),
     "hns-network-type": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network_type),
     "hns-network-subnet": Rule(readings=(*_PROXY, hns.NETWORKS), judge=hns.hns_network_subnet),
@@ -41,6 +42,9 @@ RULES: Mapping[str, Rule] = {
     "nat-unused": Rule(
         readings=(kube_proxy.PODS, hns.NETWORKS, hns.ENDPOINTS), judge=hns.nat_unused
     ),
+    "pod-gateway": Rule(readings=(kube_proxy.PODS, hns.ENDPOINTS), judge=hns.pod_gateway),
+    "overlay-network-id": Rule(readings=(hns.NETWORKS,), judge=hns.overlay_network_id),
+    "hybrid-overlay-id": Rule(readings=(hns.NETWORKS,), judge=hns.hybrid_overlay_id),
     "load-balancers": Rule(
         readings=(hns.SERVICES, hns.SLICES, hns.POLICIES, hns.SERVICES_AFTER),
         judge=hns.load_balancers,
@@ -51,10 +55,13 @@ RULES: Mapping[str, Rule] = {
     "port-pools-left": Rule(readings=_PORTS, judge=windows.port_pools_left),
     "processes-running": Rule(readings=(windows.PROCESSES,), judge=windows.processes_running),
     "subnet-file": Rule(readings=(windows.SUBNET,), judge=windows.subnet_file),
-    "cni-network": Rule(readings=(*_PROXY, windows.CNI), judge=windows.cni_network),
-    "cni-exceptions": Rule(readings=(windows.CNI,), judge=windows.cni_exceptions),
-    "loopback-dsr-update": Rule(
-        readings=(node.NODE, windows.CNI), judge=windows.loopback_dsr_update
+    "cni-network": Rule(readings=(*_PROXY, cni.CNI), judge=windows.cni_network),
+    "cni-exceptions": Rule(readings=(cni.CNI,), judge=windows.cni_exceptions),
+    "loopback-dsr-update": Rule(readings=(node.NODE, cni.CNI), judge=windows.loopback_dsr_update),
+    "cni-routes": Rule(readings=(cni.CNI,), judge=windows.cni_routes),
+    "cni-version": Rule(readings=(cni.CNI, *cni.ABOUT.values()), judge=cni.cni_version),
+    "cni-ipam": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=cni.cni_ipam),
+    "win-bridge-pods-ipv4": Rule(
+        readings=(cni.CNI, kube_proxy.PODS), judge=cni.win_bridge_pods_ipv4
     ),
-    "cni-routes": Rule(readings=(windows.CNI,), judge=windows.cni_routes),
 }

@@ -6,11 +6,11 @@ tips", Microsoft's ``networkhealth.ps1`` and "Common problems", the samples of m
 """
 
 import ipaddress
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.parse.rules.cni import configurations
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.parse.rules.hns import exceptions_of, uncovered
 from nettests.parse.rules.kube_proxy import network_of
@@ -21,7 +21,6 @@ ADAPTERS = "ipconfig"
 DYNAMIC = "dynamic-ports"
 EXCLUDED = "excluded-ports"
 SUBNET = "flannel-subnet-file"
-CNI = "cni-configuration"
 PROCESSES = "processes"
 NODE_PORTS = range(30000, 32768)
 """The API server's default; another range is set by --service-node-port-range."""
@@ -118,7 +117,7 @@ def subnet_file(evidence: Evidence) -> Finding:
 
 def cni_network(evidence: Evidence) -> Finding:
     """The plugin attaches pods to the network that kube-proxy looks at."""
-    names = [str(one["name"]) for one in _configurations(evidence) if one.get("name")]
+    names = [str(one["name"]) for one in configurations(evidence) if one.get("name")]
     wanted = network_of(evidence)
     return finding(
         wanted.lower() in {name.lower() for name in names},
@@ -159,7 +158,7 @@ def cni_routes(evidence: Evidence) -> Finding:
 
 def loopback_dsr_update(evidence: Evidence) -> Finding:
     """The plugin's option loopbackDSR is an error where HNS has no DSR."""
-    given = any(one.get("loopbackDSR") for one in _objects(_configurations(evidence)))
+    given = any(one.get("loopbackDSR") for one in _objects(configurations(evidence)))
     build = build_of(evidence)
     return finding(
         not given or build >= FIRST_DSR,
@@ -183,25 +182,9 @@ def _excluded(evidence: Evidence) -> list[range]:
     return [range(int(first), int(last) + 1) for first, last in rows]
 
 
-def _configurations(evidence: Evidence) -> list[Object]:
-    """Return the CNI configurations, printed one after the other."""
-    text, decoder = evidence.text(CNI).replace("\r", ""), json.JSONDecoder()
-    found: list[Object] = []
-    position = 0
-    while start := re.compile(r"\S").search(text, position):
-        try:
-            value, position = decoder.raw_decode(text, start.start())
-        except ValueError as error:
-            raise UnreadableError("a CNI configuration on the node is no JSON") from error
-        found += [value] if isinstance(value, dict) else []
-    if not found:
-        raise UnreadableError("there is no CNI configuration in the folders that were read")
-    return found
-
-
 def _policies(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
     """Yield the policies of these types, wherever a configuration holds them."""
-    for one in _objects(_configurations(evidence)):
+    for one in _objects(configurations(evidence)):
         if str(one.get("Type", "")).lower() in kinds:
             yield one.get("Settings") or one
 

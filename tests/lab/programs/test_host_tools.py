@@ -132,6 +132,18 @@ def test_type_prints_files_and_names_them_apart() -> None:
     assert "cannot find the file" in err
 
 
+def test_a_plugin_called_with_nothing_prints_what_it_is() -> None:
+    """To standard error, or where that is led; a path without a plugin is an error."""
+    node = Node(
+        disk=Disk(programs={"C:\\opt\\cni\\bin\\win-bridge.exe": "CNI win-bridge plugin\n"})
+    )
+    path = "C:\\opt\\cni\\bin\\win-bridge.exe"
+    assert finish(node, ["cmd.exe", "/c", path]) == (0, "", "CNI win-bridge plugin\r\n")
+    assert finish(node, ["cmd.exe", "/c", path, "2>&1"]) == (0, "CNI win-bridge plugin\r\n", "")
+    code, out, _ = finish(node, ["cmd.exe", "/c", path.replace("bridge", "overlay"), "2>&1"])
+    assert (code, "cannot find the path" in out) == (1, True)
+
+
 def test_tasklist_shows_the_processes_of_the_node() -> None:
     """One line each, quoted and with commas."""
     node = Node(disk=Disk(processes=["kubelet", "flanneld"]))

@@ -1,4 +1,4 @@
-"""``cmd /c type FILE …`` and ``tasklist``: files and processes that the node's components left."""
+"""``cmd /c type FILE …``, CNI plugins and ``tasklist``: what the node's components left on it."""
 
 import fnmatch
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.terminal import err, out
 
+_NO_PATH = "The system cannot find the path specified.\n"
 _NOT_FOUND = "The system cannot find the file specified.\n"
 _FIRST_PROCESS = 2804
 
@@ -26,6 +27,15 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
             await err(process, _NOT_FOUND)
             code = 1
     return code
+
+
+async def print_about(process: Process, path: str, words: Sequence[str]) -> int:
+    """Call a CNI plugin with nothing: it prints what it is, to standard error unless that is led over."""
+    known = {name.lower(): text for name, text in _disk(process).programs.items()}
+    write = out if list(words) == ["2>&1"] else err
+    text = known.get(path.replace("/", "\\").lower())
+    await write(process, _NO_PATH if text is None else text)
+    return 1 if text is None else 0
 
 
 async def tasklist(process: Process, words: Sequence[str]) -> int:

@@ -1,0 +1,109 @@
+"""The files and plugins that network plugins' daemons leave on a Windows node. Pure.
+
+Flannel's ``subnet.env`` is the node's lease; a CNI configuration is what the plugin is called with
+(sig-windows-tools' Flannel image, Azure CNI's conflist). The switch is built from the same profile and does not
+read them.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+from nettests.lab.client import Json
+from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
+
+SUBNET_FILE = "C:\\run\\flannel\\subnet.env"
+FLANNEL_FILE = "C:\\etc\\cni\\net.d\\10-flannel.conf"
+AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
+PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
+_RELEASE = "v1.5.1"
+_VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
+_MTU, _OVERLAY_MTU = 1500, 1450
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What a daemon installs: files by path, plugins by path with what they print of themselves."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
+
+
+def installed(spec: NodeSpec, profile: Profile) -> Installed:
+    """Return what the plugin's daemon leaves on a Windows node."""
+    match profile.cni.plugin:
+        case Plugin.FLANNEL:
+            text = _text(_flannel(spec, profile))
+            files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
+            return Installed(files=files, programs=_reference_plugins())
+        case Plugin.AZURE:
+            return Installed(files={AZURE_FILE: _text(_azure(profile))})
+    return Installed()
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _reference_plugins() -> dict[str, str]:
+    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``."""
+    return {
+        f"{PLUGIN_FOLDER}\\{name}.exe": (
+            f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"
+        )
+        for name in ("win-bridge", "win-overlay", "host-local")
+    }
+
+
+def _subnet(spec: NodeSpec, profile: Profile) -> str:
+    lines = (
+        f"FLANNEL_NETWORK={profile.cluster_cidr}",
+        f"FLANNEL_SUBNET={spec.pod_cidr[1]}/{spec.pod_cidr.prefixlen}",
+        f"FLANNEL_MTU={_OVERLAY_MTU if profile.cni.driver is Driver.OVERLAY else _MTU}",
+        "FLANNEL_IPMASQ=true",
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _flannel(spec: NodeSpec, profile: Profile) -> Json:
+    overlay = profile.cni.driver is Driver.OVERLAY
+    exceptions = [str(profile.cluster_cidr), str(profile.service_cidr)]
+    routes = [str(profile.service_cidr)]
+    if not overlay:
+        exceptions.append(str(profile.node_network))
+        routes.append(f"{spec.address}/32")
+    return {
+        "cniVersion": "0.3.0",
+        "name": f"flannel.{profile.cni.vni}" if overlay else "cbr0",
+        "type": "flannel",
+        "capabilities": {"portMappings": True, "dns": True},
+        "delegate": {
+            "type": "win-overlay" if overlay else "win-bridge",
+            "loopbackDSR": profile.cni.loopback_dsr,
+            "policies": [_outbound_nat(exceptions), *map(_route, routes)],
+        },
+    }
+
+
+def _azure(profile: Profile) -> Json:
+    exceptions = [str(profile.cluster_cidr), str(profile.service_cidr)]
+    network = {
+        "type": "azure-vnet",
+        "mode": "bridge",
+        "bridge": "azure0",
+        "capabilities": {"portMappings": True, "dns": True},
+        "ipam": {"type": "azure-vnet-ipam"},
+        "AdditionalArgs": [_outbound_nat(exceptions), _route(str(profile.service_cidr))],
+    }
+    return {"cniVersion": "0.3.0", "name": "azure", "adapterName": "", "plugins": [network]}
+
+
+def _outbound_nat(exceptions: list[str]) -> Json:
+    return _policy({"Type": "OutBoundNAT", "ExceptionList": exceptions})
+
+
+def _route(prefix: str) -> Json:
+    return _policy({"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True})
+
+
+def _policy(value: Json) -> Json:
+    return {"Name": "EndpointPolicy", "Value": value}
