@@ -1,4 +1,4 @@
-"""The command line: ``nettests run | plan | discover | explain | rejudge | catalogue | lint | lab``.
+"""The command line: ``nettests run | plan | discover | explain | rejudge | catalogue | lint | gc | lab``.
 
 Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
 """
@@ -9,6 +9,7 @@ from nettests import __version__
 from nettests.cli.catalogue import catalogue, lint
 from nettests.cli.errors import Commands
 from nettests.cli.explain import explain
+from nettests.cli.gc import gc
 from nettests.cli.inspect import discover, plan
 from nettests.cli.lab import lab
 from nettests.cli.rejudge import rejudge
@@ -27,5 +28,5 @@ def main() -> None:
     """
 
 
-for command in (run, plan, discover, explain, rejudge, catalogue, lint, lab):
+for command in (run, plan, discover, explain, rejudge, catalogue, lint, gc, lab):
     main.add_command(command)

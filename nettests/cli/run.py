@@ -33,6 +33,10 @@ _OWN_PYTEST = (
     help="Where reports go.",
 )
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
+@click.option(
+    "--keep", is_flag=True, help="Leave the objects standing; says how to inspect and remove them."
+)
+@click.option("--keep-on-failure", is_flag=True, help="The same when the run ends with 1 or 6.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -40,6 +44,8 @@ def run(
     asked: Asked,
     report_dir: Path,
     workers: str | None,
+    keep: bool,
+    keep_on_failure: bool,
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
@@ -55,6 +61,8 @@ def run(
         f"--report-dir={report_dir}",
         *_passed_on(asked),
         *([f"-n{workers}"] if workers else []),
+        *(["--keep-on-failure"] if keep_on_failure else []),
+        *(["--keep"] if keep else []),
         *([] if _installed() else ["-pnettests.plugin"]),
         *(str(path) for path in asked.suites),
         *pytest_args,

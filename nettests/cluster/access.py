@@ -16,6 +16,7 @@ from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
+from nettests.cluster.ownership import Ownership
 from nettests.cluster.wait import events_of, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
@@ -37,12 +38,16 @@ class Access:
     """One cluster as a run uses it; safe for threads."""
 
     connection: Connection
+    ownership: Ownership | None = None
+    """Whose what is created is; without it nothing can be created."""
     _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def create(self, item: Object) -> Object:
-        """Create an object and return it as stored."""
-        return create(self.connection, item)
+        """Create an object with the run's marks and return it as stored."""
+        if self.ownership is None:
+            raise ValueError("objects are created by a run, which marks them")
+        return create(self.connection, self.ownership.marked(item))
 
     def dry_run(self, item: Object) -> tuple[int, str]:
         """Ask for an object to be created without being stored; return status and body as they come."""

@@ -1,57 +1,43 @@
 """Create and delete the objects of a run; delete only what carries its label.
 
-All of a run's objects stand in one namespace that the run creates, so that whatever happens to the
-harness, one label finds and one deletion removes everything. Waiting is ``wait``'s work.
+A run's objects stand in one namespace: its own, which one deletion removes, or one of others, from which
+they are taken one by one. What lacks one of our marks is never deleted. Waiting for pods is ``wait``'s work.
 """
 
-import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from nettests.cluster.connection import Answer, ApiError, Connection
+from nettests.cluster.ownership import RUN_LABEL, Ownership, run_of
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
 
-RUN_LABEL = "nettests.dev/run"
-OWNER_LABEL = "nettests.dev/owner"
-EXPIRES_LABEL = "nettests.dev/expires"
 POLL_SECONDS = 0.2
 ACCOUNT_SECONDS = 15.0
 
-_PLURALS = {"Pod": "pods", "Service": "services"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ownership:
-    """Who made an object, for which run, and when anybody may remove it (seconds since 1970)."""
-
-    run: str
-    owner: str
-    expires: int
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The labels that every object of the run carries."""
-        return {
-            RUN_LABEL: self.run,
-            OWNER_LABEL: label_value(self.owner),
-            EXPIRES_LABEL: str(self.expires),
-        }
-
-
-def label_value(text: str) -> str:
-    """Return ``text`` as a valid label value: other characters become dashes, 63 at most."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:63].strip("-_.")
+COLLECTIONS: Mapping[str, tuple[str, str]] = {
+    "Pod": ("/api/v1", "pods"),
+    "Service": ("/api/v1", "services"),
+    "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
+}
+"""The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,
+in this order: the Lease goes last, because it says that the run lives."""
 
 
 def path_of(item: Object) -> str:
     """Return the collection that an object is created in."""
     if item["kind"] == "Namespace":
         return "/api/v1/namespaces"
-    return f"/api/v1/namespaces/{item['metadata']['namespace']}/{_PLURALS[item['kind']]}"
+    return collection(item["kind"], item["metadata"]["namespace"])
+
+
+def collection(kind: str, namespace: str | None = None) -> str:
+    """Return the path of all objects of a kind, in one namespace or in all."""
+    prefix, plural = COLLECTIONS[kind]
+    return f"{prefix}/namespaces/{namespace}/{plural}" if namespace else f"{prefix}/{plural}"
 
 
 def create(connection: Connection, item: Object) -> Object:
@@ -62,7 +48,7 @@ def create(connection: Connection, item: Object) -> Object:
         if error.status != 409 or error.reason != "AlreadyExists":
             raise
         existing = connection.get(f"{path_of(item)}/{item['metadata']['name']}")
-        if _labels(existing).get(RUN_LABEL) == _labels(item).get(RUN_LABEL):
+        if run_of(existing) == run_of(item):
             return existing
         raise
 
@@ -95,25 +81,60 @@ def dry_run(connection: Connection, item: Object) -> Answer:
         time.sleep(POLL_SECONDS)
 
 
-def namespaces_of(connection: Connection, run: str) -> list[str]:
-    """Return the namespaces that carry the run's label."""
-    listed = connection.items("/api/v1/namespaces", labelSelector=f"{RUN_LABEL}={run}")
-    return [item["metadata"]["name"] for item in listed]
+def owned_namespaces(connection: Connection, run: str | None = None) -> list[Object]:
+    """Return the namespaces that carry all marks of a run (of any run by default)."""
+    return _owned(connection, "/api/v1/namespaces", run)
 
 
-def delete_run(connection: Connection, run: str, *, wait: float) -> None:
-    """Delete the run's namespaces and wait until they are gone; nothing else is touched."""
-    for name in namespaces_of(connection, run):
-        connection.delete(f"/api/v1/namespaces/{name}")
-    deadline = time.monotonic() + wait
-    while left := namespaces_of(connection, run):
+def owned_objects(
+    connection: Connection, kind: str, run: str | None = None, namespace: str | None = None
+) -> list[Object]:
+    """Return the objects of a kind that carry all marks of a run, in one namespace or in all."""
+    found = _owned(connection, collection(kind, namespace), run)
+    return [{"kind": kind, **item} for item in found]
+
+
+def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
+    selector = RUN_LABEL if run is None else f"{RUN_LABEL}={run}"
+    return [
+        item
+        for item in connection.items(path, labelSelector=selector)
+        if Ownership.of(item) is not None
+    ]
+
+
+def delete_object(connection: Connection, item: Object) -> None:
+    """Delete the very object that was looked at, by its uid; one that is gone already is no error."""
+    meta = item["metadata"]
+    try:
+        connection.delete(f"{path_of(item)}/{meta['name']}", uid=meta["uid"])
+    except ApiError as error:
+        if error.status != 409:  # another object of that name: not the one that was looked at
+            raise
+
+
+def delete_run(
+    connection: Connection, run: str, *, wait: float, namespace: str | None = None
+) -> None:
+    """Delete the run's namespaces, or its objects in a ``namespace`` of others, and wait for their end."""
+    if namespace is None:
+        for item in owned_namespaces(connection, run):
+            delete_object(connection, {"kind": "Namespace", **item})
+        _wait_gone(partial(owned_namespaces, connection, run), "namespace", wait)
+        return
+    for kind in COLLECTIONS:
+        for item in owned_objects(connection, kind, run, namespace):
+            delete_object(connection, item)
+        _wait_gone(partial(owned_objects, connection, kind, run, namespace), kind.lower(), wait)
+
+
+def _wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while items := left():
         if time.monotonic() > deadline:
+            names = ", ".join(item["metadata"]["name"] for item in items)
             raise ClusterError(
-                f"namespace {', '.join(left)} is still terminating after {wait:.0f} s",
-                hint="it goes by itself; `kubectl describe namespace` says what holds it",
+                f"{what} {names} is still terminating after {seconds:.0f} s",
+                hint=f"it goes by itself; `kubectl describe {what}` says what holds it",
             )
         time.sleep(POLL_SECONDS)
-
-
-def _labels(item: Object) -> Mapping[str, str]:
-    return item["metadata"].get("labels") or {}

@@ -123,10 +123,11 @@ class Connection:
         """Create an object; a repeat after a lost answer may raise 409 (the caller knows its own)."""
         return self._object(self.request("POST", path, body=body))
 
-    def delete(self, path: str, **query: str | int | bool) -> None:
-        """Delete an object; one that is gone already is no error."""
+    def delete(self, path: str, *, uid: str | None = None) -> None:
+        """Delete an object, only that of ``uid`` if one is given; one that is gone is no error."""
+        body = {"preconditions": {"uid": uid}} if uid else None
         try:
-            self.request("DELETE", path, query=query)
+            self.request("DELETE", path, body=body)
         except ApiError as error:
             if error.status != 404:
                 raise

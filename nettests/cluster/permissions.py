@@ -34,6 +34,8 @@ NEEDED = (
     Permission(verb="list", resource="pods"),
     Permission(verb="watch", resource="pods"),
     Permission(verb="create", resource="services"),
+    Permission(verb="create", resource="leases", group="coordination.k8s.io"),
+    Permission(verb="update", resource="leases", group="coordination.k8s.io"),
     Permission(verb="create", resource="pods/exec"),
     Permission(verb="create", resource="pods/portforward", required=False),
     Permission(verb="get", resource="pods/proxy", required=False),

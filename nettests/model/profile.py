@@ -38,6 +38,8 @@ class Timing:
     """One process in a container, from start to exit code."""
     clean_up: float = 30
     """Waiting for the run's namespace to go."""
+    lease: float = 30
+    """A run that does not renew its Lease for so long is dead; it renews three times as often."""
     successes: int = 3
     """A positive result needs so many in a row."""
     failures: int = 2

@@ -108,6 +108,7 @@ class Controller:
         self.options = replace(self.options, enabled=enabled)
         if self.config.option.lab is not None:
             options.refuse_path_as_profile(self.config)
+            options.refuse_keeping_in_a_lab(self.config)
             self.reporter.stage("lab up")
             up = self._closing.enter_context(lab(self.config.option.lab))
             self.options = replace(
@@ -215,8 +216,10 @@ class Controller:
             run.finish(exit_code=code, counts=counts)
         finally:
             show(self.reporter, write_documents(run.directory), run.directory)
-            if run.left_behind:
-                self.reporter.say(f"left behind: {run.left_behind}", style="bold red")
+            if run.holding.left_behind:
+                self.reporter.say(f"left behind: {run.holding.left_behind}", style="bold red")
+            if run.holding.kept:
+                self.reporter.say(f"kept: {run.holding.kept}")
         return code
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:

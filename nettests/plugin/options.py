@@ -9,7 +9,7 @@ import pytest
 
 from nettests.errors import NettestsError, PlanError
 from nettests.resources import suites_path
-from nettests.session.options import RunOptions
+from nettests.session.options import Keep, RunOptions
 
 WORKER_KEY = "nettests"
 """The key under which the controller hands a worker its facts."""
@@ -58,6 +58,20 @@ def add(parser: pytest.Parser) -> None:
         help="ask checks of these classes too: costly, exposed, disruptive (repeatable)",
     )
     group.addoption(
+        "--keep",
+        action="store_const",
+        const=Keep.ALWAYS,
+        default=Keep.NEVER,
+        help="leave the run's objects standing, and say how to look at and remove them",
+    )
+    group.addoption(
+        "--keep-on-failure",
+        dest="keep",
+        action="store_const",
+        const=Keep.ON_FAILURE,
+        help="the same for a run that ends with fail, lifted, flaky or unknown",
+    )
+    group.addoption(
         "--nettests-output",
         choices=("pytest", "own", "quiet"),
         default="pytest",
@@ -91,6 +105,15 @@ def refuse_path_as_profile(config: pytest.Config) -> None:
         )
 
 
+def refuse_keeping_in_a_lab(config: pytest.Config) -> None:
+    """Refuse to keep objects of a cluster that goes with the run."""
+    if config.option.keep is not Keep.NEVER:
+        raise PlanError(
+            "--lab takes its cluster down, and all objects with it: nothing can be kept",
+            hint="nettests lab up, and run on its kubeconfig",
+        )
+
+
 def suites(config: pytest.Config) -> tuple[Path, ...]:
     """Return the files and folders that pytest was told to collect, without ``::`` parts."""
     told = (argument.partition("::")[0] for argument in config.args)
@@ -109,6 +132,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         cluster_profile=_path(option.cluster_profile),
         report_dir=Path(option.report_dir),
         manifests=tuple(Path(path) for path in option.limitations),
+        keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),
         argv=tuple(str(argument) for argument in config.invocation_params.args),
     )

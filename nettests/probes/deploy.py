@@ -37,14 +37,16 @@ def deploy(
     namespace: str,
     labels: Mapping[str, str],
     profile: ClusterProfile,
+    on_namespace: Callable[[], None],
     on_progress: Callable[[int, int], None],
 ) -> Deployment:
     """Create what ``plan`` needs in ``namespace`` and wait for it; ``DeployError`` if nothing stands.
 
-    ``on_progress`` hears how many of how many pods are settled.
+    ``on_namespace`` is called when the namespace stands and nothing is in it; ``on_progress`` hears how many of how many pods are settled.
     """
     blank = objects.Blank(namespace=namespace, labels=labels, image=profile.image)
     cluster.create(objects.namespace(blank))
+    on_namespace()
     wanted = [*objects.services(plan, facts, blank), *objects.pods(plan, facts, blank)]
     created, problems = _create_all(cluster, wanted)
     purposes = {pod.name: pod.purpose for pod in plan.pods}

@@ -1,36 +1,41 @@
-"""Remove what a run created, found by its label, and nothing else.
+"""Who a run is, and the removal of what it created, found by its marks, and of nothing else.
 
 The last stage of a run, and all that a run killed half-way needs: no state file is read.
 """
 
 import getpass
 import socket
-import time
+from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
-from nettests.cluster.apply import Ownership, delete_run
+from nettests.cluster.apply import delete_run
+from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 
-EXPIRES_AFTER = 6 * 3600
-"""Seconds after which anybody may remove what a run left behind."""
+EXPIRES_AFTER = timedelta(hours=6)
+"""After so long no run lives, and what was kept is removed by whoever collects leftovers."""
 
 
 def ownership(run_id: str) -> Ownership:
-    """Return the labels of a run that starts now."""
+    """Return the marks of a run that starts now."""
     try:
         owner = f"{getpass.getuser()}.{socket.gethostname()}"
     except (KeyError, OSError):  # an identity without a name, as in a container
         owner = socket.gethostname()
-    return Ownership(run=run_id, owner=owner, expires=int(time.time()) + EXPIRES_AFTER)
+    now = datetime.now(UTC).replace(microsecond=0)
+    return Ownership(run=run_id, owner=owner, created=now, expires=now + EXPIRES_AFTER)
 
 
-def clean_up(connection: Connection, run_id: str, *, wait: float) -> str:
-    """Delete the run's objects; return what is left and how to remove it, or nothing."""
+def clean_up(
+    connection: Connection, run_id: str, *, wait: float, namespace: str | None = None
+) -> str:
+    """Delete the run's objects; return what is left and how to remove it, or nothing.
+
+    ``namespace`` is the one of others that the run used instead of its own.
+    """
     try:
-        delete_run(connection, run_id, wait=wait)
+        delete_run(connection, run_id, wait=wait, namespace=namespace)
     except ClusterError as error:
-        return (
-            f"{error.message}; remove it with: kubectl delete namespace -l "
-            f"nettests.dev/run={run_id}"
-        )
+        where = f" --namespace {namespace}" if namespace else ""
+        return f"{error.message}; remove it with: nettests gc --run {run_id}{where} --yes"
     return ""

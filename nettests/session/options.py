@@ -4,9 +4,18 @@ Made by the command line or by pytest options; read by every stage. Nothing here
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from nettests.model.words import CheckClass
+
+
+class Keep(Enum):
+    """Whether a run leaves its objects standing."""
+
+    NEVER = "never"
+    ON_FAILURE = "on-failure"
+    ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +23,8 @@ class RunOptions:
     """What a user asks for.
 
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
-    ``enabled`` are the classes of checks that are asked besides ``default``; ``suites`` and ``argv``
-    are only recorded.
+    ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether objects
+    stay; ``suites`` and ``argv`` are only recorded.
     """
 
     kubeconfig: Path | None = None
@@ -24,6 +33,7 @@ class RunOptions:
     report_dir: Path = Path("reports")
     manifests: tuple[Path, ...] = ()
     enabled: frozenset[CheckClass] = frozenset()
+    keep: Keep = Keep.NEVER
     suites: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
 

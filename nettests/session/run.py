@@ -16,7 +16,6 @@ from tempfile import TemporaryFile
 
 from nettests import __version__, probes
 from nettests.cluster import Connection, connect
-from nettests.cluster.access import Access
 from nettests.cluster.discover import discover
 from nettests.cluster.permissions import require
 from nettests.cluster.profile import read_profile
@@ -25,11 +24,13 @@ from nettests.model.check import Plan
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
 from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
-from nettests.session.cleanup import clean_up, ownership
+from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.options import Progress, RunOptions
 
 JOURNAL = "journal.jsonl"
+INTERRUPTED = 2
+"""pytest's exit code of a run that was broken off."""
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
 
@@ -114,10 +115,13 @@ class Run:
         self._progress = Progress(stage="prepared")
         self._began = time.monotonic()
         self._stopped = threading.Event()
-        self._touched = False
-        self._clean = False
-        self.left_behind = ""
-        """What clean-up could not remove, and how to remove it; empty when everything is gone."""
+        self.holding = Holding(
+            connection=prepared.connection,
+            run_id=self.run_id,
+            namespace=f"nettests-{self.run_id}",
+            timing=prepared.profile.timing,
+            keep=prepared.options.keep,
+        )
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         _link_latest(self.directory)
@@ -152,19 +156,21 @@ class Run:
         )
         self._thread.start()
 
-    def stop(self) -> None:
-        """Stop observing and remove every object of this run; may be called twice, from anywhere."""
+    def stop(self, exit_code: int = INTERRUPTED) -> None:
+        """Stop observing and remove what this run created, unless it is kept.
+
+        May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
+        """
         self._stopped.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
         with self._lock:
-            if self._touched and not self._clean:
-                self._clean_up()
+            self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
         """Stop, write the ``end`` record and close the journal."""
         try:
-            self.stop()
+            self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
             self.journal.end(exit_code=exit_code, counts=counts)
             self.journal.close()
@@ -187,15 +193,12 @@ class Run:
             for check in self._left(plan):
                 self.journal.done(check, distrust=reason)
             with self._lock:  # the last to create anything is the last to remove
-                if self._touched:
-                    self._clean_up()
+                self._end_holding(None)
 
     def _observe(self, plan: Plan) -> None:
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
-        access = Access(self.prepared.connection)
-        namespace = f"nettests-{self.run_id}"
-        self._touched = True
-        labels = ownership(self.run_id).labels
+        access, marks = self.holding.begin()
+        namespace, labels = self.holding.namespace, marks.labels
         deployment = probes.deploy(
             access,
             plan,
@@ -203,6 +206,7 @@ class Run:
             namespace=namespace,
             labels=labels,
             profile=profile,
+            on_namespace=lambda: self.holding.guard(marks, self._lost),
             on_progress=self._deploying,
         )
         for remark in deployment.remarks:
@@ -241,14 +245,21 @@ class Run:
     def _left(self, plan: Plan) -> list[str]:
         return [check.id for check in plan.checks if check.id not in self.journal.finished]
 
-    def _clean_up(self) -> None:
-        self._tell("clean up")
-        self.left_behind = clean_up(
-            self.prepared.connection, self.run_id, wait=self.prepared.profile.timing.clean_up
-        )
-        self._clean = not self.left_behind
-        if self.left_behind:
-            self.journal.event(f"clean-up: {self.left_behind}")
+    def _lost(self, why: str) -> None:
+        """Ask no further: the namespace is another run's now."""
+        self.journal.event(f"the run was stopped: {why}")
+        self._stopped.set()
+
+    def _end_holding(self, exit_code: int | None) -> None:
+        """Remove or keep what was created; before the exit code is known only what goes in any case."""
+        holding = self.holding
+        if holding.touched and not holding.gone and not holding.kept:
+            self._tell("clean up")
+        holding.end(exit_code)
+        if holding.left_behind:
+            self.journal.event(f"clean-up: {holding.left_behind}")
+        elif holding.kept:
+            self.journal.event(holding.kept)
 
     def _tell(self, stage: str, done: int = 0, total: int = 0) -> None:
         self._progress = Progress(stage=stage, done=done, total=total)

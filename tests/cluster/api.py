@@ -98,7 +98,7 @@ def serving(
                 self.wfile.flush()
             self.wfile.write(b"0\r\n\r\n")
 
-        do_GET = do_POST = do_DELETE = do_PATCH = _serve  # noqa: N815 - the library's names
+        do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = _serve  # noqa: N815 - the library's names
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Stay silent."""

@@ -1,44 +1,29 @@
 """Creating and deleting: labels of ownership, repeats, and never anybody else's objects."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nettests.cluster import ApiError, connect
 from nettests.cluster import apply as module
-from nettests.cluster.apply import Ownership, create, delete_run, label_value
+from nettests.cluster.apply import create, delete_run
+from nettests.cluster.ownership import Ownership
 from nettests.cluster.permissions import NEEDED, denied, require
 from nettests.errors import ClusterError
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
-LABELS = Ownership(run="r1", owner="me.here", expires=1_795_000_000).labels
-POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "labels": LABELS}}
+BORN = datetime(2026, 11, 21, 22, 20, tzinfo=UTC)
+OURS = Ownership(run="r1", owner="me.here", created=BORN, expires=BORN + timedelta(hours=6))
+POD = OURS.marked({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}})
+NAMESPACE = OURS.marked({"metadata": {"name": "nettests-r1", "uid": "u1"}})
 TAKEN = status(409, "AlreadyExists", 'pods "p" already exists')
 
 
 def version(request: Request) -> Reply | None:
     """Answer /version only."""
     return Reply(body={"gitVersion": "v1.29.4"}) if request.path == "/version" else None
-
-
-def test_ownership_is_labels() -> None:
-    """Run, owner and expiry are labels, so that one selector finds everything."""
-    assert LABELS == {
-        "nettests.dev/run": "r1",
-        "nettests.dev/owner": "me.here",
-        "nettests.dev/expires": "1795000000",
-    }
-
-
-@given(st.text(max_size=200))
-def test_any_text_becomes_a_valid_label_value(text: str) -> None:
-    """A label value has at most 63 characters and begins and ends with a letter or digit."""
-    value = label_value(text)
-    assert len(value) <= 63
-    assert value == "" or (value[0].isascii() and value[0].isalnum() and value[-1].isalnum())
 
 
 def test_a_repeated_create_of_the_same_run_is_the_object(tmp_path: Path) -> None:
@@ -75,8 +60,9 @@ def test_a_pod_waits_for_the_default_account(tmp_path: Path) -> None:
 
 
 def test_deletion_asks_for_the_label_and_deletes_nothing_else(tmp_path: Path) -> None:
-    """Only namespaces that the label selector lists are deleted, and they are waited for."""
-    listed = [[{"metadata": {"name": "nettests-r1"}}], [{"metadata": {"name": "nettests-r1"}}], []]
+    """Only listed namespaces with all our marks are deleted, by uid; they are waited for."""
+    theirs = {"metadata": {"name": "production", "uid": "u2", "labels": OURS.labels}}
+    listed = [[NAMESPACE, theirs], [NAMESPACE, theirs], [theirs]]
 
     def answer(request: Request) -> Reply:
         if request.method == "DELETE":
@@ -87,9 +73,9 @@ def test_deletion_asks_for_the_label_and_deletes_nothing_else(tmp_path: Path) ->
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         delete_run(connection, "r1", wait=5)
         asked = [request for request in api.requests if request.path != "/version"]
-    assert [request.path for request in asked if request.method == "DELETE"] == [
-        "/api/v1/namespaces/nettests-r1"
-    ]
+    (deletion,) = [request for request in asked if request.method == "DELETE"]
+    assert deletion.path == "/api/v1/namespaces/nettests-r1"
+    assert deletion.body == {"preconditions": {"uid": "u1"}}
     lists = [unquote(request.path) for request in asked if request.method == "GET"]
     assert all("labelSelector=nettests.dev/run=r1" in path for path in lists)
 
@@ -97,9 +83,8 @@ def test_deletion_asks_for_the_label_and_deletes_nothing_else(tmp_path: Path) ->
 def test_a_namespace_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finalizer may hold a namespace: the error names it instead of waiting for ever."""
     monkeypatch.setattr(module, "POLL_SECONDS", 0.001)
-    items = [{"metadata": {"name": "nettests-r1"}}]
     with serving(
-        lambda request: version(request) or Reply(body={"metadata": {}, "items": items})
+        lambda request: version(request) or Reply(body={"metadata": {}, "items": [NAMESPACE]})
     ) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         with pytest.raises(ClusterError, match="nettests-r1 is still terminating"):

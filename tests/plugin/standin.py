@@ -9,7 +9,7 @@ words of ``ANSWERS``; where nothing is said a check is answered as it is expecte
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -22,6 +22,8 @@ from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
 from nettests.session.blueprint import blueprint
+from nettests.session.holding import Holding
+from nettests.session.journal import Journal
 from nettests.session.options import RunOptions
 from nettests.session.run import Prepared, Run, new_run_id
 from tests.plan.clusters import mixed, without
@@ -70,11 +72,30 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     )
 
 
+@dataclass(slots=True, kw_only=True)
+class NothingHeld(Holding):
+    """Removes nothing and says so."""
+
+    journal: Journal
+
+    def _remove(self) -> None:
+        self.gone = True
+        self.journal.event("everything was removed")
+
+
 class CannedRun(Run):
     """A run whose observation writes canned answers."""
 
     def _observe(self, plan: Plan) -> None:
-        self._touched = True
+        self.holding = NothingHeld(
+            connection=self.prepared.connection,
+            run_id=self.run_id,
+            namespace="nettests-stated",
+            timing=self.prepared.profile.timing,
+            keep=self.prepared.options.keep,
+            journal=self.journal,
+            touched=True,
+        )
         answers: dict[str, str] = json.loads(os.environ.get("NETTESTS_ANSWERS", "{}"))
         for number, check in enumerate(plan.checks):
             word = next((w for part, w in answers.items() if part in check.id), "")
@@ -101,10 +122,6 @@ class CannedRun(Run):
             for raw in _raws(check, control.ask, f"control:{control.proves}", works):
                 self.journal.raw(raw)
         self.journal.done(check.id)
-
-    def _clean_up(self) -> None:
-        self._clean = True
-        self.journal.event("everything was removed")
 
 
 def _works(ask: Ask) -> Outcome:

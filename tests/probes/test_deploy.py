@@ -39,6 +39,8 @@ class Cluster:
         self.unknown: dict[str, frozenset[str]] = {}
         self.unreadable = ""
         self.asked_for: list[Mapping[str, frozenset[str]]] = []
+        self.guarded: list[int] = []
+        """How many objects there were when the namespace was there to be held."""
 
     def create(self, item: Object) -> Object:
         """Complete an object as the API server does."""
@@ -115,6 +117,7 @@ def deploy_on(cluster: Cluster) -> Deployment:
         namespace="nettests-r",
         labels={"nettests.dev/run": "r"},
         profile=ClusterProfile(),
+        on_namespace=lambda: cluster.guarded.append(len(cluster.created)),
         on_progress=lambda *_: None,
     )
 
@@ -128,6 +131,7 @@ def test_everything_stands(cluster: Cluster) -> None:
     assert str(service.addresses[0]) == "10.96.1.1"
     assert service.node_ports == {"hostname": 30080, "clientip": 30081, "udp": 30082}
     assert next(iter(cluster.created)) == "nettests-r"
+    assert cluster.guarded == [1]
 
 
 def test_a_pod_that_fails_is_a_problem_and_the_others_stand(cluster: Cluster) -> None:

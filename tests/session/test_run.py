@@ -30,8 +30,20 @@ class Cluster:
 
     def __init__(self) -> None:
         self.denied: set[str] = set()
-        self.namespaces: list[str] = []
+        self.made: dict[str, Any] = {}
+        self.lease: Any = None
         self.create_pods: Callable[[Request], Reply] = lambda _: status(403, "Forbidden", "quota")
+
+    @property
+    def namespaces(self) -> list[str]:
+        """The namespaces that stand."""
+        return list(self.made)
+
+    def _lease(self, request: Request) -> Reply:
+        if request.method in {"POST", "PUT"}:
+            self.lease = request.body
+            return Reply(status=201, body=self.lease)
+        return Reply(body=self.lease) if self.lease else status(404, "NotFound", "no lease")
 
     def __call__(self, request: Request) -> Reply:
         path, _, _ = request.path.partition("?")
@@ -47,14 +59,16 @@ class Cluster:
 
     def _namespaced(self, request: Request, path: str) -> Reply:
         if path.startswith("/api/v1/namespaces") and request.method == "DELETE":
-            self.namespaces.remove(path.rpartition("/")[2])
+            del self.made[path.rpartition("/")[2]]
             return Reply(body={})
         if path == "/api/v1/namespaces" and request.method == "POST":
-            self.namespaces.append(request.body["metadata"]["name"])
+            metadata = {**request.body["metadata"], "uid": "u1"}
+            self.made[metadata["name"]] = {**request.body, "metadata": metadata}
             return Reply(status=201, body=request.body)
         if path == "/api/v1/namespaces":
-            items = [{"metadata": {"name": name}} for name in self.namespaces]
-            return Reply(body={"metadata": {}, "items": items})
+            return Reply(body={"metadata": {}, "items": list(self.made.values())})
+        if path.partition("/leases")[1]:
+            return self._lease(request)
         if request.method == "POST":
             return self.create_pods(request)
         return status(404, "NotFound", f"{path} not found")

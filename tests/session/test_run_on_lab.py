@@ -3,35 +3,26 @@
 The lab is a separate product: without it these tests are left out, and nothing else is.
 """
 
-import json
-import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nettests.cluster import Connection, connect
-from nettests.cluster.apply import RUN_LABEL
+from nettests.cluster.ownership import RUN_LABEL, Ownership
 from nettests.model.words import Outcome
-from nettests.plan import load
-from nettests.resources import suites_path
 from nettests.session.cleanup import clean_up
 from nettests.session.journal import Follower
 from nettests.session.observed import observed
-from nettests.session.options import Progress, RunOptions
-from nettests.session.run import Prepared, Run, prepare
+from nettests.session.options import Progress
+from nettests.session.run import Run
+from tests.session.labs import Lab, eventually, namespaces
 
 pytestmark = pytest.mark.skipif(
     find_spec("nettests.lab") is None, reason="the lab is not part of this tree"
 )
-FLOWS = load([suites_path()]).flows
 RUN = """
 import sys
 from pathlib import Path
@@ -45,71 +36,6 @@ run = Run(prepared, lambda progress: print(progress.stage, prepared.run_id, flus
 run.start([check.id for check in prepared.blueprint.plan.checks])
 sys.stdin.read()
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Lab:
-    """A running lab."""
-
-    kubeconfig: Path
-    cluster_profile: Path
-    directory: Path
-
-    def prepare(self) -> Prepared:
-        """Prepare a run on it."""
-        options = RunOptions(
-            kubeconfig=self.kubeconfig,
-            cluster_profile=self.cluster_profile,
-            report_dir=self.directory,
-        )
-        return prepare(options, FLOWS)
-
-    def connect(self) -> Connection:
-        """Connect to it."""
-        return connect(self.kubeconfig, None)
-
-
-def lab_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command of the lab."""
-    return subprocess.run(
-        [sys.executable, "-m", "nettests.lab", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A lab of Linux nodes, shared by the module."""
-    name = f"session-{os.getpid()}"
-    started = lab_command("up", "--profile", "linux", "--name", name, "--json")
-    if started.returncode != 0:
-        pytest.skip(f"no lab here: {started.stderr.strip() or started.stdout.strip()}")
-    told = json.loads(started.stdout.splitlines()[-1])
-    try:
-        yield Lab(
-            Path(told["kubeconfig"]),
-            Path(told["cluster_profile"]),
-            tmp_path_factory.mktemp("reports"),
-        )
-    finally:
-        lab_command("down", "--name", name)
-
-
-def namespaces(connection: Connection, run_id: str | None = None) -> list[dict[str, Any]]:
-    """Return the namespaces that runs have made."""
-    selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
-    return connection.items("/api/v1/namespaces", labelSelector=selector)
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Wait on a condition, for a while."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true"
-        time.sleep(0.05)
 
 
 def test_checks_are_observed_on_real_packets(lab: Lab) -> None:
@@ -165,9 +91,10 @@ def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
     harness.stdout.close()
     harness.stdin.close()
     (left,) = namespaces(connection, run_id)
-    labels = left["metadata"]["labels"]
-    assert labels["nettests.dev/owner"]
-    assert int(labels["nettests.dev/expires"]) > time.time()
+    marks = Ownership.of(left)
+    assert marks is not None
+    assert marks.owner
+    assert marks.created <= datetime.now(UTC) < marks.expires
     assert clean_up(connection, run_id, wait=30) == ""
     assert namespaces(connection, run_id) == []
 

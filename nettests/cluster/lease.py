@@ -1,0 +1,179 @@
+"""The Lease of a run: it keeps two runs out of one namespace, and tells whether a run still lives.
+
+Renewed by a thread of the run's process, so that it ends with the process, however that ends. Whether a
+run lives is seen, not computed: somebody renews the Lease within its duration, or nobody does. No two clocks
+are compared.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.ownership import KEPT, OWNER_LABEL, Ownership
+from nettests.errors import ClusterError
+
+Object = dict[str, Any]
+
+NAME = "nettests"
+"""One name for every run: that it is taken is what guards the namespace."""
+RENEWALS = 3
+"""Renewals within the duration of a Lease: two may fail."""
+JOIN_SECONDS = 5.0
+"""A renewal that is under way at the end is waited for so long."""
+LOOK_SECONDS = 0.5
+"""Between two looks at a Lease that may be renewed."""
+
+
+def path_of_lease(namespace: str) -> str:
+    """Return the path of the Lease of the run in ``namespace``."""
+    return f"{_collection(namespace)}/{NAME}"
+
+
+@dataclass(slots=True)
+class Lease:
+    """The Lease of the run ``ownership.run`` in ``namespace``; renewed from ``take`` to ``end``.
+
+    ``lost`` is called, once and from the renewing thread, when another run has taken it.
+    """
+
+    connection: Connection
+    namespace: str
+    ownership: Ownership
+    seconds: float
+    lost: Callable[[str], None]
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def take(self) -> None:
+        """Hold the namespace and go on holding it; ``ClusterError`` when a living run does."""
+        try:
+            self.connection.create(_collection(self.namespace), self._object())
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            self._take_over()
+        self._thread = threading.Thread(target=self._renew, name="nettests-lease", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Renew no more; the object goes with the run's other objects."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
+
+    def keep(self) -> None:
+        """Renew no more, and say on the Lease that the run's objects are left standing on purpose."""
+        self.end()
+        current = self.connection.get(path_of_lease(self.namespace))
+        notes = {**(current["metadata"].get("annotations") or {}), KEPT: "true"}
+        current["metadata"]["annotations"] = notes
+        self.connection.request("PUT", path_of_lease(self.namespace), body=current)
+
+    def _take_over(self) -> None:
+        """Take a Lease that exists: one's own after a lost answer, or that of a run that is dead."""
+        path = path_of_lease(self.namespace)
+        current = self.connection.get(path)
+        if holder_of(current) == self.ownership.run:
+            return
+        if KEPT in (current["metadata"].get("annotations") or {}) or is_renewed(
+            self.connection, self.namespace, current
+        ):
+            owner = (current["metadata"].get("labels") or {}).get(OWNER_LABEL, "somebody")
+            raise ClusterError(
+                f"namespace {self.namespace} holds the objects of run {holder_of(current)} "
+                f"(by {owner})",
+                hint="choose another namespace, wait for its end, or see `nettests gc`",
+            )
+        taken = self._object()
+        taken["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
+        self.connection.request("PUT", path, body=taken)
+
+    def _renew(self) -> None:
+        while not self._ended.wait(self.seconds / RENEWALS):
+            with suppress(ClusterError):  # the next renewal may succeed; two may fail
+                if not self._renewed():
+                    return
+
+    def _renewed(self) -> bool:
+        path = path_of_lease(self.namespace)
+        try:
+            current = self.connection.get(path)
+        except ApiError as error:
+            if error.status == 404:  # it went with its namespace
+                return False
+            raise
+        if holder_of(current) != self.ownership.run:
+            self.lost(f"namespace {self.namespace} was taken over by run {holder_of(current)}")
+            return False
+        current["spec"]["renewTime"] = _now()
+        self.connection.request("PUT", path, body=current)
+        return True
+
+    def _object(self) -> Object:
+        now = _now()
+        return self.ownership.marked(
+            {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": NAME, "namespace": self.namespace},
+                "spec": {
+                    "holderIdentity": self.ownership.run,
+                    "leaseDurationSeconds": max(1, round(self.seconds)),
+                    "acquireTime": now,
+                    "renewTime": now,
+                },
+            }
+        )
+
+
+def holder_of(lease: Object) -> str:
+    """Return the run that holds a Lease."""
+    return str(lease["spec"].get("holderIdentity") or "")
+
+
+def read_lease(connection: Connection, namespace: str) -> Object | None:
+    """Return the Lease in a namespace, if there is one."""
+    try:
+        return connection.get(path_of_lease(namespace))
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def is_renewed(
+    connection: Connection, namespace: str, seen: Object | None, *, seconds: float = 30
+) -> bool:
+    """Look until the Lease is renewed or its duration has passed; return whether it was renewed.
+
+    ``seen`` is the Lease as it was a moment ago; where there was none, one that appears within
+    ``seconds`` counts as renewed: its run was just beginning.
+    """
+    duration = float(seen["spec"]["leaseDurationSeconds"]) if seen else seconds
+    before = _version(seen)
+    deadline = time.monotonic() + duration
+    while time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+        now = read_lease(connection, namespace)
+        if now is None and seen is not None:
+            return False
+        if _version(now) != before:
+            return True
+    return False
+
+
+def _version(lease: Object | None) -> str:
+    return str(lease["metadata"]["resourceVersion"]) if lease else ""
+
+
+def _collection(namespace: str) -> str:
+    return f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

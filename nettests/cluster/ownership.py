@@ -1,0 +1,87 @@
+"""Whose an object is: the marks that everything a run creates carries, and how they are read back.
+
+Run and owner are labels, because they are selected by; creation and expiry are annotations, because a time
+is no label value. What lacks one of the marks is not ours, whatever its name. Pure.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+Object = dict[str, Any]
+
+RUN_LABEL = "nettests.dev/run"
+OWNER_LABEL = "nettests.dev/owner"
+CREATED = "nettests.dev/created"
+EXPIRES = "nettests.dev/expires"
+KEPT = "nettests.dev/kept"
+"""On the Lease of a run that was told to leave its objects standing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
+    """Who made an object, for which run, when, and when it has certainly served its purpose."""
+
+    run: str
+    owner: str
+    created: datetime
+    expires: datetime
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels that every object of the run carries."""
+        return {RUN_LABEL: self.run, OWNER_LABEL: label_value(self.owner)}
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations that every object of the run carries."""
+        return {CREATED: _spelled(self.created), EXPIRES: _spelled(self.expires)}
+
+    def marked(self, item: Object) -> Object:
+        """Return the object with the run's marks; what it says of itself stays."""
+        meta = item.get("metadata") or {}
+        marks = {
+            "labels": {**(meta.get("labels") or {}), **self.labels},
+            "annotations": {**(meta.get("annotations") or {}), **self.annotations},
+        }
+        return {**item, "metadata": {**meta, **marks}}
+
+    @classmethod
+    def of(cls, item: Object) -> Self | None:
+        """Read the marks of an object; ``None`` for one that lacks any of them."""
+        meta = item["metadata"]
+        labels, notes = meta.get("labels") or {}, meta.get("annotations") or {}
+        try:
+            return cls(
+                run=labels[RUN_LABEL],
+                owner=labels[OWNER_LABEL],
+                created=_read(notes[CREATED]),
+                expires=_read(notes[EXPIRES]),
+            )
+        except (KeyError, ValueError):
+            return None
+
+
+def run_of(item: Object) -> str | None:
+    """Return the run that an object says it belongs to."""
+    labels: Mapping[str, str] = item["metadata"].get("labels") or {}
+    return labels.get(RUN_LABEL)
+
+
+def label_value(text: str) -> str:
+    """Return ``text`` as a valid label value: other characters become dashes, 63 at most."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[:63].strip("-_.")
+
+
+def _spelled(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _read(text: str) -> datetime:
+    # sample: 2026-11-21T22:20:00Z
+    read = datetime.fromisoformat(text)
+    if read.tzinfo is None:
+        raise ValueError(f"no time zone: {text}")
+    return read

@@ -1,0 +1,86 @@
+"""What a run holds in the cluster, from its namespace on: the Lease, the objects, and their end.
+
+Used by ``Run`` alone. Whether objects stay is decided here, from what the user asked for and how the run
+ended; they are found by their marks, so that this needs to remember nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nettests.cluster import Connection
+from nettests.cluster.access import Access
+from nettests.cluster.lease import Lease
+from nettests.cluster.ownership import Ownership
+from nettests.errors import ClusterError
+from nettests.model.profile import Timing
+from nettests.session.cleanup import clean_up, ownership
+from nettests.session.options import Keep
+
+FAILED = frozenset({1, 6})
+"""Exit codes of a run that found something: fail, lifted, flaky; or only unknown."""
+
+
+@dataclass(slots=True)
+class Holding:
+    """The objects of one run. ``namespace`` is the run's own, or one of others with ``shared``."""
+
+    connection: Connection
+    run_id: str
+    namespace: str
+    timing: Timing
+    keep: Keep
+    shared: bool = False
+    touched: bool = False
+    """Whether anything may have been created."""
+    gone: bool = False
+    left_behind: str = ""
+    """What could not be removed, and how to remove it."""
+    kept: str = ""
+    """What stands on purpose, and how to look at it and remove it."""
+    _lease: Lease | None = None
+
+    def begin(self) -> tuple[Access, Ownership]:
+        """Return the door by which objects are created, each with the marks of this run."""
+        self.touched = True
+        marks = ownership(self.run_id)
+        return Access(self.connection, marks), marks
+
+    def guard(self, marks: Ownership, lost: Callable[[str], None]) -> None:
+        """Take the Lease, when the namespace stands; ``ClusterError`` when a living run has it."""
+        self._lease = Lease(self.connection, self.namespace, marks, self.timing.lease, lost)
+        self._lease.take()
+
+    def end(self, exit_code: int | None) -> None:
+        """Remove the objects, or keep them; ``exit_code`` is ``None`` before the run's is known."""
+        if not self.touched or self.gone or self.kept:
+            return
+        if self.keep is Keep.ALWAYS or (self.keep is Keep.ON_FAILURE and exit_code in FAILED):
+            self._hold()
+        elif self.keep is Keep.NEVER or exit_code is not None:
+            self._remove()
+
+    def _hold(self) -> None:
+        try:
+            if self._lease is not None:
+                self._lease.keep()
+        except ClusterError as error:
+            self.left_behind = f"the Lease does not say that objects are kept: {error.message}"
+        where = f" --namespace {self.namespace}" if self.shared else ""
+        self.kept = (
+            f"the objects of this run stand in namespace {self.namespace}\n"
+            f"  look at them: kubectl --context {self.connection.context} -n {self.namespace} "
+            f"get pods,services -l nettests.dev/run={self.run_id} -o wide\n"
+            f"  remove them:  nettests gc --context {self.connection.context} "
+            f"--run {self.run_id}{where} --yes"
+        )
+
+    def _remove(self) -> None:
+        self.left_behind = clean_up(
+            self.connection,
+            self.run_id,
+            wait=self.timing.clean_up,
+            namespace=self.namespace if self.shared else None,
+        )
+        self.gone = not self.left_behind
+        if self._lease is not None:
+            self._lease.end()

@@ -1,0 +1,61 @@
+"""The marks of a run's objects: what they say, and what is not taken for one of ours."""
+
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nettests.cluster.ownership import Ownership, label_value
+
+BORN = datetime(2026, 11, 21, 22, 20, tzinfo=UTC)
+OURS = Ownership(run="r1", owner="me.here", created=BORN, expires=BORN + timedelta(hours=6))
+POD = {"kind": "Pod", "metadata": {"name": "p", "labels": {"app": "x"}, "annotations": {"a": "b"}}}
+
+
+def test_run_and_owner_are_labels_and_times_are_annotations() -> None:
+    """A selector finds a run's objects; when they were made and end is written as people write it."""
+    assert OURS.labels == {"nettests.dev/run": "r1", "nettests.dev/owner": "me.here"}
+    assert OURS.annotations == {
+        "nettests.dev/created": "2026-11-21T22:20:00Z",
+        "nettests.dev/expires": "2026-11-22T04:20:00Z",
+    }
+
+
+def test_marks_are_read_back_and_add_to_what_is_there() -> None:
+    """A marked object is the object, its own labels and annotations beside the run's."""
+    marked = OURS.marked(POD)
+    assert Ownership.of(marked) == OURS
+    assert marked["metadata"]["labels"]["app"] == "x"
+    assert marked["metadata"]["annotations"]["a"] == "b"
+    assert Ownership.of(POD) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "mark"),
+    [
+        ("labels", "nettests.dev/run"),
+        ("labels", "nettests.dev/owner"),
+        ("annotations", "nettests.dev/created"),
+        ("annotations", "nettests.dev/expires"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, "soon"])
+def test_an_object_without_one_of_the_marks_is_not_ours(
+    place: str, mark: str, value: str | None
+) -> None:
+    """One mark that is missing, or a time that is none, makes it somebody else's."""
+    item = deepcopy(OURS.marked(POD))
+    del item["metadata"][place][mark]
+    if value and place == "annotations":
+        item["metadata"][place][mark] = value
+    assert Ownership.of(item) is None
+
+
+@given(st.text(max_size=200))
+def test_any_text_becomes_a_valid_label_value(text: str) -> None:
+    """A label value has at most 63 characters and begins and ends with a letter or digit."""
+    value = label_value(text)
+    assert len(value) <= 63
+    assert value == "" or (value[0].isascii() and value[0].isalnum() and value[-1].isalnum())
