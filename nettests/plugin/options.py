@@ -57,6 +57,16 @@ def add(parser: pytest.Parser) -> None:
         default=[],
         help="ask checks of these classes too: costly, exposed, disruptive (repeatable)",
     )
+    _add_keeping(group)
+    group.addoption(
+        "--nettests-output",
+        choices=("pytest", "own", "quiet"),
+        default="pytest",
+        help="pytest: beside pytest's own output; own: instead of it; quiet: only the result",
+    )
+
+
+def _add_keeping(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--keep",
         action="store_const",
@@ -70,12 +80,6 @@ def add(parser: pytest.Parser) -> None:
         action="store_const",
         const=Keep.ON_FAILURE,
         help="the same for a run that ends with fail, lifted, flaky or unknown",
-    )
-    group.addoption(
-        "--nettests-output",
-        choices=("pytest", "own", "quiet"),
-        default="pytest",
-        help="pytest: beside pytest's own output; own: instead of it; quiet: only the result",
     )
 
 
