@@ -13,14 +13,13 @@ from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugi
 from nettests.cluster.connection import ApiError, Connection, server_version
 from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, CniFacts, NodeFacts
+from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 Object = dict[str, Any]
 
-CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
-FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
@@ -45,17 +44,21 @@ class Snapshot:
     """Both by node name."""
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    namespace: str = ""
+    """The existing namespace that a run is to use."""
 
 
-def discover(connection: Connection, profile: ClusterProfile) -> ClusterFacts:
-    """Return all that plans and conditions depend on; ``ClusterError`` without readable nodes."""
-    return facts_of(fetch(connection), profile)
+def discover(connection: Connection, profile: ClusterProfile, namespace: str = "") -> ClusterFacts:
+    """Return all that plans and conditions depend on; ``ClusterError`` without readable nodes.
+
+    ``namespace`` is the existing one that a run is to use, empty where it makes its own.
+    """
+    return facts_of(fetch(connection, namespace), profile)
 
 
-def fetch(connection: Connection) -> Snapshot:
+def fetch(connection: Connection, namespace: str = "") -> Snapshot:
     """Fetch the objects that facts are read from; only nodes are indispensable."""
     version, git_version = server_version(connection)
-    missing = tuple(str(item) for item in permissions.denied(connection))
     reasons: dict[str, str] = {}
     config_maps = {
         name: found
@@ -88,8 +91,9 @@ def fetch(connection: Connection) -> Snapshot:
         system_pods=by_space["kube-system"],
         proxy_pods=pods,
         proxy_logs=_logs(connection, pods, reasons),
-        denied=missing,
+        denied=_denied(connection, version, plugin, namespace),
         reasons=reasons,
+        namespace=namespace,
     )
 
 
@@ -135,12 +139,22 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         external_target=profile.external_target,
         external_vantage=profile.external_vantage,
         denied=snapshot.denied,
+        namespace=snapshot.namespace,
         pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
         dns_pods=networks.dns_pods(snapshot.system_pods),
         kubernetes_address=networks.kubernetes_address(
             snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
         ),
     )
+
+
+def _denied(
+    connection: Connection, version: KubernetesVersion, plugin: str, namespace: str
+) -> tuple[str, ...]:
+    flannel = FLANNEL_CONFIG_MAPS[:1] if plugin in {"", "flannel"} else ()
+    config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
+    wanted = reviewed(version, config_maps, own_namespace=not namespace)
+    return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
 
 
 def _flannel_config_map(snapshot: Snapshot) -> str:
@@ -209,7 +223,7 @@ def _nodes(connection: Connection) -> list[Object]:
         if error.status == 403:
             raise ClusterError(
                 f"the nodes cannot be listed: {error.message}",
-                hint="nettests needs `list nodes`; see manifests/rbac",
+                hint="grant manifests/rbac/discovery.yaml, or use a context that may list nodes",
             ) from error
         raise
 

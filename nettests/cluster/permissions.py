@@ -1,78 +1,42 @@
 """Ask the API server what this identity may not do, before anything is tried.
 
-Thin I/O: one SelfSubjectAccessReview a verb. What is denied is a fact (``ClusterFacts.denied``);
-what cannot be missed for a run is refused by ``require`` with a plain message.
+Thin I/O: one SelfSubjectAccessReview a permission. What is denied is a fact (``ClusterFacts.denied``); which
+checks are left out for it is decided in ``plan.permits``.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from nettests.cluster.connection import Connection
-from nettests.errors import ClusterError
+from nettests.model.permission import EVERYWHERE, Permission
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
-    """One thing that a run does; ``required`` ones cannot be missed."""
+def denied(
+    connection: Connection, wanted: Sequence[Permission], namespace: str = ""
+) -> tuple[Permission, ...]:
+    """Return those of ``wanted`` that the API server denies this identity.
 
-    verb: str
-    resource: str
-    group: str = ""
-    required: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.resource}"
-
-
-NEEDED = (
-    Permission(verb="list", resource="nodes"),
-    Permission(verb="create", resource="namespaces"),
-    Permission(verb="delete", resource="namespaces"),
-    Permission(verb="create", resource="pods"),
-    Permission(verb="list", resource="pods"),
-    Permission(verb="watch", resource="pods"),
-    Permission(verb="create", resource="services"),
-    Permission(verb="create", resource="leases", group="coordination.k8s.io"),
-    Permission(verb="update", resource="leases", group="coordination.k8s.io"),
-    Permission(verb="create", resource="pods/exec"),
-    Permission(verb="create", resource="pods/portforward", required=False),
-    Permission(verb="get", resource="pods/proxy", required=False),
-    Permission(verb="get", resource="pods/log", required=False),
-    Permission(verb="list", resource="events", required=False),
-    Permission(verb="get", resource="configmaps", required=False),
-    Permission(verb="list", resource="daemonsets", group="apps", required=False),
-    Permission(verb="list", resource="endpointslices", group="discovery.k8s.io", required=False),
-)
-"""What a run does in the cluster. Without the optional ones facts stay unknown or channels fall away."""
+    ``namespace`` is the existing one that a run uses. Without it the run makes its own, whose name nobody
+    knows beforehand: then what it needs there has to be allowed in all namespaces.
+    """
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        answers = list(pool.map(lambda one: _allowed(connection, one, namespace), wanted))
+    return tuple(one for one, allowed in zip(wanted, answers, strict=True) if not allowed)
 
 
-def denied(connection: Connection) -> tuple[Permission, ...]:
-    """Return those of ``NEEDED`` that the API server denies this identity."""
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        answers = list(pool.map(lambda item: _allowed(connection, item), NEEDED))
-    return tuple(item for item, allowed in zip(NEEDED, answers, strict=True) if not allowed)
-
-
-def require(missing: tuple[str, ...], context: str) -> None:
-    """Raise ``ClusterError`` if a permission that a run cannot do without is among ``missing``."""
-    required = {str(item) for item in NEEDED if item.required}
-    lacking = [item for item in missing if item in required]
-    if lacking:
-        raise ClusterError(
-            f"no permission to {', '.join(lacking)} (context {context})",
-            hint="grant the role in manifests/rbac, or use a context that may do so",
-        )
-
-
-def _allowed(connection: Connection, item: Permission) -> bool:
-    resource, _, subresource = item.resource.partition("/")
+def _allowed(connection: Connection, wanted: Permission, namespace: str) -> bool:
+    here = wanted.within(namespace)
+    resource, _, subresource = here.resource.partition("/")
     attributes = {
-        "verb": item.verb,
-        "group": item.group,
+        "verb": here.verb,
+        "group": here.group,
         "resource": resource,
         "subresource": subresource,
+        "namespace": "" if here.namespace == EVERYWHERE else here.namespace,
+        "name": here.name,
     }
     answer = connection.create(
         REVIEWS,

@@ -144,7 +144,9 @@ class ClusterFacts:
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
     denied: tuple[str, ...] = ()
-    """What this identity may not do, as ``verb resource``; empty when all that is needed is allowed."""
+    """What this identity may not do, as ``Permission`` spells it; empty when all that is needed is allowed."""
+    namespace: str = ""
+    """The existing namespace that a run uses; empty where it makes one of its own."""
     pod_records: Fact[bool] = Fact(None, "it was not read")
     """Whether the cluster's DNS answers ``10-244-1-5.<namespace>.pod.<domain>``."""
     dns_pods: Fact[tuple[Address, ...]] = Fact(None, "they were not read")

@@ -9,13 +9,14 @@ import json
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.plan.permits import why_denied
 from nettests.plan.subjects import why_not_about
 
 
 def why_not(ask: Ask, facts: ClusterFacts) -> str:
     """Return why ``ask`` cannot be asked here, or nothing."""
     return (
-        _no_permission(ask, facts)
+        why_denied(ask, facts)
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
         or _no_external_target(ask, facts)
@@ -24,28 +25,6 @@ def why_not(ask: Ask, facts: ClusterFacts) -> str:
         or _no_name_server(ask, facts)
         or _no_mtu(ask, facts)
     )
-
-
-def _no_permission(ask: Ask, facts: ClusterFacts) -> str:
-    process = (
-        ask.source.kind is VantageKind.NODE
-        or ask.question is Question.PING
-        or ask.resolver in {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
-    )
-    then = ask.case.then if ask.case else None
-    needed = " pods/exec" if process else _SUBRESOURCES.get(then.how, "") if then else ""
-    denied = [entry for entry in facts.denied if needed and entry.endswith(needed)]
-    return f"this identity may not {denied[0]}" if denied else ""
-
-
-_SUBRESOURCES = {
-    "exec": " pods/exec",
-    "log": " pods/log",
-    "pod-proxy": " pods/proxy",
-    "restart": " pods/proxy",
-    "port-forward": " pods/portforward",
-    "port-read": " pods/portforward",
-}
 
 
 def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:

@@ -9,7 +9,7 @@ met through the protocols in ``seams``; nothing here judges.
 from nettests.probes.addresses import Directory
 from nettests.probes.asking import Asker, StoppedError
 from nettests.probes.churn import Churn
-from nettests.probes.deploy import deploy
+from nettests.probes.deploy import deploy, in_cluster
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.external import External
@@ -29,5 +29,6 @@ __all__ = [
     "close_probes",
     "deploy",
     "examiners",
+    "in_cluster",
     "open_probes",
 ]

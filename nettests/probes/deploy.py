@@ -15,6 +15,7 @@ from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.model.service import ServiceSettings
+from nettests.model.words import Question
 from nettests.probes import objects
 from nettests.probes.deployment import (
     Deployment,
@@ -42,11 +43,15 @@ def deploy(
 ) -> Deployment:
     """Create what ``plan`` needs in ``namespace`` and wait for it; ``DeployError`` if nothing stands.
 
-    ``on_namespace`` is called when the namespace stands and nothing is in it; ``on_progress`` hears how many of how many pods are settled.
+    The namespace is made too, unless the facts name an existing one or nothing is to stand in it.
+    ``on_namespace`` is called when the namespace stands and nothing is in it; ``on_progress`` hears how
+    many of how many pods are settled.
     """
     blank = objects.Blank(namespace=namespace, labels=labels, image=profile.image)
-    cluster.create(objects.namespace(blank))
-    on_namespace()
+    if in_cluster(plan):
+        if not facts.namespace:
+            cluster.create(objects.namespace(blank))
+        on_namespace()
     wanted = [*objects.services(plan, facts, blank), *objects.pods(plan, facts, blank)]
     created, problems = _create_all(cluster, wanted)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
@@ -124,6 +129,12 @@ def _sentinel(
         services[planned.name] = standing_service(stored, planned)
         return planned.name
     return None
+
+
+def in_cluster(plan: Plan) -> bool:
+    """Whether anything of ``plan`` is created, or tried out, in a namespace."""
+    made = {Question.ADMIT, Question.START}
+    return bool(plan.pods or plan.services) or any(c.ask.question in made for c in plan.checks)
 
 
 def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Object], dict[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from nettests.model.codec import to_data
 from nettests.model.facts import ClusterFacts
 
-_RUN = frozenset({"context", "denied", "origin"})
+_RUN = frozenset({"context", "denied", "namespace", "origin"})
 """About the identity that asked and the place where a fact was read, not about the cluster."""
 
 _NODE = frozenset({"name", "addresses", "pod_cidrs", "ready", "schedulable"})

@@ -39,9 +39,12 @@ class Holding:
     """What stands on purpose, and how to look at it and remove it."""
     _lease: Lease | None = None
 
-    def begin(self) -> tuple[Access, Ownership]:
-        """Return the door by which objects are created, each with the marks of this run."""
-        self.touched = True
+    def begin(self, *, touches: bool) -> tuple[Access, Ownership]:
+        """Return the door by which objects are created, each with the marks of this run.
+
+        A run that ``touches`` nothing only reads: it leaves nothing to remove either.
+        """
+        self.touched = touches
         marks = ownership(self.run_id)
         return Access(self.connection, marks), marks
 

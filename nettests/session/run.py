@@ -17,7 +17,6 @@ from tempfile import TemporaryFile
 from nettests import __version__, probes
 from nettests.cluster import Connection, connect
 from nettests.cluster.discover import discover
-from nettests.cluster.permissions import require
 from nettests.cluster.profile import read_profile
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Plan
@@ -56,7 +55,6 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     profile = read_profile(options.cluster_profile)
     connection = connect(options.kubeconfig, options.context)
     facts = discover(connection, profile)
-    require(facts.denied, facts.context)
     run_id = new_run_id()
     return Prepared(
         options=options,
@@ -197,7 +195,7 @@ class Run:
 
     def _observe(self, plan: Plan) -> None:
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
-        access, marks = self.holding.begin()
+        access, marks = self.holding.begin(touches=probes.in_cluster(plan))
         namespace, labels = self.holding.namespace, marks.labels
         deployment = probes.deploy(
             access,

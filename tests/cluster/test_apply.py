@@ -10,7 +10,6 @@ from nettests.cluster import ApiError, connect
 from nettests.cluster import apply as module
 from nettests.cluster.apply import create, delete_run
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.permissions import NEEDED, denied, require
 from nettests.errors import ClusterError
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
@@ -89,25 +88,3 @@ def test_a_namespace_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.Monk
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         with pytest.raises(ClusterError, match="nettests-r1 is still terminating"):
             delete_run(connection, "r1", wait=0.05)
-
-
-def test_denied_permissions_are_found_by_review(tmp_path: Path) -> None:
-    """Each verb is reviewed with its group, resource and subresource; denials come back."""
-
-    def answer(request: Request) -> Reply:
-        if request.body is None:
-            return version(request) or Reply(status=500)
-        attributes = request.body["spec"]["resourceAttributes"]
-        return Reply(status=201, body={"status": {"allowed": attributes["subresource"] != "exec"}})
-
-    with serving(answer) as api:
-        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
-        assert [str(item) for item in denied(connection)] == ["create pods/exec"]
-        assert len(api.requests) == 1 + len(NEEDED)
-
-
-def test_a_required_permission_that_is_denied_stops_the_run() -> None:
-    """Without permission to create pods nothing is tried; optional ones do not stop."""
-    require(("get pods/log", "get configmaps"), "test")
-    with pytest.raises(ClusterError, match=r"no permission to create pods \(context test\)"):
-        require(("create pods", "get pods/log"), "test")

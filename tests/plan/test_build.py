@@ -223,7 +223,7 @@ def test_one_node_of_a_role_has_no_other_node() -> None:
 
 NO_TARGET = "the cluster profile declares no external target"
 ONLY_TCP = "the external vantage carries TCP only, not UDP"
-NO_EXEC = "this identity may not create pods/exec"
+NO_EXEC = "this identity may not get pods/exec"
 
 
 @pytest.mark.parametrize(
@@ -268,10 +268,10 @@ NO_EXEC = "this identity may not create pods/exec"
             "tcp",
             "the cluster profile declares no external vantage",
         ),
-        (lambda f: replace(f, denied=("create pods/exec",)), "node-to-pod", "tcp", NO_EXEC),
-        (lambda f: replace(f, denied=("create pods/exec",)), "icmp-pod-to-pod", "icmp", NO_EXEC),
+        (lambda f: replace(f, denied=("get pods/exec",)), "node-to-pod", "tcp", NO_EXEC),
+        (lambda f: replace(f, denied=("get pods/exec",)), "icmp-pod-to-pod", "icmp", NO_EXEC),
         (
-            lambda f: replace(f, denied=("create pods/exec",)),
+            lambda f: replace(f, denied=("get pods/exec",)),
             "pod-to-service-fqdn",
             "nslookup",
             NO_EXEC,

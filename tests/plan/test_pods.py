@@ -42,7 +42,7 @@ def test_no_resident_pod_is_needed() -> None:
 
 @pytest.mark.parametrize(
     ("denied", "flow"),
-    [("create pods/exec", "windows-run-as-user-name")],
+    [("get pods/exec", "windows-run-as-user-name")],
 )
 def test_what_the_identity_may_not_do_is_skipped(denied: str, flow: str) -> None:
     """A command in the Pod needs the permission to run one; other Pods start all the same."""

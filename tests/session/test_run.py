@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import ClusterError, ManifestError, PathError
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Question
 from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.blueprint import narrowed, read_manifests
@@ -31,6 +31,7 @@ class Cluster:
     def __init__(self) -> None:
         self.denied: set[str] = set()
         self.made: dict[str, Any] = {}
+        self.began: list[str] = []
         self.lease: Any = None
         self.create_pods: Callable[[Request], Reply] = lambda _: status(403, "Forbidden", "quota")
 
@@ -63,6 +64,7 @@ class Cluster:
             return Reply(body={})
         if path == "/api/v1/namespaces" and request.method == "POST":
             metadata = {**request.body["metadata"], "uid": "u1"}
+            self.began.append(metadata["name"])
             self.made[metadata["name"]] = {**request.body, "metadata": metadata}
             return Reply(status=201, body=request.body)
         if path == "/api/v1/namespaces":
@@ -118,14 +120,22 @@ def test_prepare_reads_the_cluster_and_writes_nothing(options: RunOptions) -> No
     assert not options.report_dir.exists()
 
 
-def test_a_missing_permission_is_refused_before_anything_is_deployed(
+def test_who_may_create_no_pods_is_asked_what_needs_none(
     cluster: Cluster, options: RunOptions
 ) -> None:
-    """Without permission to create pods the run does not begin."""
+    """Without permission to create pods no namespace is made, and checks that only read are asked."""
     cluster.denied = {"create pods"}
-    with pytest.raises(ClusterError, match="no permission to create pods"):
-        prepare(options, FLOWS)
-    assert cluster.namespaces == []
+    prepared = prepare(options, FLOWS)
+    plan = prepared.blueprint.plan
+    assert {check.ask.question for check in plan.checks} == {Question.INSPECT}
+    reasons = {skip.id: skip.reason for skip in plan.skips}
+    assert "create pods" in reasons["pod-to-pod-ip/linux-1/windows-1/other-node/tcp"]
+    run = Run(prepared)
+    run.start([check.id for check in plan.checks])
+    for check in plan.checks:
+        assert Follower(run.journal.path).wait(check.id, timeout=60).distrust is None
+    run.finish(exit_code=7, counts={})
+    assert cluster.began == []
 
 
 def test_a_broken_manifest_is_reported_before_the_cluster_is_asked(tmp_path: Path) -> None:

@@ -1,0 +1,172 @@
+"""What a run may have to do in a cluster, as the API server authorises it: verb, resource, place.
+
+The vocabulary that discovery reviews beforehand, planning skips by, and ``preflight`` explains. Nothing here
+asks anybody; which question needs what is decided in ``plan.permits``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nettests.model.versions import KubernetesVersion
+
+RUN = "{run}"
+"""Stands for the run's namespace: one of its own, or the existing one that was named."""
+EVERYWHERE = "*"
+"""All namespaces."""
+SYSTEM = "kube-system"
+CREATE_TO_CONNECT = KubernetesVersion(1, 35)
+"""From here on a WebSocket that opens exec or port-forward needs ``create`` beside ``get``."""
+
+_APPS = "apps"
+_DISCOVERY = "discovery.k8s.io"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """One verb on one resource (``pods/exec`` with its subresource) in one place.
+
+    ``namespace`` is empty for what belongs to the cluster as a whole; ``name`` narrows it to one object.
+    """
+
+    verb: str
+    resource: str
+    group: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        name = f" {self.name}" if self.name not in {"", RUN} else ""
+        places = {"": "", RUN: "", EVERYWHERE: " in all namespaces"}
+        place = places.get(self.namespace, f" in namespace {self.namespace}")
+        return f"{self.verb} {self.resource}{name}{place}"
+
+    def within(self, namespace: str) -> "Permission":
+        """Return the permission with ``namespace`` in the place of the run's."""
+        return Permission(
+            verb=self.verb,
+            resource=self.resource,
+            group=self.group,
+            namespace=namespace if self.namespace == RUN else self.namespace,
+            name=namespace if self.name == RUN else self.name,
+        )
+
+
+def _run(verb: str, resource: str, group: str = "") -> Permission:
+    return Permission(verb=verb, resource=resource, group=group, namespace=RUN)
+
+
+LIST_NODES = Permission(verb="list", resource="nodes")
+GET_NODE = Permission(verb="get", resource="nodes")
+LIST_ALL_PODS = Permission(verb="list", resource="pods", namespace=EVERYWHERE)
+LIST_ALL_SERVICES = Permission(verb="list", resource="services", namespace=EVERYWHERE)
+LIST_ALL_SLICES = Permission(
+    verb="list", resource="endpointslices", group=_DISCOVERY, namespace=EVERYWHERE
+)
+LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, namespace=EVERYWHERE)
+SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
+SYSTEM_LOGS = Permission(verb="get", resource="pods/log", namespace=SYSTEM)
+SYSTEM_SERVICES = Permission(verb="list", resource="services", namespace=SYSTEM)
+KUBERNETES_SERVICE = Permission(
+    verb="get", resource="services", namespace="default", name="kubernetes"
+)
+CREATE_NAMESPACE = Permission(verb="create", resource="namespaces")
+LIST_NAMESPACES = Permission(verb="list", resource="namespaces")
+DELETE_NAMESPACE = Permission(verb="delete", resource="namespaces")
+READ_NAMESPACE = Permission(verb="get", resource="namespaces", namespace=RUN, name=RUN)
+CREATE_POD = _run("create", "pods")
+LIST_PODS = _run("list", "pods")
+WATCH_PODS = _run("watch", "pods")
+DELETE_POD = _run("delete", "pods")
+POD_LOG = _run("get", "pods/log")
+POD_PROXY = _run("get", "pods/proxy")
+CREATE_SERVICE = _run("create", "services")
+GET_SERVICE = _run("get", "services")
+LIST_SERVICES = _run("list", "services")
+DELETE_SERVICE = _run("delete", "services")
+_COORDINATION = "coordination.k8s.io"
+CREATE_LEASE = _run("create", "leases", _COORDINATION)
+GET_LEASE = _run("get", "leases", _COORDINATION)
+UPDATE_LEASE = _run("update", "leases", _COORDINATION)
+LIST_LEASES = _run("list", "leases", _COORDINATION)
+DELETE_LEASE = _run("delete", "leases", _COORDINATION)
+HOLDING = (CREATE_LEASE, GET_LEASE, UPDATE_LEASE)
+"""The Lease that guards a run's namespace."""
+LIST_EVENTS = _run("list", "events")
+LIST_SLICES = _run("list", "endpointslices", _DISCOVERY)
+WATCH_SLICES = _run("watch", "endpointslices", _DISCOVERY)
+
+CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
+"""ConfigMaps that facts of every cluster are read from."""
+FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
+
+
+def config_map(name: str) -> Permission:
+    """Return the permission to read the ConfigMap ``namespace/name``."""
+    namespace, _, short = name.partition("/")
+    return Permission(verb="get", resource="configmaps", namespace=namespace, name=short)
+
+
+def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]:
+    """Return what opening ``pods/exec`` or ``pods/portforward`` takes: a WebSocket's request is a GET."""
+    verbs = ("get", "create") if version >= CREATE_TO_CONNECT else ("get",)
+    return tuple(_run(verb, resource) for verb in verbs)
+
+
+def standing(*, own_namespace: bool) -> tuple[Permission, ...]:
+    """Return what it takes to make pods stand and to remove them again."""
+    if own_namespace:
+        return (
+            CREATE_NAMESPACE,
+            LIST_NAMESPACES,
+            DELETE_NAMESPACE,
+            *HOLDING,
+            CREATE_POD,
+            LIST_PODS,
+            WATCH_PODS,
+        )
+    removing = (DELETE_POD, LIST_LEASES, DELETE_LEASE)
+    return (*HOLDING, CREATE_POD, LIST_PODS, WATCH_PODS, *removing)
+
+
+def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
+    """Return what it takes to make Services stand and to remove them again."""
+    return (CREATE_SERVICE,) if own_namespace else (CREATE_SERVICE, LIST_SERVICES, DELETE_SERVICE)
+
+
+FOR_FACTS: tuple[Permission, ...] = (
+    LIST_DAEMON_SETS,
+    SYSTEM_PODS,
+    SYSTEM_LOGS,
+    SYSTEM_SERVICES,
+    KUBERNETES_SERVICE,
+)
+"""What facts are read by beside nodes and ConfigMaps: without it they stay unknown."""
+
+
+def reviewed(
+    version: KubernetesVersion, config_maps: Iterable[str], *, own_namespace: bool
+) -> tuple[Permission, ...]:
+    """Return all that a run may do on such a cluster, each once."""
+    wanted = (
+        LIST_NODES,
+        GET_NODE,
+        LIST_ALL_PODS,
+        LIST_ALL_SERVICES,
+        LIST_ALL_SLICES,
+        *FOR_FACTS,
+        *map(config_map, config_maps),
+        *(() if own_namespace else (READ_NAMESPACE,)),
+        *standing(own_namespace=own_namespace),
+        *serving(own_namespace=own_namespace),
+        GET_SERVICE,
+        DELETE_SERVICE,
+        DELETE_POD,
+        *opening("pods/exec", version),
+        *opening("pods/portforward", version),
+        POD_PROXY,
+        POD_LOG,
+        LIST_EVENTS,
+        LIST_SLICES,
+        WATCH_SLICES,
+    )
+    return tuple(dict.fromkeys(wanted))

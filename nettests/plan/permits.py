@@ -1,0 +1,138 @@
+"""Which permissions a question needs, and why it is left out where one is denied.
+
+Used by ``applies`` for every check that is due, and by ``preflight`` to say what a missing rule costs. Pure:
+what is denied was found out beforehand (``ClusterFacts.denied``).
+"""
+
+from collections.abc import Mapping
+
+from nettests.model.check import Ask
+from nettests.model.facts import ClusterFacts
+from nettests.model.permission import (
+    CREATE_NAMESPACE,
+    CREATE_POD,
+    DELETE_LEASE,
+    DELETE_NAMESPACE,
+    DELETE_POD,
+    DELETE_SERVICE,
+    GET_NODE,
+    GET_SERVICE,
+    HOLDING,
+    LIST_ALL_PODS,
+    LIST_ALL_SERVICES,
+    LIST_ALL_SLICES,
+    LIST_LEASES,
+    LIST_NAMESPACES,
+    LIST_NODES,
+    POD_LOG,
+    POD_PROXY,
+    SYSTEM_LOGS,
+    Permission,
+    opening,
+    serving,
+    standing,
+)
+from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+
+EXEC, FORWARD = "pods/exec", "pods/portforward"
+Needs = tuple[Permission, ...]
+
+_PROXY_PODS = (LIST_ALL_PODS, SYSTEM_LOGS)
+_BALANCERS = (LIST_ALL_SERVICES, LIST_ALL_SLICES)
+_RULES: Mapping[Needs, tuple[str, ...]] = {
+    _PROXY_PODS: (
+        *("proxy-mode", "hostname-override", "network-name", "source-vip", "dsr-gate"),
+        *("overlay-gate", "kube-proxy-skew", "hns-network", "hns-network-type"),
+        *("hns-network-subnet", "pod-endpoints", "cni-network"),
+    ),
+    (GET_NODE,): (
+        *("kubelet-skew", "windows-build-label", "windows-taint", "update-not-broken"),
+        *("overlay-update", "dsr-update", "calico-build", "ipv4-address", "running-build"),
+        "loopback-dsr-update",
+    ),
+    (LIST_NODES,): ("control-plane-on-linux",),
+    (LIST_ALL_PODS,): (
+        *("antrea-alone", "overlay-pods-ipv4", "calico-pods-ipv4", "outbound-nat", "nat-unused"),
+    ),
+    _BALANCERS: ("load-balancers",),
+}
+READ_FOR_RULE: Mapping[str, Needs] = {
+    rule: needs for needs, rules in _RULES.items() for rule in rules
+}
+"""What a rule of configuration reads from the API server. Flannel's ConfigMap is no part of it: where it
+cannot be read the backend is unknown, and its rules are left out for that."""
+
+_PROCESSES = {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
+_NAMED = {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
+
+
+def why_denied(ask: Ask, facts: ClusterFacts) -> str:
+    """Return which missing permission keeps ``ask`` from being asked, or nothing."""
+    for permission in needed(ask, facts):
+        if str(permission) in facts.denied:
+            return f"this identity may not {permission}"
+    if _asks_a_probe(ask):
+        channels = [_denied(needs, facts) for needs in channels_to(facts)]
+        if all(channels):
+            return (
+                f"this identity may not {', '.join(map(str, channels))}: no way to a probe is left"
+            )
+    return ""
+
+
+def needed(ask: Ask, facts: ClusterFacts) -> Needs:
+    """Return every permission that ``ask`` cannot do without."""
+    own = not facts.namespace
+    if ask.question is Question.ADMIT:
+        # A dry run is authorised like the creation itself, in a namespace that the run holds.
+        makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
+        removes = (LIST_LEASES, DELETE_LEASE)
+        return (*(makes if own else removes), *HOLDING, CREATE_POD)
+    if ask.question is Question.INSPECT:
+        read = READ_FOR_RULE.get(ask.case.label, ()) if ask.case else ()
+        if ask.source.kind is not VantageKind.NODE:
+            return read
+        return (*read, *standing(own_namespace=own), *opening(EXEC, facts.server_version))
+    found = [*standing(own_namespace=own)]
+    if ask.target.service or ask.target.kind in _NAMED:
+        found += serving(own_namespace=own)
+    if ask.question is Question.CHURN:
+        found += (GET_SERVICE, DELETE_SERVICE)
+    if ask.question is Question.START:
+        found.append(DELETE_POD)
+    return (*found, *_by_way(ask, facts))
+
+
+def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
+    """Return the ways in which a probe's HTTP server is asked, any of which will do."""
+    version = facts.server_version
+    return (opening(FORWARD, version), (POD_PROXY,), opening(EXEC, version))
+
+
+def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
+    """Return what the question itself takes, beside pods and Services that stand."""
+    if ask.source.kind is VantageKind.NODE or _is_process(ask):
+        return opening(EXEC, facts.server_version)
+    then = ask.case.then if ask.case else None
+    match then.how if then else "":
+        case "exec":
+            return opening(EXEC, facts.server_version)
+        case "log":
+            return (POD_LOG,)
+        case "pod-proxy" | "restart":
+            return (POD_PROXY,)
+        case "port-forward" | "port-read":
+            return opening(FORWARD, facts.server_version)
+    return ()
+
+
+def _is_process(ask: Ask) -> bool:
+    return ask.question is Question.PING or ask.resolver in _PROCESSES
+
+
+def _asks_a_probe(ask: Ask) -> bool:
+    return ask.source.kind is VantageKind.POD and not _is_process(ask)
+
+
+def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:
+    return next((one for one in needs if str(one) in facts.denied), None)

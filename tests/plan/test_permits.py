@@ -1,0 +1,125 @@
+"""What an identity may not do is left out with the permission's name, and nothing else is."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Check
+from nettests.model.facts import ClusterFacts
+from nettests.model.permission import RUN, reviewed
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import Question, VantageKind
+from nettests.parse.rules import RULES
+from nettests.plan import build, load
+from nettests.plan.permits import READ_FOR_RULE, needed
+from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
+from nettests.resources import suites_path
+from tests.plan.clusters import mixed
+
+FLOWS = load([suites_path()]).flows
+NOTHING_LEFT = "no way to a probe is left"
+
+
+def asked(facts: ClusterFacts) -> dict[str, Check]:
+    """Return the checks that are asked on a cluster, by id."""
+    return {check.id: check for check in build(facts, FLOWS).checks}
+
+
+def reasons(facts: ClusterFacts) -> dict[str, str]:
+    """Return what is left out, with why."""
+    return {skip.id: skip.reason for skip in build(facts, FLOWS).skips}
+
+
+@pytest.mark.parametrize(
+    "permission",
+    [
+        str(one)
+        for one in reviewed(KubernetesVersion(1, 20), (), own_namespace=True)
+        if one.namespace == RUN
+    ],
+)
+def test_a_denied_permission_costs_exactly_what_needs_it(permission: str) -> None:
+    """Each check that is left out needs the permission, and is left out in its name."""
+    whole = asked(mixed())
+    left = asked(replace(mixed(), denied=(permission,)))
+    why = reasons(replace(mixed(), denied=(permission,)))
+    gone = whole.keys() - left.keys()
+    needing = {
+        check_id
+        for check_id, check in whole.items()
+        if permission in map(str, needed(check.ask, mixed()))
+    }
+    assert gone == needing
+    assert {why[check_id] for check_id in gone} <= {f"this identity may not {permission}"}
+
+
+def test_without_create_pods_only_reading_is_left() -> None:
+    """What stands or is tried out in a namespace takes pods."""
+    left = asked(replace(mixed(), denied=("create pods",)))
+    assert left
+    assert {(check.ask.question, check.source.kind) for check in left.values()} == {
+        (Question.INSPECT, VantageKind.API)
+    }
+
+
+@pytest.mark.parametrize(
+    "permission", ["create namespaces", "delete namespaces", "list namespaces"]
+)
+def test_who_cannot_make_and_remove_a_namespace_creates_nothing(permission: str) -> None:
+    """A namespace that cannot be removed again is not made either."""
+    left = asked(replace(mixed(), denied=(permission,)))
+    assert {check.ask.question for check in left.values()} == {Question.INSPECT}
+
+
+def test_in_an_existing_namespace_none_is_made() -> None:
+    """Rights over namespaces are not needed there; rights to delete pods are."""
+    facts = replace(mixed(), namespace="staging", denied=("create namespaces", "delete namespaces"))
+    assert asked(facts).keys() == asked(mixed()).keys()
+    denied = asked(replace(facts, denied=("delete pods",)))
+    left = {check.ask.question for check in denied.values()}
+    assert left == {Question.INSPECT, Question.ADMIT}  # a dry run leaves nothing to delete
+
+
+def test_without_exec_probes_are_asked_over_the_other_channels() -> None:
+    """Only what needs a process is left out."""
+    left = asked(replace(mixed(), denied=("get pods/exec",)))
+    assert not [c for c in left.values() if c.source.kind is VantageKind.NODE]
+    assert [c for c in left.values() if c.source.kind is VantageKind.POD]
+
+
+def test_without_any_channel_no_probe_is_asked() -> None:
+    """The reason names all three ways in; questions from outside the cluster go on."""
+    facts = replace(mixed(), denied=("get pods/exec", "get pods/portforward", "get pods/proxy"))
+    left = asked(facts)
+    assert not [c for c in left.values() if c.source.kind in {VantageKind.POD, VantageKind.NODE}]
+    assert [c for c in left.values() if c.source.kind is VantageKind.EXTERNAL]
+    counted = Counter(reason for reason in reasons(facts).values() if NOTHING_LEFT in reason)
+    (reason,) = counted
+    assert "get pods/portforward, get pods/proxy, get pods/exec" in reason
+
+
+def test_from_135_on_exec_takes_create_too() -> None:
+    """An identity that may only ``get`` is left without processes by a newer API server."""
+    newer = replace(mixed(), server_version=KubernetesVersion(1, 35), denied=("create pods/exec",))
+    older = replace(newer, server_version=KubernetesVersion(1, 34))
+    assert len(asked(newer)) < len(asked(older)) == len(asked(replace(newer, denied=())))
+
+
+def test_rules_of_configuration_name_what_they_read() -> None:
+    """The permissions of each rule are those of the requests that its readings send."""
+    by_reading = {
+        "node": "get nodes",
+        "nodes": "list nodes",
+        "node-pods": "list pods in all namespaces",
+        "node-pods-after": "list pods in all namespaces",
+        "services": "list services in all namespaces",
+        "services-after": "list services in all namespaces",
+        "endpoint-slices": "list endpointslices in all namespaces",
+        PROXY_LOG: "get pods/log in namespace kube-system",
+        "flannel-config": None,
+    }
+    assert by_reading.keys() - {PROXY_LOG} == REQUESTS.keys()
+    for name, rule in RULES.items():
+        read = {by_reading[one] for one in rule.readings if one not in COMMANDS} - {None}
+        assert {str(one) for one in READ_FOR_RULE.get(name, ())} == read, name
