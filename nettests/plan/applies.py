@@ -9,14 +9,14 @@ import json
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
-from nettests.plan.permits import why_denied
+from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.subjects import why_not_about
 
 
-def why_not(ask: Ask, facts: ClusterFacts) -> str:
+def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
     """Return why ``ask`` cannot be asked here, or nothing."""
     return (
-        why_denied(ask, facts)
+        why_denied(ask, facts, reads)
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
         or _no_external_target(ask, facts)

@@ -35,6 +35,7 @@ from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
 from nettests.plan.objects import pods_for, services_for
+from nettests.plan.permits import NO_READS, Reads
 from nettests.plan.samples import connections
 
 _EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
@@ -82,10 +83,16 @@ class _Due:
         return tuple(part for part in (self.cell.suffix, label, resolver) if part)
 
 
-def build(facts: ClusterFacts, flows: Iterable[Flow], enabled: Collection[CheckClass] = ()) -> Plan:
+def build(
+    facts: ClusterFacts,
+    flows: Iterable[Flow],
+    enabled: Collection[CheckClass] = (),
+    reads: Reads = NO_READS,
+) -> Plan:
     """Return all that a run of ``flows`` will do on a cluster with these facts.
 
-    Checks of classes other than ``default`` that are not ``enabled`` are skips.
+    Checks of classes other than ``default`` that are not ``enabled`` are skips. ``reads`` says what rules of
+    configuration need from the API server.
     """
     players = cast(facts)
     stage = Stage(cast=players, facts=facts)
@@ -99,7 +106,7 @@ def build(facts: ClusterFacts, flows: Iterable[Flow], enabled: Collection[CheckC
                 continue
             for due in _due(flow, place):
                 ask = _ask(due, stage)
-                reason = why_not(ask, facts) or not_enabled(flow.check_class, enabled)
+                reason = why_not(ask, facts, reads) or not_enabled(flow.check_class, enabled)
                 if reason:
                     skips.append(_skip(flow, due.id, reason))
                 else:

@@ -5,6 +5,7 @@ what is denied was found out beforehand (``ClusterFacts.denied``).
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts
@@ -15,18 +16,12 @@ from nettests.model.permission import (
     DELETE_NAMESPACE,
     DELETE_POD,
     DELETE_SERVICE,
-    GET_NODE,
     GET_SERVICE,
     HOLDING,
-    LIST_ALL_PODS,
-    LIST_ALL_SERVICES,
-    LIST_ALL_SLICES,
     LIST_LEASES,
     LIST_NAMESPACES,
-    LIST_NODES,
     POD_LOG,
     POD_PROXY,
-    SYSTEM_LOGS,
     Permission,
     opening,
     serving,
@@ -37,38 +32,18 @@ from nettests.model.words import Question, Resolver, TargetKind, VantageKind
 EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
 
-_PROXY_PODS = (LIST_ALL_PODS, SYSTEM_LOGS)
-_BALANCERS = (LIST_ALL_SERVICES, LIST_ALL_SLICES)
-_RULES: Mapping[Needs, tuple[str, ...]] = {
-    _PROXY_PODS: (
-        *("proxy-mode", "hostname-override", "network-name", "source-vip", "dsr-gate"),
-        *("overlay-gate", "kube-proxy-skew", "hns-network", "hns-network-type"),
-        *("hns-network-subnet", "pod-endpoints", "cni-network"),
-    ),
-    (GET_NODE,): (
-        *("kubelet-skew", "windows-build-label", "windows-taint", "update-not-broken"),
-        *("overlay-update", "dsr-update", "calico-build", "ipv4-address", "running-build"),
-        "loopback-dsr-update",
-    ),
-    (LIST_NODES,): ("control-plane-on-linux",),
-    (LIST_ALL_PODS,): (
-        *("antrea-alone", "overlay-pods-ipv4", "calico-pods-ipv4", "outbound-nat", "nat-unused"),
-    ),
-    _BALANCERS: ("load-balancers",),
-}
-READ_FOR_RULE: Mapping[str, Needs] = {
-    rule: needs for needs, rules in _RULES.items() for rule in rules
-}
-"""What a rule of configuration reads from the API server. Flannel's ConfigMap is no part of it: where it
-cannot be read the backend is unknown, and its rules are left out for that."""
-
 _PROCESSES = {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
 _NAMED = {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
 
 
-def why_denied(ask: Ask, facts: ClusterFacts) -> str:
+Reads = Mapping[str, Needs]
+"""What each rule of configuration reads from the API server, by the rule's name."""
+NO_READS: Reads = MappingProxyType({})
+
+
+def why_denied(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
     """Return which missing permission keeps ``ask`` from being asked, or nothing."""
-    for permission in needed(ask, facts):
+    for permission in needed(ask, facts, reads):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
     if _asks_a_probe(ask):
@@ -80,7 +55,7 @@ def why_denied(ask: Ask, facts: ClusterFacts) -> str:
     return ""
 
 
-def needed(ask: Ask, facts: ClusterFacts) -> Needs:
+def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
     """Return every permission that ``ask`` cannot do without."""
     own = not facts.namespace
     if ask.question is Question.ADMIT:
@@ -89,7 +64,7 @@ def needed(ask: Ask, facts: ClusterFacts) -> Needs:
         removes = (LIST_LEASES, DELETE_LEASE)
         return (*(makes if own else removes), *HOLDING, CREATE_POD)
     if ask.question is Question.INSPECT:
-        read = READ_FOR_RULE.get(ask.case.label, ()) if ask.case else ()
+        read = reads.get(ask.case.label, ()) if ask.case else ()
         if ask.source.kind is not VantageKind.NODE:
             return read
         return (*read, *standing(own_namespace=own), *opening(EXEC, facts.server_version))

@@ -9,6 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.permission import (
+    GET_NODE,
+    LIST_ALL_PODS,
+    LIST_ALL_SERVICES,
+    LIST_ALL_SLICES,
+    LIST_NODES,
+    SYSTEM_LOGS,
+    Permission,
+)
 
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
@@ -54,6 +63,19 @@ REQUESTS: Mapping[str, Callable[[ClusterFacts, NodeFacts | None], Request]] = {
     ),
 }
 """What the API server is asked, by reading."""
+
+PERMISSIONS: Mapping[str, Permission | None] = {
+    "node": GET_NODE,
+    "nodes": LIST_NODES,
+    "node-pods": LIST_ALL_PODS,
+    "node-pods-after": LIST_ALL_PODS,
+    "flannel-config": None,  # where it cannot be read the backend is unknown, and its rules are left out
+    "services": LIST_ALL_SERVICES,
+    "services-after": LIST_ALL_SERVICES,
+    "endpoint-slices": LIST_ALL_SLICES,
+    "kube-proxy-log": SYSTEM_LOGS,
+}
+"""What each reading needs to be allowed."""
 
 _POWERSHELL = ("powershell.exe", "-NoProfile", "-NonInteractive", "-Command")
 _CMD = ("cmd.exe", "/c")

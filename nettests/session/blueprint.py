@@ -21,6 +21,7 @@ from nettests.plan import Flow, build
 from nettests.plan.cast import cast
 from nettests.plan.objects import pods_for, services_for
 from nettests.resources import manifests_path
+from nettests.session.reads import READS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def blueprint(
     are asked besides ``default``.
     """
     read, digests = read_manifests(manifests)
-    plan = build(facts, flows, enabled)
+    plan = build(facts, flows, enabled, READS)
     return Blueprint(
         facts=facts,
         manifests=read,
