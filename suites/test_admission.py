@@ -1,4 +1,4 @@
-"""What the API server makes of Windows pods: fields that an OS rules out are rejected, the others not.
+"""Admission of Windows pods: fields that an OS rules out are rejected, the others not.
 
 Asked by dry run: nothing is stored. A rejection counts only if it names the field, and beside the
 acceptance of a pod without it.

@@ -1,4 +1,4 @@
-"""How the cluster as a whole is set up for Windows nodes: its control plane, its overlay."""
+"""Configuration of the cluster: its control plane and its overlay, as Windows nodes need them."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

@@ -1,4 +1,4 @@
-"""Names as pods and nodes resolve them: every form of a name, every resolver, every DNS policy.
+"""Names and DNS: every form of a name, every resolver, every DNS policy.
 
 The resolvers of Windows differ from each other, so each is asked apart: the system's (by dialling a
 name), nslookup, and Resolve-DnsName where the image or the node has it. Names by which pods reach

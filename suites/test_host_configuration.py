@@ -1,4 +1,4 @@
-"""How Windows nodes are set up, as their own tools tell: HNS, CNI configuration, ports, processes.
+"""Windows nodes by their own tools: HNS, CNI configuration, ports, processes.
 
 Asked from HostProcess containers by the documents' own commands; nothing is changed. Where a node cannot run
 HostProcess containers the checks are skipped with that reason.

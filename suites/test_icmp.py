@@ -1,4 +1,4 @@
-"""Pods ping pods, nodes, Services and hosts outside the cluster, and nodes ping the outside.
+"""ICMP: pods ping pods, nodes, Services and hosts outside the cluster, and nodes ping the outside.
 
 Judged by reply lines alone. Packets of the pods' MTU and above must not be split on their way.
 """

@@ -1,4 +1,4 @@
-"""Nodes reach pods and Services, and pods reach nodes.
+"""Nodes: they reach pods and Services, and pods reach them.
 
 A node's vantage is a hostNetwork pod on Linux and a HostProcess container on Windows.
 """

@@ -1,4 +1,4 @@
-"""How Windows nodes are set up, as their API objects tell: kube-proxy, labels, updates, versions.
+"""Windows nodes by their API objects: kube-proxy, labels, updates, versions.
 
 Nothing is changed: objects and logs are read and compared with what the documents demand.
 """

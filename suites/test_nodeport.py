@@ -1,4 +1,4 @@
-"""NodePorts answer on every node: the node itself, other nodes, pods and clients outside."""
+"""NodePorts: every node answers, the node itself, other nodes, pods and clients outside."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

@@ -1,4 +1,4 @@
-"""What network plugins and address families demand of Windows nodes, as API objects tell."""
+"""Network plugins and address families: what they demand of Windows nodes, as API objects tell."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

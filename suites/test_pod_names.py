@@ -1,4 +1,4 @@
-"""What a Pod's own fields make of names inside it: its hosts file, its host name.
+"""Names inside a Pod: what its own fields make of its hosts file and its host name.
 
 Each check makes a Pod of its own and asks inside it; it counts beside a plain Pod on the same node.
 """

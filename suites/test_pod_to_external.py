@@ -1,4 +1,4 @@
-"""Pods reach what lies outside the cluster, by IP address and by name."""
+"""Pod to external: what lies outside the cluster, by IP address and by name."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

@@ -1,4 +1,4 @@
-"""Pods reach pods by IP address and by name, and are seen under their own address."""
+"""Pod to pod: by IP address and by name, seen under the pod's own address."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

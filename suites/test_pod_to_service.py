@@ -1,4 +1,4 @@
-"""Pods reach Services by ClusterIP and by every form of their name."""
+"""Pod to Service: by ClusterIP and by every form of its name."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

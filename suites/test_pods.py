@@ -1,4 +1,4 @@
-"""Whether Pods start on each role's nodes, with which network, and what stops them.
+"""Starting Pods: whether they do on each role's nodes, with which network, and what stops them.
 
 Each check makes a Pod of its own and removes it. A failure counts only for a reason that is the Pod's
 own, and beside a plain Pod that starts on the same node.

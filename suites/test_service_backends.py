@@ -1,4 +1,4 @@
-"""Services by who stands behind them: the client itself, nobody, one pod under other names."""
+"""Services by their backends: the client itself, nobody, one pod under other names."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

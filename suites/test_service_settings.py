@@ -1,4 +1,4 @@
-"""What a Service's settings promise: affinity of clients, and the address that backends see."""
+"""Services by their settings: affinity of clients, and the address that backends see."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

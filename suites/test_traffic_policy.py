@@ -1,4 +1,4 @@
-"""What externalTrafficPolicy and internalTrafficPolicy Local promise, and whom a NodePort shows to backends."""
+"""Traffic policies: what Local promises, inside and outside, and whom a NodePort shows to backends."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

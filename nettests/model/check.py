@@ -166,6 +166,7 @@ class Check:
     needs: tuple[str, ...] = ()
     required: bool = False
     check_class: CheckClass = CheckClass.DEFAULT
+    suite: str = ""
 
     @property
     def source(self) -> Vantage:
@@ -186,6 +187,7 @@ class Skip:
     flow: str
     reason: str
     required: bool = False
+    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,9 @@ def _absences(flow: Flow, players: Cast) -> Iterator[Skip]:
 
 
 def _skip(flow: Flow, check_id: str, reason: str) -> Skip:
-    return Skip(id=check_id, flow=flow.name, reason=reason, required=flow.required)
+    return Skip(
+        id=check_id, flow=flow.name, reason=reason, required=flow.required, suite=flow.suite
+    )
 
 
 def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
@@ -261,6 +263,7 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
         required=due.flow.required,
         check_class=due.flow.check_class,
+        suite=due.flow.suite,
     )
 
 

@@ -136,6 +136,8 @@ class Flow:
     dns_policy: str = ""
     backends: int = 0
     beyond_mtu: int | None = None
+    suite: str = ""
+    """What the suite is about that declares it, in its own words: reports put such flows together."""
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -236,6 +238,7 @@ def flow(
             dns_policy=dns_policy,
             backends=backends,
             beyond_mtu=beyond_mtu,
+            suite=_topic(test),
         )
         setattr(test, _ATTRIBUTE, declared)
         return test
@@ -247,6 +250,14 @@ def flow_of(test: object) -> Flow | None:
     """Return the flow that a test declares, or ``None``."""
     declared = getattr(test, _ATTRIBUTE, None)
     return declared if isinstance(declared, Flow) else None
+
+
+def _topic(test: Test) -> str:
+    """Return what the module of a test is about, without the details that follow a colon."""
+    module = getattr(test, "__globals__", {})
+    # sample: NodePorts answer on every node: the node itself, other nodes, pods and clients outside.
+    words = re.split(r"[:.](?:\s|$)", _first_paragraph(module.get("__doc__") or ""))[0]
+    return words or str(getattr(test, "__module__", "")).rpartition(".")[2]
 
 
 def _first_paragraph(docstring: str) -> str:

@@ -112,6 +112,7 @@ def _planned_result(journal: _Gathered, check_id: str) -> CheckResult:
     return CheckResult(
         id=check.id,
         flow=check.flow,
+        suite=check.suite,
         verdict=judgement.verdict,
         message=judgement.message,
         required=check.required,
@@ -172,6 +173,7 @@ def _skip_result(skip: Skip) -> CheckResult:
     return CheckResult(
         id=skip.id,
         flow=skip.flow,
+        suite=skip.suite,
         verdict=Verdict.SKIPPED,
         message=skip.reason,
         required=skip.required,

@@ -21,7 +21,7 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
-from nettests.report.matrix import FlowGroup, flow_groups, overview
+from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural, visible
 
@@ -60,6 +60,7 @@ def render_html(results: Results) -> str:
     text = page.render(
         results=results,
         groups=groups,
+        suites=suites(groups),
         overview=overview(groups),
         shares=_shares(results),
         attention=summary.needing_attention(results),
@@ -87,6 +88,7 @@ def _environment() -> Environment:
         headline=summary.headline,
         meaning=summary.MEANING,
         skip_reasons=skip_reasons,
+        suite_open=suite_open,
         worst_first=worst_first,
     )
     environment.filters.update(
@@ -157,6 +159,11 @@ def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:
     for skip in group.skips:
         reasons.setdefault(skip.message, []).append(skip)
     return reasons
+
+
+def suite_open(suite: Suite) -> bool:
+    """Whether a suite's flows are shown at first sight: when one of them needs attention."""
+    return any(verdict in suite.counts for verdict in summary.ATTENTION)
 
 
 def worst_first(checks: Sequence[CheckResult]) -> list[tuple[Verdict, int]]:

@@ -52,6 +52,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
     return {
         "id": result.id,
         "flow": result.flow,
+        "suite": result.suite,
         "title": check.title if check else "",
         "required": result.required,
         "verdict": result.verdict.value,

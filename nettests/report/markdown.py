@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.report.matrix import flow_groups
+from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import Results
 from nettests.report.summary import (
     SYMBOL,
@@ -32,7 +32,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@])")
 
 def render_markdown(results: Results) -> str:
     """Return the summary; it ends with a line feed."""
-    blocks = [_head(results), _attention(results), _flows(results), _limitations(results)]
+    blocks = [_head(results), _attention(results), _suites(results), _limitations(results)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -71,15 +71,14 @@ def _attention(results: Results) -> str:
     return "### Needs attention\n\n" + _table(["verdict", "check", "what happened"], rows) + tail
 
 
-def _flows(results: Results) -> str:
-    groups = flow_groups(results.checks)
-    shown = [v for v in SUMMARY_ORDER if any(v in group.counts for group in groups)]
+def _suites(results: Results) -> str:
+    found = suites(flow_groups(results.checks))
+    shown = [v for v in SUMMARY_ORDER if any(v in suite.counts for suite in found)]
     rows = [
-        [f"`{_code(group.flow)}`", *(str(group.counts.get(v, "")) for v in shown)]
-        for group in groups
+        [escape(suite.topic), *(str(suite.counts.get(v, "")) for v in shown)] for suite in found
     ]
-    heads = ["flow", *(f"{SYMBOL[v]} {v.value}" for v in shown)]
-    return "### Flows\n\n" + _table(heads, rows) if rows else ""
+    heads = ["suite", *(f"{SYMBOL[v]} {v.value}" for v in shown)]
+    return "### Suites\n\n" + _table(heads, rows) if rows else ""
 
 
 def _limitations(results: Results) -> str:

@@ -45,6 +45,7 @@ class FlowGroup:
     """One flow: its matrix, its checks, and what of it never applied."""
 
     flow: str
+    suite: str
     table: Table
     checks: tuple[CheckResult, ...]
     skips: tuple[CheckResult, ...]
@@ -54,6 +55,21 @@ class FlowGroup:
         """How often each verdict occurs, worst first, absent ones left out."""
         every = [check.verdict for check in (*self.checks, *self.skips)]
         return {verdict: every.count(verdict) for verdict in SUMMARY_ORDER if verdict in every}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The flows that one suite declares; ``topic`` is what the suite says it is about."""
+
+    topic: str
+    groups: tuple[FlowGroup, ...]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How often each verdict occurs, worst first, absent ones left out."""
+        every = [group.counts for group in self.groups]
+        sums = {verdict: sum(one.get(verdict, 0) for one in every) for verdict in SUMMARY_ORDER}
+        return {verdict: number for verdict, number in sums.items() if number}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +86,35 @@ class Overview:
     """The whole run in one table: flows by pairs of source and target OS and placement."""
 
     pairs: tuple[Pair, ...]
-    flows: tuple[str, ...]
     cells: Mapping[tuple[str, Pair], tuple[CheckResult, ...]]
 
     def cell(self, flow: str, pair: Pair) -> tuple[CheckResult, ...]:
         """Return the checks of a flow between one pair."""
         return self.cells.get((flow, pair), ())
+
+    def sum(self, suite: Suite, pair: Pair) -> tuple[CheckResult, ...]:
+        """Return the checks of all flows of a suite between one pair."""
+        return tuple(check for group in suite.groups for check in self.cell(group.flow, pair))
+
+    @property
+    def sources(self) -> dict[str, int]:
+        """The sources of the pairs in their order, each with how many pairs it begins."""
+        begun = [pair.source for pair in self.pairs]
+        return {source: begun.count(source) for source in begun}
+
+
+def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
+    """Return the flows by suite, in the plan's order; suites that met the most pairs come first."""
+    by_topic: dict[str, list[FlowGroup]] = {}
+    for group in groups:
+        by_topic.setdefault(group.suite, []).append(group)
+    found = (Suite(topic=topic, groups=tuple(members)) for topic, members in by_topic.items())
+    return tuple(sorted(found, key=lambda suite: (-len(_pairs(suite)), suite.topic)))
+
+
+def _pairs(suite: Suite) -> set[Pair]:
+    checks = (result.check for group in suite.groups for result in group.checks)
+    return {_pair(check) for check in checks if check is not None}
 
 
 def flow_groups(checks: Iterable[CheckResult]) -> tuple[FlowGroup, ...]:
@@ -90,6 +129,7 @@ def _group(flow: str, members: list[CheckResult]) -> FlowGroup:
     planned = tuple(check for check in members if check.check is not None)
     return FlowGroup(
         flow=flow,
+        suite=members[0].suite,
         table=_table(flow, planned),
         checks=planned,
         skips=tuple(check for check in members if check.check is None),
@@ -151,7 +191,6 @@ def overview(groups: Iterable[FlowGroup]) -> Overview:
                 cells[place] = (*cells.get(place, ()), result)
     return Overview(
         pairs=tuple(sorted(order, key=lambda pair: order[pair])),
-        flows=tuple(dict.fromkeys(flow for flow, _ in cells)),
         cells=cells,
     )
 

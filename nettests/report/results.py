@@ -61,6 +61,7 @@ class CheckResult:
     flow: str
     verdict: Verdict
     message: str
+    suite: str = ""
     required: bool = False
     ran: bool = False
     check: Check | None = None

@@ -141,8 +141,8 @@ def test_unknown_facts_say_why(page: html.HtmlElement) -> None:
 
 def test_tables_are_labelled_for_screen_readers(page: html.HtmlElement) -> None:
     """Heads of rows and columns are marked as such, and scrolling regions have names."""
-    assert page.xpath("//thead//th[not(@scope='col')]") == []
-    assert page.xpath("//tbody//th[not(@scope='row')]") == []
+    assert page.xpath("//thead//th[not(@scope='col' or @scope='colgroup')]") == []
+    assert page.xpath("//tbody//th[not(@scope='row' or @scope='rowgroup')]") == []
     assert page.xpath("//*[@role='region'][not(@aria-label)]") == []
     assert page.get("lang") == "en"
 

@@ -23,7 +23,7 @@ def test_a_quiet_run_has_nothing_that_needs_attention(quiet: Results) -> None:
 def test_red_checks_are_named_worst_first(eventful_run: Results) -> None:
     """Each red check is one row: verdict, id and what happened."""
     text = render_markdown(eventful_run)
-    rows = [line for line in text.split("### Flows")[0].splitlines() if line.startswith("| ")][2:]
+    rows = [line for line in text.split("### Suites")[0].splitlines() if line.startswith("| ")][2:]
     assert [row.split(" ")[2] for row in rows] == ["fail", "lifted", "unknown", "unknown", "flaky"]
     assert "`pod-to-service-fqdn/linux-1/windows-1/other-node/tcp`" in rows[0]
 
@@ -32,7 +32,7 @@ def test_many_red_checks_are_cut_and_counted() -> None:
     """A summary stays short: it names twenty and says how many more there are."""
     story = Story(failing=lambda check: check.source.kind.value == "pod")
     text = render_markdown(build_results(records(story)))
-    assert text.count("| ✗ fail |") == 20 + text.count("| flow | ✗ fail |")
+    assert text.count("| ✗ fail |") == 20 + text.count("| suite | ✗ fail |")
     assert "more checks; see `report.html`" in text
 
 

@@ -17,6 +17,14 @@
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; nameTheme(); });
   nameTheme();
 
+  // --- overview: a suite's flows come and go
+  for (const fold of all(".fold")) {
+    fold.addEventListener("click", () => {
+      const open = fold.closest("tbody").classList.toggle("open");
+      fold.setAttribute("aria-expanded", String(open));
+    });
+  }
+
   // --- filters: a check is shown when every filter that is set holds
   const form = document.querySelector(".filters");
   if (!form) return;
@@ -53,6 +61,9 @@
       for (const skip of skips) skip.hidden = !skipsShown;
       flow.hidden = !all(".check", flow).some((check) => !check.hidden) && !(skips.length && skipsShown);
       flows += flow.hidden ? 0 : 1;
+    }
+    for (const suite of all("section.of-suite")) {
+      suite.hidden = all(".flow", suite).every((flow) => flow.hidden);
     }
     for (const tile of tiles) {
       tile.setAttribute("aria-pressed", String(tile.dataset.verdict === wanted.verdict));

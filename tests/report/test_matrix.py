@@ -1,0 +1,134 @@
+"""Tables of a run: flows by suite, and sums of what a suite saw between each pair."""
+
+import types
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from lxml import html
+
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Verdict
+from nettests.plan import Matrix
+from nettests.plan.flow import flow, flow_of
+from nettests.report import build_results
+from nettests.report.html import render_html
+from nettests.report.matrix import FlowGroup, flow_groups, overview, suites
+from tests.report.scenario import Story, records
+
+
+def groups(story: Story) -> tuple[FlowGroup, ...]:
+    """Return the flows of a run."""
+    return flow_groups(build_results(records(story)).checks)
+
+
+def test_every_flow_is_in_the_suite_that_declares_it() -> None:
+    """Suites hold all flows once, and go by what their modules say they are about."""
+    every = groups(Story())
+    found = suites(every)
+    assert sorted(g.flow for s in found for g in s.groups) == sorted(g.flow for g in every)
+    topics = {group.flow: suite.topic for suite in found for group in suite.groups}
+    assert topics["pod-to-pod-ip"] == "Pod to pod"
+    assert topics["icmp-egress"] == "ICMP"
+
+
+def test_suites_that_met_most_pairs_come_first() -> None:
+    """What has a path stands above what a cluster says of itself; nothing else decides the order."""
+    found = suites(groups(Story()))
+    met = [
+        len({pair for group in suite.groups for pair in overview((group,)).pairs})
+        for suite in found
+    ]
+    assert met == sorted(met, reverse=True)
+
+
+def test_a_suites_cell_sums_its_flows() -> None:
+    """No check is lost or counted twice between a suite's row and those of its flows."""
+    every = groups(Story())
+    table = overview(every)
+    for suite in suites(every):
+        for pair in table.pairs:
+            ids = [check.id for group in suite.groups for check in table.cell(group.flow, pair)]
+            assert [check.id for check in table.sum(suite, pair)] == ids
+    shown = sum(len(table.sum(suite, pair)) for suite in suites(every) for pair in table.pairs)
+    assert shown == sum(len(group.checks) for group in every)
+
+
+def test_a_suites_counts_are_worst_first() -> None:
+    """Verdicts that nobody got are left out."""
+    found = suites(groups(Story(failing=lambda check: check.flow == "pod-to-pod-ip")))
+    (suite,) = (one for one in found if one.topic == "Pod to pod")
+    order = [SUMMARY_ORDER.index(verdict) for verdict in suite.counts]
+    assert order == sorted(order)
+    assert suite.counts[Verdict.FAIL] == sum(len(g.checks) for g in suite.groups if g.flow == "pod-to-pod-ip")  # fmt: skip
+
+
+def test_a_suite_with_a_failure_stands_open() -> None:
+    """Whoever opens the page sees the failing flow's row; suites without one are folded by the script."""
+    story = Story(failing=lambda check: check.flow == "pod-to-pod-ip")
+    page = html.document_fromstring(render_html(build_results(records(story))))
+    (row,) = page.xpath("//tr[@class='of-suite'][th/a[@href='#flow:pod-to-pod-ip']]")
+    assert row.getparent().get("class") == "open"
+    opened = page.xpath("//tbody[@class='open']//tr[@class='suite']/th/a/text()")
+    assert opened == ["Pod to pod"]
+    folds = page.xpath("//button[contains(@class, 'fold')]")
+    assert [one.get("aria-expanded") for one in folds].count("true") == 1
+
+
+def test_every_suites_row_leads_to_its_section() -> None:
+    """A suite's name in the overview is a link to its flows below."""
+    page = html.document_fromstring(render_html(build_results(records(Story()))))
+    links = page.xpath("//tr[@class='suite']/th/a/@href")
+    assert links
+    for address in links:
+        (section,) = page.xpath(f"//section[@id='{address.removeprefix('#')}']")
+        assert section.xpath(".//article[@class='flow']")
+
+
+def declared(docstring: str | None) -> str:
+    """Return the suite of a flow that a module with this docstring declares."""
+    module = types.ModuleType("acme.suites.test_switch")
+    module.__dict__.update(flow=flow, borrowed=SETTINGS, __doc__=docstring)
+    exec(DECLARATION, module.__dict__)
+    test: Callable[..., object] = module.__dict__["test_it"]
+    found = flow_of(test)
+    assert found is not None
+    return found.suite
+
+
+DECLARATION = '''
+@flow("acme", **borrowed)
+def test_it(verdict):
+    """A claim."""
+'''
+(EXAMPLE,) = {g.checks[0].check for g in groups(Story()) if g.flow == "pod-to-pod-ip"}
+assert EXAMPLE is not None
+SETTINGS = {
+    "source": EXAMPLE.source.kind,
+    "target": EXAMPLE.target.kind,
+    "matrix": Matrix.PAIRS,
+    "sources": EXAMPLE.sources,
+}
+
+
+@pytest.mark.parametrize(
+    ("docstring", "topic"),
+    [
+        ("Acme's switch: what it forwards, and when.\n\nMore.", "Acme's switch"),
+        (
+            "Acme's switch forwards\nat 10.2.3.4:80. Always.",
+            "Acme's switch forwards at 10.2.3.4:80",
+        ),
+        (None, "test_switch"),
+    ],
+)
+def test_a_suite_is_called_what_its_module_is_about(docstring: str | None, topic: str) -> None:
+    """The docstring's first words name the suite; without any its file does."""
+    assert declared(docstring) == topic
+
+
+def test_checks_of_journals_without_suites_stand_together() -> None:
+    """A journal of an older nettests names none; its flows are shown all the same."""
+    every = tuple(replace(group, suite="") for group in groups(Story()))
+    (only,) = suites(every)
+    assert len(only.groups) == len(every)
