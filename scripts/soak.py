@@ -24,6 +24,7 @@ PROFILES = (
     "win2022-l2bridge-dsr",
     "win2022-overlay-dsr",
     "antrea-transparent",
+    "userspace-l2bridge",
     "azure-l2tunnel",
     "mixed-builds",
     "linux",

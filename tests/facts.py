@@ -73,6 +73,9 @@ PROFILES = {
         driver="transparent",
         mode="none",
     ),
+    "userspace-l2bridge": Shape(
+        kubernetes="1.25.16", backend="host-gw", build="20348.1607", mode="userspace"
+    ),
     "mixed-builds": Shape(
         kubernetes="1.33.5",
         backend="host-gw",

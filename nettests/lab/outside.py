@@ -89,7 +89,12 @@ class OutsideProxy:
             else:
                 body = await _read_body(connection, duplex)
                 upstream.writer.write(_forwarded(request, target, body))
-            await _join(duplex, upstream)
+            said = await _join(duplex, upstream)
+            if not said and request.method != b"CONNECT":
+                text = f"{target.address}:{target.port} closed the connection and said nothing."
+                await _refuse(
+                    connection, duplex, _RefusedError(502, "ERR_ZERO_SIZE_OBJECT 0", text)
+                )
         finally:
             upstream.writer.close()
 
@@ -199,14 +204,26 @@ async def _refuse(connection: h11.Connection, duplex: Duplex, refused: _RefusedE
     await duplex.writer.drain()
 
 
-async def _join(one: Duplex, other: Duplex) -> None:
-    """Pass bytes both ways; the connection is over when the target has said everything."""
+async def _join(one: Duplex, other: Duplex) -> bool:
+    """Pass bytes both ways until the target has said everything; return whether it said anything."""
     upward = asyncio.create_task(_copy(one.reader, other.writer))
     try:
-        await _copy(other.reader, one.writer)
+        first = await _first(other.reader)
+        one.writer.write(first)
+        if first:
+            await _copy(other.reader, one.writer)
+        return bool(first)
     finally:
         upward.cancel()
         await asyncio.gather(upward, return_exceptions=True)
+
+
+async def _first(source: asyncio.StreamReader) -> bytes:
+    """Return the first bytes, none if the target closed or broke the connection instead."""
+    try:
+        return await source.read(_CHUNK)
+    except ConnectionError:
+        return b""
 
 
 async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

@@ -20,6 +20,7 @@ SELECTED = {
     "win2022-overlay-dsr": "node_to_pod or dsr_source_address or session_affinity",
     "azure-l2tunnel": "dsr_source_address or icmp_egress",
     "antrea-transparent": "node_to_service_clusterip or node_to_pod or icmp_egress",
+    "userspace-l2bridge": "dsr_source_address or service_no_endpoints or nodeport_no_endpoints",
     "mixed-builds": "session_affinity or nodeport_from_local_node",
 }
 """Run in part: flows in which these profiles differ from those above, as ``-k`` selects them."""

@@ -96,6 +96,16 @@ def test_a_connection_that_gets_no_answer_times_out(lab: Lab, session: requests.
     assert (found.status_code, found.headers["X-Squid-Error"]) == (503, "ERR_CONNECT_FAIL 110")
 
 
+def test_a_connection_that_is_closed_without_a_word_is_told(
+    lab: Lab, session: requests.Session
+) -> None:
+    """502 and squid's word for an empty reply: the target took the connection, and nobody answered."""
+    lab.run("resets", "linux-2", hostNetwork=True, args=["tcp-reset", "--port", "9099"])
+    found = session.get("http://172.30.0.12:9099/", timeout=15)
+    assert (found.status_code, found.headers["X-Squid-Error"]) == (502, "ERR_ZERO_SIZE_OBJECT 0")
+    lab.remove("resets")
+
+
 def test_without_the_token_there_is_no_way_out(profile: dict[str, Any]) -> None:
     """Other users of the machine get 407."""
     port = profile["externalProxy"].rsplit(":", 1)[1]

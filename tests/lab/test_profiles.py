@@ -28,6 +28,7 @@ NAMES = [
     "azure-l2tunnel",
     "linux",
     "mixed-builds",
+    "userspace-l2bridge",
     "win2019-l2bridge",
     "win2019-overlay",
     "win2022-l2bridge-dsr",

@@ -19,6 +19,8 @@ OLD_FIELDS = {
         "podos-forbidden-container-procmount: unspecified"
     ),
 }
+HOST_USERS = {r"windows-pod-fields/api/hostUsers$": "userns-hostusers: unspecified"}
+"""The API server of 1.25 refuses the field, and drops it first where its gate is off."""
 WHOLE = {r"windows-pod-fields/api/resources$": "podos-podlevelresources: accepted"}
 IMAGES = {
     17763: ("plat-kernel-image-match", "ltsc2022", "ltsc2025"),
@@ -33,6 +35,7 @@ def pod_lines(profile: str) -> dict[str, str]:
     shape = PROFILES[profile]
     minor = int(shape.kubernetes.split(".")[1])
     lines = dict(OLD_FIELDS if minor < 30 else {})
+    lines |= HOST_USERS if minor == 25 else {}
     lines |= WHOLE if minor < 34 else {}
     for number, build in enumerate(_builds(profile), 1):
         role = f"windows-{number}"

@@ -92,6 +92,35 @@ VIP_SEEN = {
         "nodeport-source-vip: connected, source = source-vip"
     ),
 }
+USER_MODE_FROM_ELSEWHERE = {
+    r"nodeport-(from-other-node|from-pod-other-node)/[a-z]+-1/windows-1/": (
+        "svc-userspace-default-nodeport: unspecified"
+    ),
+}
+USER_MODE = {
+    r"kube-proxy-mode/windows-1/": "svc-userspace-default-mode: deviates",
+    SEEN + ".*/tcp": "svc-userspace-source: connected, source = client-node",
+    SEEN + ".*/udp": "svc-userspace-source: replied, source = client-node",
+    r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-clusterip)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"service-(distribution|hairpin|hairpin-source|host-process-backend)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"service-(no-endpoints|unready-backend|named-port)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    **USER_MODE_FROM_ELSEWHERE,
+    r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
+        "svc-userspace-default-nodeport: unspecified"
+    ),
+}
 
 
 def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
@@ -207,6 +236,15 @@ TABLE: dict[str, dict[str, str]] = {
         r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
         r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
     },
+    "userspace-l2bridge": {
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **VIP,
+        **LOOPBACK,
+        **USER_MODE,
+    },
     "mixed-builds": {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,
@@ -244,7 +282,7 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 def test_linux_sources_are_expected_to_work() -> None:
     """Limitations speak of Linux for Windows nodes as targets, loopback and pinged Services alone."""
-    elsewhere = "|".join((*NODES, *LOOPBACK, *VIP))
+    elsewhere = "|".join((*NODES, *LOOPBACK, *VIP, *USER_MODE_FROM_ELSEWHERE))
     for profile in PROFILES:
         for check, one in expectations(cluster_facts(profile)).items():
             if check.split("/")[1] == "linux-1" and not re.match(elsewhere, check):

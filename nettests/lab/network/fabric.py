@@ -57,6 +57,8 @@ class LabFabric:
 
     async def close(self) -> None:
         """Release every namespace; the kernel then removes links, rules and flows."""
+        for node in self.nodes.values():
+            await node.stop()
         await self._worker.run(self._release)
         self._worker.stop()
 

@@ -105,6 +105,10 @@ class Netlink:
         """Give a link an address."""
         self._routes.addr("add", index=self._index(name), address=str(address), prefixlen=length)
 
+    def drop_address(self, name: str, address: IPv4Address, length: int = 32) -> None:
+        """Take an address from a link."""
+        self._routes.addr("del", index=self._index(name), address=str(address), prefixlen=length)
+
     def neighbour(self, name: str, address: IPv4Address, mac: str) -> None:
         """Fix the MAC of a neighbour for good."""
         self._routes.neigh(

@@ -10,6 +10,7 @@ from ipaddress import IPv4Address
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
+from nettests.lab.network.portals import Portals
 from nettests.lab.network.services import ServiceRules, Withheld, nothing_withheld
 from nettests.lab.topology import NodeSpec, ServiceTable
 
@@ -28,6 +29,7 @@ class Node:
         program: Callable[[ServiceTable], None],
         worker: Worker,
         hns: Hns | None = None,
+        portals: Portals | None = None,
     ) -> None:
         self.spec = spec
         self.disk = Disk()
@@ -41,6 +43,7 @@ class Node:
         self._program = program
         self._rules = ServiceRules()
         self._worker = worker
+        self._portals = portals
 
     async def attach_pod(self, uid: str) -> PodNetwork:
         """Make the pod's namespace, link and address; the same ``uid`` returns the same network."""
@@ -52,16 +55,14 @@ class Node:
 
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table``, in one transaction."""
-        programmed = self._rules.replace(table)
-        await self._worker.run(lambda: self._program(programmed))
+        await self._put_in_force(self._rules.replace(table))
 
     async def suppress_services(self, withheld: Withheld) -> None:
         """Leave the rules of some Services missing, now and in every later table.
 
         ``withheld`` is asked for each ``ServicePort.key``. One such fault per node at a time.
         """
-        programmed = self._rules.withhold(withheld)
-        await self._worker.run(lambda: self._program(programmed))
+        await self._put_in_force(self._rules.withhold(withheld))
 
     async def restore_services(self) -> None:
         """Program every Service again."""
@@ -70,6 +71,16 @@ class Node:
     def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:
         """Return the pods' namespaces by pod ``uid``."""
         return self._pods.namespaces()
+
+    async def stop(self) -> None:
+        """End what listens and carries on the event loop, before the namespaces go."""
+        if self._portals is not None:
+            await self._portals.close()
+
+    async def _put_in_force(self, programmed: ServiceTable) -> None:
+        await self._worker.run(lambda: self._program(programmed))
+        if self._portals is not None:
+            await self._portals.serve(programmed)
 
     def close(self) -> None:
         """Let go of all namespaces of the node."""

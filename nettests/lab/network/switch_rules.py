@@ -51,7 +51,7 @@ def ports_table(
 
     OutBoundNAT knows TCP and UDP only; ICMP leaves with the pod's address, and no answer finds its
     way back (Kubernetes "Windows networking", limitations). On overlay the uplink carries the
-    node's own (provider) address only.
+    node's own (provider) address only. In kube-proxy's userspace mode no packet to a Service ends here.
     """
     kept = ", ".join(map(str, (*exceptions, node_address)))
     translated = "tcp, udp, icmp" if features.outbound_icmp else "tcp, udp"
@@ -67,7 +67,9 @@ def ports_table(
         ),
         "untranslated": Chain(
             hook="type filter hook forward priority 0",
-            rules=(f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
+            rules=()
+            if features.user_mode
+            else (f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
         ),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",

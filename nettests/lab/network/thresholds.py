@@ -9,7 +9,7 @@ the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
 
 from dataclasses import dataclass
 
-from nettests.lab.topology import Driver, NodeSpec, Profile
+from nettests.lab.topology import Driver, NodeSpec, Profile, ProxyMode
 
 SESSION_AFFINITY_BUILD = 20348
 """HNS 12.0 (Windows Server 2022) has the SourceIP distribution; older ones log and ignore it."""
@@ -56,12 +56,15 @@ class SwitchFeatures:
     host_encapsulates: bool
     """On overlay the host's own packets to remote pods are encapsulated, from the source VIP."""
     stealth: bool
+    user_mode: bool
+    """kube-proxy listens on Service addresses itself; the switch only hands them to the host."""
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
     release = node.windows_release
     proxy = profile.kube_proxy
+    user_mode = proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
@@ -79,7 +82,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
             switched or _minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL,
         ),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
-        local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES),
+        local_routed_vip=not user_mode
+        and has("local-routed-vip", switched or release >= HOST_RULES),
         backend_limit=profile.mechanism(
             "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
         ),
@@ -90,6 +94,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", usual=True),
+        user_mode=user_mode,
     )
 
 

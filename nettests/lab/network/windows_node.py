@@ -22,6 +22,7 @@ from nettests.lab.network.netlink import ANY, End, Netlink, configure, host
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import PodPorts, Pods, connect_to_gateway, other_nodes
+from nettests.lab.network.portals import Portals
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
     TO_FABRIC,
@@ -86,6 +87,24 @@ class WindowsServices:
         return sorted(local)
 
 
+class HostAddresses:
+    """kube-proxy in userspace mode: every ClusterIP is an address of the host. On the worker thread only."""
+
+    def __init__(self, machine: NetworkNamespace) -> None:
+        self._machine = machine
+        self._held: frozenset[IPv4Address] = frozenset()
+
+    def program(self, services: ServiceTable) -> None:
+        """Give the host the addresses of ``services``, and take those of others."""
+        wanted = frozenset(service.cluster_ip for service in services)
+        with configure(self._machine) as links:
+            for address in sorted(self._held - wanted):
+                links.drop_address("lo", address)
+            for address in sorted(wanted - self._held):
+                links.address("lo", address)
+        self._held = wanted
+
+
 def build_windows_node(
     node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker
 ) -> Node:
@@ -107,6 +126,9 @@ def build_windows_node(
                 links.route(other.pod_cidr, Port.UPLINK, via=other.address)
     if features.tunnel:
         _build_tunnel(node, switch, underlay)
+    if features.user_mode:
+        with configure(switch) as links:
+            links.route(profile.service_cidr, Port.HOST, via=node.address)
     if features.local_routed_vip:
         with configure(machine) as links:
             _route_own_node_ports(links, node)
@@ -115,13 +137,14 @@ def build_windows_node(
     nft.load(switch.fd, _ports_ruleset(node, profile, features))
     pods = Pods(_pod_ports(node, profile, switch))
     services = WindowsServices(node, profile, switch)
+    own = HostAddresses(machine)
     return Node(
         spec=node,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        program=services.program,
+        program=own.program if features.user_mode else services.program,
         worker=worker,
         hns=NodeHns(
             node=node,
@@ -130,6 +153,7 @@ def build_windows_node(
             pods=pods.addresses,
             policies=lambda: services.policies,
         ),
+        portals=Portals(machine) if features.user_mode else None,
     )
 
 

@@ -75,7 +75,16 @@ class SystemPrograms:
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
             namespace = process.machine.namespace
             async with answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}):
-                return await _beside(process, proxy.run())
+                try:
+                    return await _beside(process, proxy.run())
+                finally:
+                    await self._end_forwarding()
+
+    async def _end_forwarding(self) -> None:
+        """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
+        user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
+        if user_mode and self.network.spec.os is OS.WINDOWS:
+            await self.network.program_services(())
 
     async def _coredns(self, process: Process) -> int:
         machine = process.machine
