@@ -1,8 +1,9 @@
 """Run every lab profile again and again: the same ids and the same verdicts, or say where they differ.
 
-    python scripts/soak.py [--budget 40m] [--rounds 10] [--profile P …] [--state FILE]
+    python scripts/soak.py [--budget 40m] [--rounds N] [--profile P …] [--at-once 2] [--state FILE]
 
-Resumable: each finished run is one line of the state file, and a later call goes on where the file ends.
+Without ``--rounds`` the two profiles that differ most run ten times, the others three times. Resumable:
+each finished run is one line of the state file, and a later call goes on where the file ends.
 It records what ran and what did not, prints a table, and exits 1 when two runs of a profile disagree or
 a run was not clean, 3 when the budget ended before all rounds.
 """
@@ -15,22 +16,16 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-PROFILES = (
-    "win2019-l2bridge",
-    "win2019-overlay",
-    "win2022-l2bridge-dsr",
-    "win2022-overlay-dsr",
-    "antrea-transparent",
-    "userspace-l2bridge",
-    "azure-l2tunnel",
-    "mixed-builds",
-    "linux",
-)
+ROOT = Path(__file__).resolve().parent.parent
+OFTEN = ("win2019-l2bridge", "win2022-overlay-dsr")
+"""The two that differ most: build, driver, DSR, and all that follows from them."""
+OFTEN_ROUNDS, ROUNDS = 10, 3
 CLEAN = 0
-RUN_SECONDS = 300
+RUN_SECONDS = 600
 
 
 def main() -> int:
@@ -39,25 +34,44 @@ def main() -> int:
     state = Path(wanted.state)
     runs = read(state)
     deadline = time.monotonic() + seconds(wanted.budget)
-    for number in range(wanted.rounds):
-        for profile in wanted.profile or PROFILES:
-            if sum(run["profile"] == profile for run in runs) > number:
-                continue
-            if time.monotonic() > deadline:
-                continue
-            run = one_run(profile)
-            runs.append(run)
-            with state.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(run) + "\n")
-            say(f"{profile}: run {number + 1}, exit {run['exit_code']}, {run['seconds']:.0f} s")
-    return show(runs, wanted.profile or PROFILES, wanted.rounds)
+    rounds = {
+        profile: wanted.rounds or (OFTEN_ROUNDS if profile in OFTEN else ROUNDS)
+        for profile in wanted.profile or profiles()
+    }
+
+    def once(profile: str) -> None:
+        if time.monotonic() > deadline:
+            return
+        run = one_run(profile)
+        runs.append(run)
+        with state.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(run) + "\n")
+        say(f"{profile}: exit {run['exit_code']}, {run['seconds']:.0f} s")
+
+    with ThreadPoolExecutor(wanted.at_once) as workers:
+        list(workers.map(once, missing(rounds, runs)))
+    return show(runs, rounds)
+
+
+def profiles() -> list[str]:
+    """Return the lab's profiles."""
+    return sorted(path.stem for path in (ROOT / "manifests" / "lab").glob("*.yaml"))
+
+
+def missing(rounds: dict[str, int], runs: list[dict[str, Any]]) -> list[str]:
+    """Return a profile for each run that is still to come, every profile once before any twice."""
+    left = Counter(rounds)
+    left.subtract(run["profile"] for run in runs if run["profile"] in rounds)
+    turns = range(max(left.values(), default=0))
+    return [profile for turn in turns for profile in rounds if left[profile] > turn]
 
 
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Run every lab profile again and again.")
     parser.add_argument("--budget", default="40m", help="time for new runs: 90s, 40m, 2h")
-    parser.add_argument("--rounds", type=int, default=10, help="runs of each profile")
+    parser.add_argument("--rounds", type=int, help="runs of each profile")
+    parser.add_argument("--at-once", type=int, default=1, help="labs side by side")
     parser.add_argument("--profile", action="append", help="only this profile (repeatable)")
     parser.add_argument(
         "--state", default="reports/soak.jsonl", help="where finished runs are kept"
@@ -108,23 +122,23 @@ def one_run(profile: str) -> dict[str, Any]:
     }
 
 
-def show(runs: list[dict[str, Any]], profiles: tuple[str, ...], rounds: int) -> int:
+def show(runs: list[dict[str, Any]], rounds: dict[str, int]) -> int:
     """Print one line a profile and every disagreement; return the exit code."""
     disagree = incomplete = False
-    for profile in profiles:
+    for profile, wanted in rounds.items():
         own = [run for run in runs if run["profile"] == profile]
         counts = Counter(verdict for run in own[:1] for verdict in run["verdicts"].values())
         told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
         differing = differences(own)
         unclean = sum(run["exit_code"] != CLEAN for run in own)
-        say(f"{profile}: {len(own)} of {rounds} runs, {unclean} not clean, each: {told}")
+        say(f"{profile}: {len(own)} of {wanted} runs, {unclean} not clean, each: {told}")
         for check, seen in differing.items():
             say(f"  {check}: {dict(seen)}")
         for run in own:
             for check, message in run["messages"].items():
                 say(f"  {check}: {message}")
         disagree |= bool(differing) or unclean > 0
-        incomplete |= len(own) < rounds
+        incomplete |= len(own) < wanted
     if disagree:
         return 1
     return 3 if incomplete else 0
