@@ -66,7 +66,7 @@ ADMINISTRATOR = {
     "runAsNonRoot": True,
     "windowsOptions": {"runAsUserName": "ContainerAdministrator"},
 }
-SYSTEM = {"windowsOptions": {"hostProcess": True, "runAsUserName": r"NT AUTHORITY\SYSTEM"}}
+ON_HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": r"NT AUTHORITY\Local service"}}
 WAIT = ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
 
 COMPOSED = (
@@ -113,7 +113,7 @@ HOST = (pods.after("address", pods.pod(hostNetwork=True), "address", says="node"
 HOST_PROCESS_POD = (
     pods.after(
         "address",
-        pods.pod({**pods.container(), "command": WAIT}, hostNetwork=True, securityContext=SYSTEM),
+        pods.pod({**pods.container(), "command": WAIT}, hostNetwork=True, securityContext=ON_HOST),
         "address",
         says="node",
         os=OS.WINDOWS,

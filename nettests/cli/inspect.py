@@ -12,14 +12,13 @@ import click
 
 from nettests.cli.options import Asked, cluster_options
 from nettests.cluster import connect
-from nettests.cluster.discover import discover as discover_facts
-from nettests.cluster.profile import read_profile
 from nettests.model.check import Plan
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
 from nettests.plan import load
+from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.options import RunOptions
 
@@ -58,8 +57,8 @@ def plan(*, asked: Asked, as_json: bool) -> None:
 
 def read_facts(options: RunOptions) -> ClusterFacts:
     """Connect and discover; nothing is created."""
-    profile = read_profile(options.cluster_profile)
-    return discover_facts(connect(options.kubeconfig, options.context), profile)
+    profile = profile_of(options)
+    return facts_of(connect(options.kubeconfig, options.context), profile, options)
 
 
 def read_blueprint(asked: Asked) -> Blueprint:

@@ -55,6 +55,17 @@ _OPTIONS = (
         "--cluster-profile", type=_FILE, metavar="FILE", help="What a kubeconfig cannot say."
     ),
     click.option(
+        "--namespace",
+        metavar="NAME",
+        help="Use this existing namespace; nothing in it that is not ours is touched.",
+    ),
+    click.option("--image", metavar="REFERENCE", help="The agnhost image of all probes."),
+    click.option(
+        "--registry",
+        metavar="HOST[/PATH]",
+        help="Where images are mirrored: takes the place of the registry in their names.",
+    ),
+    click.option(
         "--suite",
         "suites",
         type=_FILE,
@@ -91,6 +102,9 @@ def cluster_options(command: Command) -> Command:
         kubeconfig: Path | None,
         context: str | None,
         cluster_profile: Path | None,
+        namespace: str | None,
+        image: str | None,
+        registry: str | None,
         suites: tuple[Path, ...],
         limitations: tuple[Path, ...],
         flows: tuple[str, ...],
@@ -108,6 +122,9 @@ def cluster_options(command: Command) -> Command:
                 cluster_profile=cluster_profile,
                 manifests=limitations,
                 enabled=read_classes(enable),
+                namespace=namespace,
+                image=image,
+                registry=registry,
             ),
             lab=lab,
             suites=(suites_path(), *suites),

@@ -21,6 +21,7 @@ ACCOUNT_SECONDS = 15.0
 COLLECTIONS: Mapping[str, tuple[str, str]] = {
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
+    "Secret": ("/api/v1", "secrets"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 """The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,

@@ -203,6 +203,8 @@ def _node(
         kube_proxy=kubeproxy.facts_of(os, name, sources, stated),
         cni_driver=cni.driver_of(os, annotations, plugin, profile.facts),
         host_process=nodes.host_process_of(node),
+        hostname=nodes.hostname_of(node),
+        left_out=nodes.left_out(node, profile),
     )
 
 

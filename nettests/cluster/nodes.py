@@ -12,8 +12,10 @@ from typing import Any
 
 from nettests.errors import ClusterError
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
+from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
+from nettests.plan.images import probe_image, why_not_served
 
 Object = dict[str, Any]
 
@@ -47,6 +49,11 @@ class Place:
 def name_of(node: Object) -> str:
     """Return the node's name."""
     return str(node["metadata"]["name"])
+
+
+def hostname_of(node: Object) -> str:
+    """Return the label that pins Pods to the node; platforms may spell it unlike the node's name."""
+    return _labels(node).get("kubernetes.io/hostname", "")
 
 
 def os_of(node: Object) -> OS | None:
@@ -143,6 +150,37 @@ def ready(node: Object) -> bool:
 def schedulable(node: Object) -> bool:
     """Whether the node is not cordoned."""
     return not node.get("spec", {}).get("unschedulable", False)
+
+
+def left_out(node: Object, profile: ClusterProfile) -> str:
+    """Return why a node takes no part in a run although Pods may be scheduled to it, or nothing."""
+    os, build = os_of(node), build_of(node).value
+    labels = _labels(node)
+    wanted = profile.pods.node_selector
+    lacking = [f"{key}={value}" for key, value in wanted.items() if labels.get(key) != value]
+    if virtual := _virtual(node):
+        return f"a virtual node ({virtual})"
+    if lacking:
+        return f"without {', '.join(lacking)}, which the cluster profile selects"
+    if os is None:
+        return "of an unknown operating system"
+    unserved = why_not_served(probe_image(profile.images, os, build), os, build)
+    return f"not served: {unserved}" if unserved else ""
+
+
+VIRTUAL_LABELS = {"type": "virtual-kubelet", "eks.amazonaws.com/compute-type": "fargate"}
+VIRTUAL_TAINTS = ("virtual-kubelet.io/provider", "azure.com/aci")
+
+
+def _virtual(node: Object) -> str:
+    """Return by what a node is known to be no machine: it has no network of nodes and no host."""
+    labels = _labels(node)
+    by_label = [
+        f"{key}={value}" for key, value in VIRTUAL_LABELS.items() if labels.get(key) == value
+    ]
+    by_taint = [taint.key for taint in taints_of(node) if taint.key in VIRTUAL_TAINTS]
+    known_by = [*(f"label {one}" for one in by_label), *(f"taint {one}" for one in by_taint)]
+    return ", ".join(known_by)
 
 
 def taints_of(node: Object) -> tuple[Taint, ...]:

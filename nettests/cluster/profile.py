@@ -21,8 +21,12 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from nettests.errors import ManifestError
 from nettests.model.facts import Address, ExternalTarget, Network
 from nettests.model.profile import (
-    AGNHOST,
+    LINUX_RESOURCES,
+    WINDOWS_RESOURCES,
+    Amounts,
     ClusterProfile,
+    Images,
+    PodSettings,
     StatedFacts,
     StatedKubeProxy,
     Timing,
@@ -113,7 +117,8 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_vantage=vantage,
         external_proxy=_proxy_address(data.get("externalProxy")),
         roles={role: tuple(nodes) for role, nodes in data.get("roles", {}).items()},
-        image=data.get("image", AGNHOST),
+        images=_images(data),
+        pods=_pods(data.get("pods", {})),
         facts=StatedFacts(
             cni_plugin=cni.get("plugin"),
             cni_backend=cni.get("backend"),
@@ -131,6 +136,43 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         ),
         timing=_timing(data.get("timing", {})),
     )
+
+
+def _images(data: dict[str, Any]) -> Images:
+    images = data.get("images", {})
+    file = images.get("pullSecretFile")
+    return Images(
+        probe=data.get("image"),
+        registry=images.get("registry"),
+        by_system=dict(images.get("bySystem", {})),
+        pull_secrets=tuple(images.get("pullSecrets", ())),
+        pull_secret_file=Path(file).expanduser() if file else None,
+    )
+
+
+def _pods(data: dict[str, Any]) -> PodSettings:
+    stated = data.get("resources", {})
+    for key in data.get("labels", {}):
+        if key.partition("/")[0].endswith("nettests.dev"):
+            raise ValueError(f"pods.labels: {key} is a label by which nettests finds its own Pods")
+    return PodSettings(
+        labels=dict(data.get("labels", {})),
+        annotations=dict(data.get("annotations", {})),
+        node_selector=dict(data.get("nodeSelector", {})),
+        tolerations=tuple(dict(item) for item in data.get("tolerations", ())),
+        priority_class=data.get("priorityClassName"),
+        linux_resources=_amounts(stated.get("linux"), LINUX_RESOURCES),
+        windows_resources=_amounts(stated.get("windows"), WINDOWS_RESOURCES),
+    )
+
+
+def _amounts(stated: dict[str, Any] | None, usual: Amounts) -> Amounts:
+    """Return plain dictionaries: what the YAML reader gives cannot be sent to an API."""
+    if stated is None:
+        return usual
+    return {
+        kind: {name: str(amount) for name, amount in one.items()} for kind, one in stated.items()
+    }
 
 
 def _networks(texts: list[str] | None) -> tuple[Network, ...] | None:

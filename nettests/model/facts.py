@@ -92,6 +92,10 @@ class NodeFacts:
     kube_proxy: KubeProxyFacts
     cni_driver: Fact[str]
     host_process: Fact[bool]
+    hostname: str = ""
+    """The label ``kubernetes.io/hostname``, by which Pods are pinned; most often the node's name."""
+    left_out: str = ""
+    """Why the node takes no part although it is Ready and schedulable; empty when it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +147,12 @@ class ClusterFacts:
     external_target: ExternalTarget | None
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
-    denied: tuple[str, ...] = ()
-    """What this identity may not do, as ``Permission`` spells it; empty when all that is needed is allowed."""
     namespace: str = ""
     """The existing namespace that a run uses; empty where it makes one of its own."""
+    pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
+    """The level of Pod Security that the run's namespace enforces."""
+    denied: tuple[str, ...] = ()
+    """What this identity may not do, as ``Permission`` spells it; empty when all that is needed is allowed."""
     pod_records: Fact[bool] = Fact(None, "it was not read")
     """Whether the cluster's DNS answers ``10-244-1-5.<namespace>.pod.<domain>``."""
     dns_pods: Fact[tuple[Address, ...]] = Fact(None, "they were not read")

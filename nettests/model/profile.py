@@ -4,9 +4,12 @@ Read by ``cluster.profile`` from YAML, used by discovery (stated facts, roles), 
 and by observation (external vantage, timing). A stated fact overrides what discovery read.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nettests.model.facts import Address, ExternalTarget, Network
+from nettests.model.words import OS
 
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 """The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
@@ -80,6 +83,58 @@ class StatedFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Images:
+    """Which image probes run on which node, and where images come from.
+
+    ``by_system`` maps ``linux``, ``windows`` or one build (``windows-20348``) to an image. An image that
+    is named is used as it stands; ``registry`` replaces the registry of those that are not named.
+    ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
+    one. What it holds never reaches a journal or a report.
+    """
+
+    probe: str | None = None
+    registry: str | None = None
+    by_system: Mapping[str, str] = field(default_factory=dict)
+    pull_secrets: tuple[str, ...] = ()
+    pull_secret_file: Path | None = None
+
+
+Amounts = Mapping[str, Mapping[str, str]]
+"""``resources`` of a container: amounts by name, under ``requests`` and ``limits``."""
+
+LINUX_RESOURCES: Amounts = {
+    "requests": {"cpu": "10m", "memory": "32Mi"},
+    "limits": {"cpu": "2", "memory": "512Mi"},
+}
+WINDOWS_RESOURCES: Amounts = {
+    "requests": {"cpu": "20m", "memory": "64Mi"},
+    "limits": {"cpu": "2", "memory": "1Gi"},
+}
+"""Far above what a probe uses: limits are there for namespaces that demand or else impose some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSettings:
+    """What every Pod of a run has besides its own: nothing of it changes what a check asks.
+
+    ``node_selector`` also keeps nodes that do not have these labels out of the run. ``tolerations`` are
+    objects as the API takes them, on top of those for the node's own taints.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Mapping[str, str | int], ...] = ()
+    priority_class: str | None = None
+    linux_resources: Amounts = field(default_factory=lambda: LINUX_RESOURCES)
+    windows_resources: Amounts = field(default_factory=lambda: WINDOWS_RESOURCES)
+
+    def resources(self, os: OS) -> Amounts:
+        """Return what a container on a node of ``os`` asks for and may use."""
+        return self.windows_resources if os is OS.WINDOWS else self.linux_resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterProfile:
     """What the user states of a cluster. The default states nothing, and nothing outside is asked.
 
@@ -91,6 +146,7 @@ class ClusterProfile:
     external_vantage: str = "none"
     external_proxy: str | None = None
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    image: str = AGNHOST
+    images: Images = field(default_factory=Images)
+    pods: PodSettings = field(default_factory=PodSettings)
     facts: StatedFacts = field(default_factory=StatedFacts)
     timing: Timing = field(default_factory=Timing)

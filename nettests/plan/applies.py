@@ -8,7 +8,16 @@ import json
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import (
+    OS,
+    Outcome,
+    Protocol,
+    Question,
+    Resolver,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import pod_security
 from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.subjects import why_not_about
 
@@ -17,6 +26,7 @@ def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
     """Return why ``ask`` cannot be asked here, or nothing."""
     return (
         why_denied(ask, facts, reads)
+        or _forbidden_by_level(ask, facts)
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
         or _no_external_target(ask, facts)
@@ -25,6 +35,45 @@ def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
         or _no_name_server(ask, facts)
         or _no_mtu(ask, facts)
     )
+
+
+def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
+    """Return what the Pod Security level of the run's namespace does not let this question have."""
+    level = facts.pod_security.value or pod_security.PRIVILEGED
+    what = ""
+    if level != pod_security.PRIVILEGED:
+        what = (
+            "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
+        )
+    if level == pod_security.RESTRICTED and not what:
+        # Pings outside count beside those of Linux pods, whatever system asks.
+        of_linux = OS.LINUX is ask.source.os or ask.target.kind is TargetKind.EXTERNAL_IP
+        raw = ask.question is Question.PING and of_linux
+        what = "the capability NET_RAW that ping needs" if raw else ""
+    return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
+
+
+def _on_hosts(ask: Ask) -> bool:
+    """Whether the question needs a pod on a node's own network."""
+    settings = ask.target.settings
+    return (
+        ask.source.kind is VantageKind.NODE
+        or (ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP)
+        or (settings is not None and settings.behind == "node")
+    )
+
+
+def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
+    """Return what is forbidden of a case's Pod: of what has to be accepted or to start."""
+    case = ask.case
+    if case is None or ask.question not in {Question.START, Question.ADMIT}:
+        return ""
+    os = facts.node(ask.source.node).os if ask.source.node else OS.WINDOWS
+    refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
+    texts = [text for text in ("" if refused else case.object, case.counter) if text]
+    items = [item for item in map(json.loads, texts) if item["kind"] == "Pod"]
+    found = (pod_security.forbidden(item["spec"], os, level) for item in items)
+    return next(filter(None, found), "")
 
 
 def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:

@@ -138,7 +138,7 @@ def unusable(node: NodeFacts) -> str:
     """Return why no probe can stand on ``node``, or nothing."""
     if not node.ready:
         return "not Ready"
-    return "" if node.schedulable else "cordoned"
+    return node.left_out if node.schedulable else "cordoned"
 
 
 def _why_unusable(node: NodeFacts) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
-from nettests.plan import targets
+from nettests.plan import pod_security, targets
 from nettests.plan.cast import (
     Cast,
     Role,
@@ -40,7 +40,12 @@ class Stage:
 
     def may_stand_on(self, node: NodeFacts) -> bool:
         """Whether a node vantage on ``node`` may serve as a control."""
-        return node.os is OS.LINUX or node.host_process.value is True
+        allowed = self.facts.pod_security.value in {None, pod_security.PRIVILEGED}
+        return allowed and (node.os is OS.LINUX or node.host_process.value is True)
+
+    def may_ping(self, node: NodeFacts) -> bool:
+        """Whether a pod on ``node`` may send echo requests: on Linux that takes NET_RAW."""
+        return node.os is OS.WINDOWS or self.facts.pod_security.value != pod_security.RESTRICTED
 
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
@@ -197,11 +202,13 @@ def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:
         ask = replace(ask, resolver=Resolver.NSLOOKUP)  # the others may not have it
     for node in stage.cast.nodes:
         source = pod_vantage(node)
-        if source.probe != ask.source.probe and not (outside_ping and node.os is OS.WINDOWS):
+        silent = ask.question is Question.PING and not stage.may_ping(node)
+        other = source.probe != ask.source.probe and not silent
+        if other and not (outside_ping and node.os is OS.WINDOWS):
             yield replace(ask, source=source)
     if outside_ping:
         for node in stage.cast.nodes:
-            if node.os is OS.LINUX:
+            if node.os is OS.LINUX and stage.may_stand_on(node):
                 yield replace(ask, source=node_vantage(node))
 
 

@@ -26,6 +26,7 @@ def add(parser: pytest.Parser) -> None:
     )
     group.addoption("--context", metavar="NAME", help="context of the kubeconfig")
     group.addoption("--cluster-profile", metavar="FILE", help="what a kubeconfig cannot say (YAML)")
+    _add_pods(group)
     group.addoption(
         "--lab",
         metavar="PROFILE",
@@ -83,6 +84,18 @@ def _add_keeping(group: pytest.OptionGroup) -> None:
     )
 
 
+def _add_pods(group: pytest.OptionGroup) -> None:
+    """Add what decides where a run's pods stand, and what they run."""
+    group.addoption(
+        "--namespace", metavar="NAME", help="an existing namespace to use instead of one of our own"
+    )
+    group.addoption("--image", metavar="REFERENCE", help="the agnhost image of all probes")
+    group.addoption("--registry", metavar="HOST", help="where images are mirrored")
+    group.addoption(
+        "--pre-pull", action="store_true", help="pull every image on every node beforehand"
+    )
+
+
 def asked(config: pytest.Config) -> bool:
     """Whether this pytest run is to ask a cluster: one was named, or the shipped suites were."""
     option = config.option
@@ -135,6 +148,10 @@ def run_options(config: pytest.Config) -> RunOptions:
         context=option.context,
         cluster_profile=_path(option.cluster_profile),
         report_dir=Path(option.report_dir),
+        namespace=option.namespace,
+        image=option.image,
+        registry=option.registry,
+        pre_pull=option.pre_pull,
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),

@@ -36,6 +36,8 @@ class Probe:
     name: str
     http: tuple[HttpChannel, ...] = ()
     execute: ExecChannel | None = None
+    inspector: ExecChannel | None = None
+    """Where processes see all of a Windows node's configuration."""
     http_slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(16))
 
 

@@ -5,7 +5,7 @@ that reason; only when nothing stands is it an error. What stands is still news 
 Service made when the API knows all endpoints of the others, shows which nodes have heard of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import ClusterProfile
+from nettests.model.profile import Timing
 from nettests.model.service import ServiceSettings
 from nettests.model.words import Question
 from nettests.probes import objects
@@ -23,7 +23,9 @@ from nettests.probes.deployment import (
     standing_pod,
     standing_service,
 )
+from nettests.probes.exposure import exposed_ports
 from nettests.probes.seams import Cluster
+from nettests.probes.starting import pods_of
 
 Object = dict[str, Any]
 
@@ -35,31 +37,31 @@ def deploy(
     plan: Plan,
     facts: ClusterFacts,
     *,
-    namespace: str,
-    labels: Mapping[str, str],
-    profile: ClusterProfile,
+    blank: objects.Blank,
+    timing: Timing,
     on_namespace: Callable[[], None],
     on_progress: Callable[[int, int], None],
 ) -> Deployment:
-    """Create what ``plan`` needs in ``namespace`` and wait for it; ``DeployError`` if nothing stands.
+    """Create what ``plan`` needs and wait for it; ``DeployError`` if nothing stands.
 
     The namespace is made too, unless the facts name an existing one or nothing is to stand in it.
     ``on_namespace`` is called when the namespace stands and nothing is in it; ``on_progress`` hears how
     many of how many pods are settled.
     """
-    blank = objects.Blank(namespace=namespace, labels=labels, image=profile.image)
+    namespace = blank.namespace
+    wanted = objects.resident(plan, facts, blank)
+    refuse_commands([*wanted, *pods_of(plan, facts, blank)])
     if in_cluster(plan):
-        if not facts.namespace:
+        if not blank.existing:
             cluster.create(objects.namespace(blank))
         on_namespace()
-    wanted = [*objects.services(plan, facts, blank), *objects.pods(plan, facts, blank)]
     created, problems = _create_all(cluster, wanted)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
         namespace,
         [name for name in purposes if name in created],
-        ready=profile.timing.ready,
-        stuck=profile.timing.stuck,
+        ready=timing.ready,
+        stuck=timing.stuck,
         on_change=on_progress,
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
@@ -76,7 +78,7 @@ def deploy(
     }
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = {name: serving.intersection(item.backends) for name, item in services.items()}
-    remarks = _wait_for_endpoints(cluster, namespace, behind, profile.timing.convergence)
+    remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, services, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
@@ -137,6 +139,16 @@ def in_cluster(plan: Plan) -> bool:
     return bool(plan.pods or plan.services) or any(c.ask.question in made for c in plan.checks)
 
 
+def refuse_commands(items: Sequence[Object]) -> None:
+    """Raise ``DeployError`` if anything outside the pod network could run commands in one of these."""
+    for port in exposed_ports(items):
+        if port.commands:
+            raise DeployError(
+                f"{port}: nothing is created",
+                hint="a Service in front of probes has to be a ClusterIP (decision 0004)",
+            )
+
+
 def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Object], dict[str, str]]:
     created: dict[str, Object] = {}
     problems: dict[str, str] = {}
@@ -148,6 +160,9 @@ def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Objec
         except ClusterError as error:
             problems[name] = f"{item['kind']} {name} was not created: {error.message}"
 
+    secrets = [item for item in wanted if item["kind"] == "Secret"]
+    for item in secrets:  # a pod that comes before its Secret waits for the next try to pull
+        created[item["metadata"]["name"]] = cluster.create(item)
     with ThreadPoolExecutor(max_workers=CREATING_AT_ONCE) as pool:
-        list(pool.map(create, wanted))
+        list(pool.map(create, wanted[len(secrets) :]))
     return created, problems

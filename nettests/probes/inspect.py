@@ -96,10 +96,11 @@ class Inspection:
     def _run(self, words: tuple[str, ...], name: str) -> Taken:
         """Run a tool on the node; one that ends badly and says nothing is a problem with its reason."""
         probe = self.probes.get(name)
-        if probe is None or probe.execute is None:
+        execute = (probe.inspector or probe.execute) if probe else None
+        if execute is None:
             raise ChannelError(f"{name} has no exec channel")
-        with probe.execute.slots:
-            got = probe.execute.run(words, timeout=self.seconds)
+        with execute.slots:
+            got = execute.run(words, timeout=self.seconds)
         if got.exit_code != 0 and not got.stdout.strip():
             said = " ".join(got.stderr.split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")

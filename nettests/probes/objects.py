@@ -4,21 +4,30 @@ Pure but for reading the templates. Every pod is pinned to its node by labels (n
 so that the scheduler and its messages stay in play), declares its OS and tolerates the node's taints.
 """
 
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
+from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.profile import Images, PodSettings
 from nettests.model.service import ServiceSettings
+from nettests.model.words import Question
+from nettests.plan import pod_security
+from nettests.plan.images import mirrored, probe_image
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
 
+INSPECTOR = "inspector"
+"""The container that looks at a Windows node's configuration, as SYSTEM."""
+PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 POD_LABEL = "nettests.dev/pod"
 SENTINEL = "sentinel"
 MEMBER_LABEL = "member.nettests.dev/"
@@ -42,11 +51,15 @@ _BEHIND = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blank:
-    """What every object of a run gets: namespace, labels (owner, expiry), probe image."""
+    """What every object of a run gets: namespace, labels (owner, expiry), images, settings of pods."""
 
     namespace: str
     labels: Mapping[str, str]
-    image: str
+    images: Images = field(default_factory=Images)
+    settings: PodSettings = field(default_factory=PodSettings)
+    pod_security: str = pod_security.PRIVILEGED
+    existing: bool = False
+    """Whether the namespace is somebody else's: then it is neither created nor removed."""
 
 
 def read_template(name: str, folder: Path | None = None) -> Object:
@@ -64,6 +77,38 @@ def namespace(blank: Blank) -> Object:
     return item
 
 
+def pull_secret(blank: Blank) -> Object:
+    """Return the Secret made of the user's file; ``PathError`` when that cannot be read."""
+    path = blank.images.pull_secret_file or Path()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise PathError(
+            f"the pull secret {path} cannot be read: {error.strerror}",
+            hint="images.pullSecretFile in the cluster profile names a Docker config.json",
+        ) from error
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": PULL_SECRET,
+            "namespace": blank.namespace,
+            "labels": dict(blank.labels),
+        },
+        "type": "kubernetes.io/dockerconfigjson",
+        "data": {".dockerconfigjson": b64encode(content).decode("ascii")},
+    }
+
+
+def resident(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return what stands in the run's namespace, in the order of creation."""
+    return [
+        *([pull_secret(blank)] if blank.images.pull_secret_file else []),
+        *services(plan, facts, blank),
+        *pods(plan, facts, blank),
+    ]
+
+
 def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the pods of a plan."""
     backing = {
@@ -74,7 +119,10 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         }
         for pod in plan.pods
     }
-    return [_pod(pod, facts, backing[pod.name], blank) for pod in plan.pods]
+    inspected = {
+        check.source.probe for check in plan.checks if check.ask.question is Question.INSPECT
+    }
+    return [_pod(pod, facts, backing[pod.name], inspected, blank) for pod in plan.pods]
 
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
@@ -97,7 +145,13 @@ def sentinel(backend: str, blank: Blank) -> Object:
 _TEMPLATES = {"node": "node-{os}", "resolver": "probe"}
 
 
-def _pod(pod: ProbePod, facts: ClusterFacts, backing: Mapping[str, str], blank: Blank) -> Object:
+def _pod(
+    pod: ProbePod,
+    facts: ClusterFacts,
+    backing: Mapping[str, str],
+    inspected: Collection[str],
+    blank: Blank,
+) -> Object:
     node = facts.node(pod.node)
     template = _TEMPLATES.get(pod.purpose, pod.purpose).format(os=pod.os.value)
     item = deepcopy(read_template(template))
@@ -107,17 +161,52 @@ def _pod(pod: ProbePod, facts: ClusterFacts, backing: Mapping[str, str], blank: 
     item["metadata"]["labels"] |= labels
     spec = item["spec"]
     spec["os"] = {"name": pod.os.value}
-    spec["nodeSelector"] = {"kubernetes.io/hostname": node.name, "kubernetes.io/os": pod.os.value}
-    spec["tolerations"] = [
-        {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
-    ]
+    if pod.name not in inspected:
+        spec["containers"] = [one for one in spec["containers"] if one["name"] != INSPECTOR]
     if pod.purpose in {"server", "unready"}:
         spec["hostname"] = pod.name
-    for container in spec["containers"]:
-        container["image"] = blank.image
     if pod.dns_policy:
         _resolve_by(pod, spec, facts)
-    return item
+    return outfitted(item, node, blank)
+
+
+def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
+    """Return a Pod with what every Pod of a run has, whatever it is for: its node, images, settings."""
+    settings, metadata = blank.settings, item["metadata"]
+    metadata["labels"] = {**settings.labels, **metadata["labels"]}
+    if settings.annotations:
+        metadata["annotations"] = {**settings.annotations, **metadata.get("annotations", {})}
+    spec = pod_security.secured(item["spec"], node.os, blank.pod_security)
+    spec["nodeSelector"] = {
+        **settings.node_selector,
+        "kubernetes.io/hostname": node.hostname or node.name,
+        "kubernetes.io/os": node.os.value,
+    }
+    spec["tolerations"] = [
+        *(
+            {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+            for taint in node.taints
+        ),
+        *(dict(toleration) for toleration in settings.tolerations),
+    ]
+    spec |= {"automountServiceAccountToken": False, "enableServiceLinks": False}
+    if settings.priority_class:
+        spec["priorityClassName"] = settings.priority_class
+    if secrets := pull_secrets(blank):
+        spec["imagePullSecrets"] = [{"name": name} for name in secrets]
+    usual = probe_image(blank.images, node.os, node.build.value)
+    for container in (*spec.get("initContainers", ()), *spec["containers"]):
+        named = container.get("image")
+        container["image"] = mirrored(named, blank.images.registry) if named else usual
+        if resources := settings.resources(node.os):
+            container.setdefault("resources", deepcopy(dict(resources)))
+    return {**item, "spec": spec}
+
+
+def pull_secrets(blank: Blank) -> tuple[str, ...]:
+    """Return the names of the Secrets by which Pods pull their images."""
+    own = (PULL_SECRET,) if blank.images.pull_secret_file else ()
+    return (*blank.images.pull_secrets, *own)
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from nettests.model.channel import ChannelError
+from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.probes.asking import Probe
 from nettests.probes.deployment import Deployment, StandingPod
-from nettests.probes.objects import PROBE_HTTP
+from nettests.probes.objects import INSPECTOR, PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 
 OPENING_AT_ONCE = 8
@@ -36,17 +36,19 @@ def open_probes(
     probes: dict[str, Probe] = {}
     problems = dict(deployment.problems)
 
-    def open_one(pod: StandingPod) -> None:
+    def processes(pod: StandingPod, container: str) -> ExecChannel:
         windows = facts.node(pod.node).os is OS.WINDOWS
-        execute = cluster.open_exec(
-            deployment.namespace,
-            pod.name,
-            "probe" if pod.purpose == "resolver" else pod.purpose,
-            node=pod.node,
-            at_once=timing.exec_windows if windows else timing.exec_linux,
+        at_once = timing.exec_windows if windows else timing.exec_linux
+        return cluster.open_exec(
+            deployment.namespace, pod.name, container, node=pod.node, at_once=at_once
         )
+
+    def open_one(pod: StandingPod) -> None:
+        execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         if pod.purpose == "node":
-            probes[pod.name] = Probe(name=pod.name, execute=execute)
+            windows = facts.node(pod.node).os is OS.WINDOWS
+            inspector = processes(pod, INSPECTOR) if windows else None
+            probes[pod.name] = Probe(name=pod.name, execute=execute, inspector=inspector)
             return
         try:
             channels, notes = cluster.open_http(

@@ -16,13 +16,14 @@ from typing import Any
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, HttpAnswer
-from nettests.model.check import Afterwards, Ask, Case
+from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.parse import start
+from nettests.plan.images import started
 from nettests.probes.examine import Examination, case_of, in_namespace
-from nettests.probes.objects import Blank
+from nettests.probes.objects import Blank, outfitted
 from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
@@ -186,21 +187,24 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     item["metadata"]["name"] = name
     item["metadata"]["labels"] = {**blank.labels, PURPOSE_LABEL: "start"}
     spec = item["spec"]
-    spec["nodeSelector"] = {
-        "kubernetes.io/hostname": node.name,
-        "kubernetes.io/os": node.os.value,
-    }
-    spec["tolerations"] = [
-        {"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in node.taints
-    ]
     if spec.setdefault("os", {"name": node.os.value}) is None:
         del spec["os"]
     spec.setdefault("restartPolicy", "Never")
     spec.setdefault("terminationGracePeriodSeconds", 1)
-    spec |= {"automountServiceAccountToken": False, "enableServiceLinks": False}
-    for container in (*spec.get("initContainers", ()), *spec["containers"]):
-        container.setdefault("image", blank.image)
-    return item
+    return outfitted(item, node, blank)
+
+
+def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return the Pods that single checks make, each gone with its check, in the plan's order.
+
+    A run numbers them as it comes to them.
+    """
+    numbers = count(1)
+    asks = (ask for c in plan.checks for ask in started(c.ask, *(k.ask for k in c.controls)))
+    return [
+        pod(case_of(ask), facts.node(ask.source.node or ""), blank, f"start-{next(numbers)}")
+        for ask in asks
+    ]
 
 
 def _names(item: Object) -> tuple[str, str, str]:

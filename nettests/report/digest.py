@@ -11,10 +11,12 @@ from typing import Any
 from nettests.model.codec import to_data
 from nettests.model.facts import ClusterFacts
 
-_RUN = frozenset({"context", "denied", "namespace", "origin"})
-"""About the identity that asked and the place where a fact was read, not about the cluster."""
+_RUN = frozenset({"context", "denied", "namespace", "origin", "pod_security"})
+"""About the identity that asked and the place where it asked, not about the cluster."""
 
-_NODE = frozenset({"name", "addresses", "pod_cidrs", "ready", "schedulable"})
+_NODE = frozenset(
+    {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out"}
+)
 """About one machine: an autoscaler or a reimaged node changes them; role and member stay."""
 
 

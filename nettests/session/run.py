@@ -7,7 +7,7 @@ the only one). Tests, in whatever process, read the journal with ``Follower`` an
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,12 +16,12 @@ from tempfile import TemporaryFile
 
 from nettests import __version__, probes
 from nettests.cluster import Connection, connect
-from nettests.cluster.discover import discover
-from nettests.cluster.profile import read_profile
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Plan
+from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
+from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
@@ -52,9 +52,9 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     Nothing is written: the run directory is made by ``Run``.
     """
     read_manifests(options.manifests)  # a broken file is reported before any cluster is asked
-    profile = read_profile(options.cluster_profile)
+    profile = profile_of(options)
     connection = connect(options.kubeconfig, options.context)
-    facts = discover(connection, profile)
+    facts = facts_of(connection, profile, options)
     run_id = new_run_id()
     return Prepared(
         options=options,
@@ -63,6 +63,20 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         connection=connection,
         profile=profile,
         blueprint=blueprint(facts, flows, options.manifests, options.enabled),
+    )
+
+
+def blank_of(
+    labels: Mapping[str, str], profile: ClusterProfile, facts: ClusterFacts, namespace: str
+) -> probes.Blank:
+    """Return what every object of a run gets, from the profile and the namespace that is used."""
+    return probes.Blank(
+        namespace=namespace,
+        labels=labels,
+        images=profile.images,
+        settings=profile.pods,
+        pod_security=facts.pod_security.value or "privileged",
+        existing=bool(facts.namespace),
     )
 
 
@@ -116,9 +130,10 @@ class Run:
         self.holding = Holding(
             connection=prepared.connection,
             run_id=self.run_id,
-            namespace=f"nettests-{self.run_id}",
+            namespace=prepared.blueprint.facts.namespace or f"nettests-{self.run_id}",
             timing=prepared.profile.timing,
             keep=prepared.options.keep,
+            shared=bool(prepared.blueprint.facts.namespace),
         )
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -196,14 +211,13 @@ class Run:
     def _observe(self, plan: Plan) -> None:
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
         access, marks = self.holding.begin(touches=probes.in_cluster(plan))
-        namespace, labels = self.holding.namespace, marks.labels
+        blank = blank_of(marks.labels, profile, facts, self.holding.namespace)
         deployment = probes.deploy(
             access,
             plan,
             facts,
-            namespace=namespace,
-            labels=labels,
-            profile=profile,
+            blank=blank,
+            timing=profile.timing,
             on_namespace=lambda: self.holding.guard(marks, self._lost),
             on_progress=self._deploying,
         )
@@ -220,16 +234,10 @@ class Run:
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
-            examiners=probes.examiners(
-                access,
-                probes.Blank(namespace=namespace, labels=labels, image=profile.image),
-                facts,
-                opened,
-                profile.timing,
-            ),
+            examiners=probes.examiners(access, blank, facts, opened, profile.timing),
         )
         try:
-            churn = probes.Churn(services=access, namespace=namespace)
+            churn = probes.Churn(services=access, namespace=blank.namespace)
             probes.Observer(asker, plan.checks, problems, self._tell, churn).run()
         finally:
             probes.close_probes(opened)

@@ -11,10 +11,11 @@ import pytest
 from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
-from nettests.model.profile import ClusterProfile, Timing
+from nettests.model.profile import Timing
 from nettests.model.service import ServiceSettings
 from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe
+from nettests.probes.objects import Blank
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, PODS, deployed
 from tests.probes.netexec import DialChannel, Processes
@@ -114,9 +115,8 @@ def deploy_on(cluster: Cluster) -> Deployment:
         cluster,
         plan,
         FACTS,
-        namespace="nettests-r",
-        labels={"nettests.dev/run": "r"},
-        profile=ClusterProfile(),
+        blank=Blank(namespace="nettests-r", labels={"nettests.dev/run": "r"}),
+        timing=Timing(),
         on_namespace=lambda: cluster.guarded.append(len(cluster.created)),
         on_progress=lambda *_: None,
     )

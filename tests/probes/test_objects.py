@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.facts import known
+from nettests.model.profile import Images
 from nettests.model.service import ServiceSettings
 from nettests.model.words import OS
 from nettests.probes import objects
@@ -35,7 +36,9 @@ SERVICES = (
 )  # fmt: skip
 PLAN = Plan(checks=(), skips=(), pods=PODS, services=SERVICES)
 BLANK = objects.Blank(
-    namespace="nettests-r", labels={"nettests.dev/run": "r"}, image="registry.internal/agnhost:1"
+    namespace="nettests-r",
+    labels={"nettests.dev/run": "r"},
+    images=Images(probe="registry.internal/agnhost:1"),
 )
 
 
@@ -113,7 +116,7 @@ def test_a_windows_node_vantage_is_a_host_process(pods: dict[str, Any]) -> None:
     assert spec["hostNetwork"] is True
     assert spec["securityContext"]["windowsOptions"] == {
         "hostProcess": True,
-        "runAsUserName": "NT AUTHORITY\\SYSTEM",
+        "runAsUserName": "NT AUTHORITY\\Local service",
     }
     assert spec["containers"][0]["command"] == ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]
 
@@ -134,7 +137,7 @@ def test_whatever_is_exposed_has_its_handler_overridden(file: Path) -> None:
     for container in item["spec"]["containers"]:
         command, *options = container["args"]
         overridden = any(option.startswith("--http-override=/") for option in options)
-        assert command == "no-snat-test" or (command == "netexec" and overridden)
+        assert command in {"no-snat-test", "pause"} or (command == "netexec" and overridden)
 
 
 def test_servers_have_names_and_back_their_services(

@@ -12,7 +12,7 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
 from nettests.model.facts import Taint
-from nettests.model.profile import Timing
+from nettests.model.profile import Images, Timing
 from nettests.model.words import Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
@@ -23,7 +23,11 @@ from tests.probes.made import FACTS
 
 Object = dict[str, Any]
 
-BLANK = Blank(namespace="nettests-1", labels={"nettests.dev/run": "1"}, image="mirror/agnhost:1")
+BLANK = Blank(
+    namespace="nettests-1",
+    labels={"nettests.dev/run": "1"},
+    images=Images(probe="mirror/agnhost:1"),
+)
 READY = {"podIP": "10.244.3.5", "conditions": [{"type": "Ready", "status": "True"}]}
 PENDING = {"phase": "Pending"}
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from nettests.lab.interfaces import Hns, Json, Process
-from nettests.lab.programs.terminal import out
+from nettests.lab.programs.terminal import err, out
 
 # Sample: Get-HnsNetwork | ConvertTo-Json -Depth 5
 _PIPELINE = re.compile(
@@ -17,6 +17,9 @@ _PIPELINE = re.compile(
     r"(?:\s+-Depth\s+(?P<depth>\d+))?(?:\s+-Compress)?\s*",
     re.IGNORECASE,
 )
+_SYSTEM = "nt authority\\system"
+_DENIED = "Invoke-HnsRequest : @{Error=Access is denied. ; ErrorCode=2147942405; Success=False}\n"
+"""HNS answers administrators only."""
 _DEFAULT_DEPTH = 2
 _CMDLETS: Mapping[str, Callable[[Hns], list[Json]]] = {
     "get-hnsnetwork": lambda hns: hns.networks(),
@@ -25,18 +28,21 @@ _CMDLETS: Mapping[str, Callable[[Hns], list[Json]]] = {
 }
 
 
-async def run(process: Process, text: str) -> bool:
-    """Run the pipeline; return whether it is one of these and the node has HNS."""
+async def run(process: Process, text: str) -> int | None:
+    """Run the pipeline; return its exit code, ``None`` where it is none of these or without HNS."""
     match = _PIPELINE.fullmatch(text)
     node = process.machine.node
     if match is None or node is None or node.hns is None:
-        return False
+        return None
+    if process.machine.user.lower() != _SYSTEM:
+        await err(process, _DENIED)
+        return 1
     rows = _CMDLETS[match["cmdlet"].lower()](node.hns)
     if rows:
         # A pipeline unrolls its input: one object is no array.
         value = _cut(rows[0] if len(rows) == 1 else rows, int(match["depth"] or _DEFAULT_DEPTH))
         await out(process, json.dumps(value, indent=4, separators=(",", ":  ")) + "\n")
-    return True
+    return 0
 
 
 def _cut(value: object, depth: int) -> object:

@@ -70,8 +70,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
-    if await hns_cmdlets.run(process, text):
-        return 0
+    code = await hns_cmdlets.run(process, text)
+    if code is not None:
+        return code
     match = _RESOLVE.fullmatch(text)
     if match is None or not process.machine.host_process:
         await err(process, _unknown(text.partition(" ")[0]))

@@ -1,0 +1,48 @@
+"""Find out which level of Pod Security a namespace enforces, by asking for what the higher ones forbid.
+
+One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
+namespace's label or from the API server's own configuration; its refusal names it in either case.
+"""
+
+import re
+from typing import Any
+
+from nettests.cluster.apply import dry_run
+from nettests.cluster.connection import Connection
+from nettests.errors import ClusterError
+from nettests.model.facts import Fact, known, unknown
+from nettests.model.profile import AGNHOST
+
+# sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
+_VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
+NAME = "nettests-level"
+ORIGIN = "a dry run of a hostNetwork pod"
+
+
+def level_of(connection: Connection, namespace: str) -> Fact[str]:
+    """Return the level that ``namespace`` enforces; ``ClusterError`` when there is no such namespace."""
+    answer = dry_run(connection, _pod(namespace))
+    if answer.status == 404:
+        raise ClusterError(
+            f"there is no namespace {namespace}",
+            hint=f"kubectl create namespace {namespace}, or leave --namespace out",
+        )
+    if found := _VIOLATION.search(answer.text):
+        return known(found[1], ORIGIN)
+    if answer.status < 300:
+        return known("privileged", ORIGIN)
+    return unknown(f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}")
+
+
+def _pod(namespace: str) -> dict[str, Any]:
+    container = {"name": "level", "image": AGNHOST, "resources": _RESOURCES}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": NAME, "namespace": namespace},
+        "spec": {"hostNetwork": True, "containers": [container]},
+    }
+
+
+_RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
+"""A quota may demand them of every pod."""

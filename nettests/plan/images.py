@@ -1,0 +1,135 @@
+"""Which image stands for which node, where it comes from, and which Windows builds it has.
+
+Pure. Used by discovery (a node that no image serves is left out), by ``probes`` (the image of each Pod)
+and by ``nettests images`` (what to mirror). No registry is asked: what an agnhost tag holds is documented.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nettests.model.check import Ask, Plan
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.profile import AGNHOST, Images
+from nettests.model.versions import WindowsBuild
+from nettests.model.words import OS, Question
+
+SINCE = {17763: (2, 0), 20348: (2, 33), 26100: (2, 62)}
+"""The first agnhost of each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
+#136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924)."""
+
+# registry.k8s.io/e2e-test-images/agnhost:2.63.0, mirror:5000/agnhost:2.52
+_AGNHOST = re.compile(r"(?:.*/)?agnhost:(\d+)\.(\d+)(?:\.\d+)?(?:@.*)?")
+
+
+def probe_image(images: Images, os: OS, build: WindowsBuild | None) -> str:
+    """Return the probe image for a node: the most particular that is named, else the usual one."""
+    keys = [f"{os.value}-{build.build}"] if build else []
+    named = next(
+        (images.by_system[key] for key in (*keys, os.value) if key in images.by_system), ""
+    )
+    return named or images.probe or mirrored(AGNHOST, images.registry)
+
+
+def mirrored(reference: str, registry: str | None) -> str:
+    """Return the image's name at ``registry``, which takes the place of the registry in its name."""
+    if not registry:
+        return reference
+    first, slash, rest = reference.partition("/")
+    hosted = slash and ("." in first or ":" in first or first == "localhost")
+    return f"{registry.rstrip('/')}/{rest if hosted else reference}"
+
+
+def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
+    """Return why ``image`` cannot run on a node, or nothing; of an image with another name nothing is known."""
+    found = _AGNHOST.fullmatch(image)
+    if os is not OS.WINDOWS or build is None or found is None:
+        return ""
+    since = SINCE.get(build.build)
+    if since is None:
+        served = ", ".join(map(str, SINCE))
+        return f"{image} has no build for Windows {build.build}; agnhost has {served}"
+    if (int(found[1]), int(found[2])) < since:
+        first = ".".join(map(str, since))
+        return f"{image} has no build for Windows {build.build}; agnhost has one since {first}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededImage:
+    """An image that a run pulls, the image that it is a copy of, and the nodes that pull it."""
+
+    image: str
+    origin: str
+    platforms: tuple[str, ...]
+    nodes: tuple[str, ...]
+    purpose: str
+    """``probes``, or the names of the flows whose Pods run it."""
+
+
+def needed_images(plan: Plan, facts: ClusterFacts, images: Images) -> tuple[NeededImage, ...]:
+    """Return every image that a run of ``plan`` pulls, probes first."""
+    users: dict[tuple[str, str], dict[str, None]] = {}
+    nodes: dict[tuple[str, str], set[str]] = {}
+    for use in _uses(plan, facts, images):
+        users.setdefault((use.image, use.origin), {})[use.purpose] = None
+        nodes.setdefault((use.image, use.origin), set()).add(use.node.name)
+    return tuple(
+        NeededImage(
+            image=image,
+            origin=origin,
+            platforms=tuple(sorted({_platform(facts.node(name)) for name in nodes[image, origin]})),
+            nodes=tuple(sorted(nodes[image, origin])),
+            purpose=", ".join(purposes),
+        )
+        for (image, origin), purposes in users.items()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Use:
+    image: str
+    origin: str
+    node: NodeFacts
+    purpose: str
+
+
+def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
+    """Yield who pulls what: probes by where they stand, Pods of single checks by their cases."""
+    for node in (facts.node(pod.node) for pod in plan.pods):
+        yield _probe_use(images, node, "probes")
+    for check in plan.checks:
+        for ask in started(check.ask, *(control.ask for control in check.controls)):
+            node = facts.node(ask.source.node or "")
+            for image in _images_of(ask):
+                if image is None:
+                    yield _probe_use(images, node, check.flow)
+                else:
+                    copy = mirrored(image, images.registry)
+                    yield _Use(image=copy, origin=image, node=node, purpose=check.flow)
+
+
+def started(*asks: Ask) -> Iterator[Ask]:
+    """Yield the questions that make a Pod of their own."""
+    return (ask for ask in asks if ask.question is Question.START and ask.case is not None)
+
+
+def _images_of(ask: Ask) -> Iterable[str | None]:
+    """Return the images of a case's Pod, ``None`` for the run's own."""
+    spec = json.loads(ask.case.object)["spec"] if ask.case else {}
+    containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
+    return dict.fromkeys(container.get("image") for container in containers)
+
+
+def _probe_use(images: Images, node: NodeFacts, purpose: str) -> _Use:
+    image = probe_image(images, node.os, node.build.value)
+    copied = image == mirrored(AGNHOST, images.registry)
+    return _Use(image=image, origin=AGNHOST if copied else image, node=node, purpose=purpose)
+
+
+def _platform(node: NodeFacts) -> str:
+    """Return a platform as a manifest list names it: ``linux/amd64``, ``windows/amd64 10.0.20348``."""
+    build = node.build.value
+    release = f" 10.0.{build.build}" if node.os is OS.WINDOWS and build else ""
+    return f"{node.os.value}/{node.architecture or 'amd64'}{release}"

@@ -1,0 +1,146 @@
+"""Pod Security levels: what a namespace's level forbids a Pod, and what makes an ordinary Pod fit it.
+
+Pure. Used to plan (what is forbidden is skipped with the reason) and by ``probes`` (the contexts of Pods).
+Source: Kubernetes documentation, Pod Security Standards; fields of Linux are not demanded of a Pod whose
+``spec.os.name`` is ``windows`` (since 1.25).
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import Any
+
+from nettests.model.words import OS
+
+Json = dict[str, Any]
+
+PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
+LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
+
+USER = 65532
+"""A user of Linux that owns nothing: ``nonroot`` of distroless images."""
+WINDOWS_USER = "ContainerUser"
+"""The user of Windows containers that is no administrator."""
+
+_HOST = ("hostNetwork", "hostPID", "hostIPC")
+_CAPABILITIES = frozenset(
+    {
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD"),
+        *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    }
+)
+"""What ``baseline`` lets a container add; ``restricted`` only lets it add NET_BIND_SERVICE."""
+_SYSCTLS = frozenset(
+    {
+        *("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies"),
+        *("net.ipv4.ip_unprivileged_port_start", "net.ipv4.ping_group_range"),
+        *("net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time"),
+        *("net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl"),
+        "net.ipv4.tcp_keepalive_probes",
+    }
+)
+_VOLUMES = frozenset(
+    {
+        *("configMap", "csi", "downwardAPI", "emptyDir", "ephemeral"),
+        *("persistentVolumeClaim", "projected", "secret"),
+    }
+)
+
+
+def secured(spec: Json, os: OS, level: str) -> Json:
+    """Return a Pod's spec with the contexts that ``level`` demands, where it says nothing itself.
+
+    A Pod that names its system gets that system's fields; another gets those of Linux, which Windows
+    ignores, and those of its node.
+    """
+    if level != RESTRICTED:
+        return spec
+    made = deepcopy(spec)
+    named = (spec.get("os") or {}).get("name")
+    context = made.setdefault("securityContext", {})
+    context.setdefault("runAsNonRoot", True)
+    if OS.WINDOWS in {named, os} and named != OS.LINUX:
+        context.setdefault("windowsOptions", {}).setdefault("runAsUserName", WINDOWS_USER)
+    if named == OS.WINDOWS:
+        return made
+    context.setdefault("runAsUser", USER)
+    context.setdefault("seccompProfile", {"type": "RuntimeDefault"})
+    for container in _containers(made):
+        own = container.setdefault("securityContext", {})
+        own.setdefault("allowPrivilegeEscalation", False)
+        own.setdefault("capabilities", {}).setdefault("drop", ["ALL"])
+    return made
+
+
+def forbidden(spec: Json, os: OS, level: str) -> str:
+    """Return what ``level`` forbids of a Pod that ``secured`` has made fit as far as possible, or nothing."""
+    found: Iterable[str] = ()
+    if level == BASELINE:
+        found = _beyond_baseline(spec)
+    elif level == RESTRICTED:
+        made = secured(spec, os, level)
+        found = (*_beyond_baseline(made), *_beyond_restricted(made))
+    return ", ".join(dict.fromkeys(found))
+
+
+def _beyond_baseline(spec: Json) -> Iterator[str]:
+    yield from (name for name in _HOST if spec.get(name))
+    for volume in spec.get("volumes") or ():
+        if "hostPath" in volume:
+            yield "a hostPath volume"
+    for sysctl in (spec.get("securityContext") or {}).get("sysctls") or ():
+        if sysctl["name"] not in _SYSCTLS:
+            yield f"sysctl {sysctl['name']}"
+    for context in _contexts(spec):
+        yield from _context_beyond_baseline(context)
+    for container in _containers(spec):
+        if any(port.get("hostPort") for port in container.get("ports") or ()):
+            yield "hostPort"
+
+
+def _context_beyond_baseline(context: Json) -> Iterator[str]:
+    if (context.get("windowsOptions") or {}).get("hostProcess"):
+        yield "hostProcess"
+    if context.get("privileged"):
+        yield "privileged"
+    for name in (context.get("capabilities") or {}).get("add") or ():
+        if name not in _CAPABILITIES:
+            yield f"capability {name}"
+    if {"user", "role"} & (context.get("seLinuxOptions") or {}).keys():
+        yield "seLinuxOptions"
+    if context.get("procMount", "Default") != "Default":
+        yield "procMount"
+    if (context.get("seccompProfile") or {}).get("type") == "Unconfined":
+        yield "seccompProfile Unconfined"
+
+
+def _beyond_restricted(spec: Json) -> Iterator[str]:
+    linux = (spec.get("os") or {}).get("name") != OS.WINDOWS
+    for volume in spec.get("volumes") or ():
+        if not _VOLUMES & volume.keys():
+            yield f"volume {volume.get('name')}"
+    for context in _contexts(spec):
+        if context.get("runAsNonRoot") is False:
+            yield "runAsNonRoot: false"
+        if context.get("runAsUser") == 0:
+            yield "runAsUser: 0"
+    for container in _containers(spec) if linux else ():
+        context = container.get("securityContext") or {}
+        capabilities = context.get("capabilities") or {}
+        if context.get("allowPrivilegeEscalation") is not False:
+            yield "allowPrivilegeEscalation"
+        if "ALL" not in (capabilities.get("drop") or ()):
+            yield "capabilities that are not dropped"
+        for name in capabilities.get("add") or ():
+            if name != "NET_BIND_SERVICE":
+                yield f"capability {name}"
+
+
+def _containers(spec: Json) -> Iterator[Json]:
+    for field in ("initContainers", "containers", "ephemeralContainers"):
+        yield from spec.get(field) or ()
+
+
+def _contexts(spec: Json) -> Iterator[Json]:
+    """Yield the security contexts of a Pod and its containers."""
+    for holder in (spec, *_containers(spec)):
+        yield holder.get("securityContext") or {}

@@ -1,0 +1,145 @@
+"""Which ports of a run's objects can be reached from outside the pod network, and what serves there.
+
+Pure. ``render`` names them, and ``deploy`` refuses what would let anybody run commands: agnhost's ``netexec``
+serves ``/shell``, ``/exit`` and ``/upload`` unless its handler is overridden (decision 0004).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Object = dict[str, Any]
+
+OUTSIDE = ("NodePort", "LoadBalancer")
+"""The types of Services that addresses outside the pod network lead to."""
+_NETEXEC = {"TCP": ("--http-port", 8080), "UDP": ("--udp-port", 8081)}
+_NO_SNAT_TEST = {"TCP": ("--port", 8080)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposed:
+    """One port: through which object, by which way (``NodePort``, ``hostNetwork`` …), and who serves."""
+
+    object: str
+    way: str
+    protocol: str
+    port: int
+    server: str
+    commands: bool
+    """Whether whoever reaches it may run commands."""
+
+    def __str__(self) -> str:
+        return f"{self.object}: {self.way} leads to {self.protocol} {self.port}, {self.server}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listener:
+    protocol: str
+    port: int
+    server: str
+    commands: bool
+    names: tuple[str, ...]
+
+
+def exposed_ports(items: Sequence[Object]) -> list[Exposed]:
+    """Return every port of these objects that is reachable from outside the pod network, in their order."""
+    pods = [item for item in items if item["kind"] == "Pod"]
+    found: list[Exposed] = []
+    for item in items:
+        if item["kind"] == "Pod":
+            found += _of_pod(item)
+        elif item["kind"] == "Service":
+            found += _of_service(item, pods)
+    return found
+
+
+def _of_pod(pod: Object) -> Iterator[Exposed]:
+    """Yield what a pod on its node's network listens on, and its hostPorts elsewhere."""
+    for container in _containers(pod["spec"]):
+        host = pod["spec"].get("hostNetwork") or _host_process(pod["spec"], container)
+        mapped = {
+            (port.get("protocol", "TCP"), port["containerPort"])
+            for port in container.get("ports") or ()
+            if port.get("hostPort")
+        }
+        way = "the address of its node" if host else "hostPort"
+        for one in _listeners(container):
+            if host or (one.protocol, one.port) in mapped:
+                yield _exposed(pod, way, one)
+
+
+def _of_service(service: Object, pods: Iterable[Object]) -> Iterator[Exposed]:
+    spec = service["spec"]
+    ways = [spec["type"]] if spec.get("type") in OUTSIDE else []
+    ways += ["externalIPs"] if spec.get("externalIPs") else []
+    for way in ways:
+        for pod in pods:
+            labels = pod["metadata"].get("labels", {})
+            if spec.get("selector") and spec["selector"].items() <= labels.items():
+                yield from _through(service, way, pod)
+
+
+def _through(service: Object, way: str, pod: Object) -> Iterator[Exposed]:
+    for port in service["spec"].get("ports", ()):
+        target = port.get("targetPort", port["port"])
+        protocol = port.get("protocol", "TCP")
+        for container in _containers(pod["spec"]):
+            for one in _listeners(container):
+                if one.protocol == protocol and target in {one.port, *one.names}:
+                    yield _exposed(service, f"{way} {port['port']}", one)
+
+
+def _exposed(item: Object, way: str, listener: _Listener) -> Exposed:
+    return Exposed(
+        object=f"{item['kind']} {item['metadata']['name']}",
+        way=way,
+        protocol=listener.protocol,
+        port=listener.port,
+        server=listener.server,
+        commands=listener.commands,
+    )
+
+
+def _listeners(container: Object) -> Iterator[_Listener]:
+    """Yield the sockets of the agnhost server that a container runs; other programs of a run have none."""
+    words = [*container.get("command", ()), *container.get("args", ())]
+    program = next((word for word in words if word in {"netexec", "no-snat-test"}), "")
+    options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))
+    override = options.get("--http-override", "")
+    table = {"netexec": _NETEXEC, "no-snat-test": _NO_SNAT_TEST}.get(program, {})
+    for protocol, (option, usual) in table.items():
+        port = int(options.get(option, usual))
+        full = program == "netexec" and protocol == "TCP" and not override.startswith("/")
+        if port < 0:
+            continue
+        yield _Listener(
+            protocol=protocol,
+            port=port,
+            server=_described(program, protocol, override),
+            commands=full,
+            names=tuple(
+                named["name"]
+                for named in container.get("ports") or ()
+                if named.get("containerPort") == port and "name" in named
+            ),
+        )
+
+
+def _described(program: str, protocol: str, override: str) -> str:
+    if program == "no-snat-test":
+        return "which tells the client's address"
+    if protocol == "UDP":
+        return "which tells its host name and the client's address"
+    if override:
+        return f"which answers {override} and nothing else"
+    return "which runs commands for anybody (/shell)"
+
+
+def _containers(spec: Object) -> Iterator[Object]:
+    yield from spec.get("initContainers") or ()
+    yield from spec["containers"]
+
+
+def _host_process(spec: Object, container: Object) -> bool:
+    contexts = (spec.get("securityContext") or {}, container.get("securityContext") or {})
+    return any((one.get("windowsOptions") or {}).get("hostProcess") for one in contexts)

@@ -1,0 +1,36 @@
+"""What the user says of a cluster, put together: the cluster profile, and options that go before it.
+
+Used by a run and by every command that looks at a cluster. Reads only; nothing is created.
+"""
+
+from dataclasses import replace
+
+from nettests.cluster import Connection
+from nettests.cluster.discover import discover
+from nettests.cluster.pod_security import level_of
+from nettests.cluster.profile import read_profile
+from nettests.model.facts import ClusterFacts
+from nettests.model.profile import ClusterProfile
+from nettests.session.options import RunOptions
+
+
+def profile_of(options: RunOptions) -> ClusterProfile:
+    """Return the cluster profile, with images as the options name them.
+
+    An image that is named on the command line is the image of every node.
+    """
+    profile = read_profile(options.cluster_profile)
+    images = profile.images
+    if options.registry:
+        images = replace(images, registry=options.registry)
+    if options.image:
+        images = replace(images, probe=options.image, by_system={})
+    return replace(profile, images=images) if images != profile.images else profile
+
+
+def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
+    """Discover, the namespace included in which a run would stand."""
+    facts = discover(connection, profile, options.namespace or "")
+    if not options.namespace:
+        return facts
+    return replace(facts, pod_security=level_of(connection, options.namespace))
