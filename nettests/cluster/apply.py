@@ -21,7 +21,6 @@ ACCOUNT_SECONDS = 15.0
 COLLECTIONS: Mapping[str, tuple[str, str]] = {
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
-    "Secret": ("/api/v1", "secrets"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 """The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,
@@ -32,6 +31,8 @@ def path_of(item: Object) -> str:
     """Return the collection that an object is created in."""
     if item["kind"] == "Namespace":
         return "/api/v1/namespaces"
+    if item["kind"] == "Secret":  # in a namespace of the run's own only, which it goes with
+        return f"/api/v1/namespaces/{item['metadata']['namespace']}/secrets"
     return collection(item["kind"], item["metadata"]["namespace"])
 
 

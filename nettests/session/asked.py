@@ -9,6 +9,7 @@ from nettests.cluster import Connection
 from nettests.cluster.discover import discover
 from nettests.cluster.pod_security import level_of
 from nettests.cluster.profile import read_profile
+from nettests.errors import ManifestError
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.session.options import RunOptions
@@ -23,6 +24,16 @@ def profile_of(options: RunOptions) -> ClusterProfile:
     images = profile.images
     if options.registry:
         images = replace(images, registry=options.registry)
+    if images.pull_secret_file and options.namespace:
+        raise ManifestError(
+            f"images.pullSecretFile cannot be used with --namespace {options.namespace}",
+            hint="create the Secret there and name it in images.pullSecrets",
+        )
+    if images.pull_secrets and not options.namespace:
+        raise ManifestError(
+            "images.pullSecrets names Secrets of a namespace that does not exist yet",
+            hint="use --namespace, or images.pullSecretFile, of which a run makes a Secret",
+        )
     if options.image:
         images = replace(images, probe=options.image, by_system={})
     return replace(profile, images=images) if images != profile.images else profile
