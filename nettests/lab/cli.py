@@ -175,6 +175,7 @@ def fault() -> None:
     \b
     dns-down                                            packets to the DNS pod's port 53 are lost
     service-rules-missing --service [NS/]S --node N     the node has no rules of the Service
+    slow-rules [--node N] [--seconds 3]                 new rules of Services come late
     channel-down [--node N]                             exec, port-forward and pod proxy fail
     api-errors [--rate 0.2]                             the API answers 500 to some requests
     slow-api [--seconds 1]                              the API takes longer

@@ -1,8 +1,9 @@
 """Faults of a running lab, by name, at the level of the mechanism that would really fail.
 
 ``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules from a
-node, ``channel-down`` breaks exec, port-forward and proxying to a node's pods; ``api-errors`` and
-``slow-api`` act in the API server. Nothing here knows what a check will see. Each fault says how it is undone.
+node, ``slow-rules`` lets new ones wait, ``channel-down`` breaks exec, port-forward and proxying to a node's
+pods; ``api-errors`` and ``slow-api`` act in the API server. Nothing here knows what a check will see. Each
+fault says how it is undone.
 """
 
 import asyncio
@@ -64,6 +65,7 @@ class Faults:
         self._kinds: dict[str, Inject] = {
             "dns-down": self._dns_down,
             "service-rules-missing": self._service_rules_missing,
+            "slow-rules": self._slow_rules,
             "channel-down": self._channel_down,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
@@ -136,6 +138,19 @@ class Faults:
             return full in services or full.partition("/")[2] in services
 
         await self._fabric.nodes[node].suppress_services(withheld)
+
+    async def _slow_rules(self, options: Json) -> Undo:
+        node = self._node(options)
+        slow = [self._fabric.nodes[name] for name in self._fabric.nodes if node in {None, name}]
+        before = [one.rules_delay for one in slow]
+        for one in slow:
+            one.rules_delay = _number(options, "seconds", 3.0)
+
+        async def undo() -> None:
+            for one, seconds in zip(slow, before, strict=True):
+                one.rules_delay = seconds
+
+        return undo
 
     async def _channel_down(self, options: Json) -> Undo:
         node = self._node(options)

@@ -9,6 +9,12 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import FinishedRun, run_on
 
 NAMES = ("pod-to-external-dns",)
+LATE = (
+    "service-65-backends",
+    "service-no-endpoints",
+    "itp-local-own-node",
+    "itp-local-no-local-backend",
+)
 SERVICES = ("pod-to-service-clusterip", "pod-to-pod-ip", "dsr-source-address")
 
 
@@ -71,6 +77,14 @@ def test_missing_service_rules_fail_that_service_from_that_node(
     assert expected
     assert changed(run, {"fail"}) == expected, run.printed
     assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
+
+
+def test_rules_that_come_late_are_waited_for(mended: UpLab, tmp_path: Path) -> None:
+    """While rules lag behind the API by seconds, Services are asked when their node has all that was said."""
+    mended.fault("inject", "slow-rules", "--seconds", "2")
+    late = run_on(mended, tmp_path, *flows(*LATE), "--enable=costly")
+    assert set(late.verdicts.values()) >= {"pass", "limited"}
+    assert changed(late, {"fail", "lifted", "unknown", "flaky"}) == set(), late.printed
 
 
 def test_a_dead_channel_makes_checks_unknown_never_red_or_green(

@@ -4,6 +4,7 @@ The same for both systems: what differs is how it was built (``linux_node``, ``w
 a Service table is programmed, which is handed in.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
 
@@ -33,6 +34,8 @@ class Node:
     ) -> None:
         self.spec = spec
         self.disk = Disk()
+        self.rules_delay = 0.0
+        """Seconds that pass before a new table is put in force."""
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
@@ -54,7 +57,11 @@ class Node:
         await self._worker.run(lambda: self._pods.detach(uid))
 
     async def program_services(self, table: ServiceTable) -> None:
-        """Replace the node's Service rules by those of ``table``, in one transaction."""
+        """Replace the node's Service rules by those of ``table``, in one transaction.
+
+        A node whose rules are slow learns meanwhile of what comes after ``table``, but has it not in force.
+        """
+        await asyncio.sleep(self.rules_delay)
         await self._put_in_force(self._rules.replace(table))
 
     async def suppress_services(self, withheld: Withheld) -> None:
