@@ -12,6 +12,7 @@ from nettests.cli.explain import explain
 from nettests.cli.gc import gc
 from nettests.cli.inspect import discover, plan
 from nettests.cli.lab import lab
+from nettests.cli.preflight import preflight
 from nettests.cli.rejudge import rejudge
 from nettests.cli.run import run
 
@@ -28,5 +29,5 @@ def main() -> None:
     """
 
 
-for command in (run, plan, discover, explain, rejudge, catalogue, lint, gc, lab):
+for command in (run, preflight, plan, discover, explain, rejudge, catalogue, lint, gc, lab):
     main.add_command(command)

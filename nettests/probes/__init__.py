@@ -12,8 +12,9 @@ from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
+from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
-from nettests.probes.objects import Blank
+from nettests.probes.objects import Blank, pods, services
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
 
@@ -29,6 +30,9 @@ __all__ = [
     "close_probes",
     "deploy",
     "examiners",
+    "exposed_ports",
     "in_cluster",
     "open_probes",
+    "pods",
+    "services",
 ]

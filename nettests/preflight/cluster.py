@@ -1,0 +1,57 @@
+"""Whether the API server answers, and whether the versions of its parts go together."""
+
+from collections.abc import Iterator
+
+from nettests.model.facts import NodeFacts
+from nettests.model.versions import KubernetesVersion
+from nettests.preflight.evidence import Evidence
+from nettests.preflight.finding import Finding, Level, worst
+
+WIDER = KubernetesVersion(1, 28)
+"""From here on a kubelet may be three minor versions older than its API server, before that two."""
+POLICY = "Kubernetes, version skew policy"
+
+
+def reachability(evidence: Evidence) -> Finding:
+    """Say who answered; that nobody did is found before there is evidence."""
+    facts = evidence.facts
+    return Finding(
+        topic="reachability",
+        level=Level.OK,
+        summary=f"{evidence.server} answers as {facts.server_git_version} (context {facts.context})",
+    )
+
+
+def versions(evidence: Evidence) -> Finding:
+    """Compare kubelets and kube-proxies with the API server."""
+    server = evidence.facts.server_version
+    found = [one for node in evidence.facts.nodes for one in _skews(node, server)]
+    level = worst(level for level, _ in found)
+    if level is Level.OK:
+        summary = f"kubelets and kube-proxies go with Kubernetes {server}"
+        return Finding(topic="version skew", level=level, summary=summary)
+    newer = level is Level.BLOCKER
+    return Finding(
+        topic="version skew",
+        level=level,
+        summary="parts of the cluster are newer than its API server: nobody promises how they behave"
+        if newer
+        else "parts of the cluster are older than is supported, or not known",
+        details=tuple(text for _, text in found),
+        next_step=f"upgrade what is behind, the API server first ({POLICY})",
+    )
+
+
+def _skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
+    parts = {"kubelet": node.kubelet, "kube-proxy": node.kube_proxy.version}
+    behind = 3 if server >= WIDER else 2
+    for name, fact in parts.items():
+        version = fact.value
+        if version is None:
+            if name == "kubelet":
+                yield Level.WARNING, f"{node.name}: its kubelet's version is unknown: {fact.origin}"
+        elif (version.major, version.minor) > (server.major, server.minor):
+            yield Level.BLOCKER, f"{node.name}: {name} {version} is newer than {server}"
+        elif server.minor - version.minor > behind:
+            text = f"{name} {version} is more than {behind} minor versions behind {server}"
+            yield Level.WARNING, f"{node.name}: {text}"

@@ -1,0 +1,95 @@
+"""What preflight decides from: facts, plans with and without missing rights, and what stands in the namespace."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.check import Plan, Skip
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.permission import Permission
+from nettests.model.words import VantageKind
+from nettests.plan.cast import unusable
+from nettests.plan.permits import NO_READS, Reads
+from nettests.preflight.finding import Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """One limit of a ResourceQuota: ``resource`` as its ``hard`` spells it, in counted units."""
+
+    name: str
+    resource: str
+    hard: float
+    used: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remains:
+    """What another run has in the cluster: ``state`` as ``nettests gc`` calls it."""
+
+    run: str
+    owner: str
+    namespace: str
+    state: str
+    objects: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that was read. ``plan`` is a run's own; ``whole`` is the one that nothing denied cuts."""
+
+    server: str
+    facts: ClusterFacts
+    plan: Plan
+    whole: Plan
+    missing: tuple[Permission, ...] = ()
+    reads: Reads = field(default_factory=lambda: NO_READS)
+    images: Mapping[str, str] = field(default_factory=dict)
+    """The probe image of each node, by the node's name."""
+    unserved: Mapping[str, str] = field(default_factory=dict)
+    """Nodes whose build the image lacks, each with the reason."""
+    exposed: tuple[str, ...] = ()
+    """Each port that is reachable from outside the pod network, in words, with the objects that have it."""
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
+    quotas: tuple[Quota, ...] = ()
+    defaults: frozenset[str] = frozenset()
+    """Resources that a LimitRange gives to containers which say nothing (``requests.cpu`` …)."""
+    unread: str = ""
+    """Why quotas and limits could not be read; empty when they were."""
+    remains: tuple[Remains, ...] = ()
+    unlisted: str = ""
+    """Why leftovers could not be looked for; empty when they were."""
+    ports: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Ports of nodes that pods hold: by node, by port, whose they are."""
+
+    @property
+    def usable(self) -> tuple[NodeFacts, ...]:
+        """The nodes that can play."""
+        return tuple(node for node in self.facts.nodes if not unusable(node))
+
+    @property
+    def playing(self) -> tuple[NodeFacts, ...]:
+        """The nodes on which the plan puts pods, or would if nothing were denied."""
+        names = {pod.node for pod in (*self.plan.pods, *self.whole.pods)}
+        return tuple(node for node in self.facts.nodes if node.name in names)
+
+    @property
+    def vantages(self) -> frozenset[str]:
+        """The nodes that the plan uses as vantages, or would if nothing were denied."""
+        checks = (*self.plan.checks, *self.whole.checks)
+        return frozenset(
+            check.source.node or "" for check in checks if check.source.kind is VantageKind.NODE
+        )
+
+    def cost(self, skips: tuple[Skip, ...]) -> Level:
+        """Return how much it matters that these are left out."""
+        if not skips:
+            return Level.OK
+        asked = {check.flow for check in self.plan.checks}
+        lost = any(skip.required and skip.flow not in asked for skip in skips)
+        return Level.BLOCKER if lost or not asked else Level.WARNING
+
+
+def counted(number: int, word: str) -> str:
+    """Return ``1 check`` or ``2 checks``."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -1,0 +1,41 @@
+"""One thing that preflight says: what it is about, how much it matters, and what to do about it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nettests.errors import NettestsError
+
+
+class Level(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing; changes nothing."""
+    WARNING = "warning"
+    """A part of what is due will not be asked, or will say less."""
+    BLOCKER = "blocker"
+    """A run would judge nothing, leave out a required flow, or end in ``unknown``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What preflight found about one topic; ``details`` are lines, ``next_step`` is for people."""
+
+    topic: str
+    level: Level
+    summary: str
+    details: tuple[str, ...] = ()
+    next_step: str = ""
+
+
+def worst(levels: Iterable[Level]) -> Level:
+    """Return the level that matters most."""
+    order = tuple(Level)
+    return max(levels, key=order.index, default=Level.OK)
+
+
+def unreachable(error: NettestsError, *, topic: str = "reachability") -> Finding:
+    """Return the finding that ends every preflight: the cluster could not be asked."""
+    return Finding(topic=topic, level=Level.BLOCKER, summary=error.message, next_step=error.hint)

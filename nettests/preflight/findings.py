@@ -1,0 +1,28 @@
+"""All findings of one preflight, in the order in which people should read them."""
+
+from nettests.preflight.cluster import reachability, versions
+from nettests.preflight.evidence import Evidence
+from nettests.preflight.finding import Finding
+from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
+from nettests.preflight.rights import permissions
+from nettests.preflight.space import exposure, leftovers, pod_security, quota
+
+TOPICS = (
+    reachability,
+    versions,
+    permissions,
+    pod_security,
+    nodes,
+    taints,
+    images,
+    host_process,
+    node_vantages,
+    quota,
+    leftovers,
+    exposure,
+)
+
+
+def findings(evidence: Evidence) -> tuple[Finding, ...]:
+    """Decide on every topic; each has one finding, also where all is well."""
+    return tuple(decide(evidence) for decide in TOPICS)

@@ -1,0 +1,150 @@
+"""Which nodes can play, whether the image runs on them, and whether they can be vantages themselves."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nettests.model.facts import NodeFacts
+from nettests.model.words import OS, VantageKind
+from nettests.plan.cast import unusable
+from nettests.preflight.evidence import Evidence, counted
+from nettests.preflight.finding import Finding, Level, worst
+
+UNWELL = (
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+)
+"""Taints that say a node does not work yet, or not any more (Kubernetes, taints and tolerations)."""
+
+
+def nodes(evidence: Evidence) -> Finding:
+    """Count usable nodes by operating system and build."""
+    groups: defaultdict[str, list[NodeFacts]] = defaultdict(list)
+    for node in evidence.facts.nodes:
+        groups[_kind(node)].append(node)
+    usable = {node.name for node in evidence.usable}
+    lines = [
+        f"{kind}: {sum(node.name in usable for node in group)} of {counted(len(group), 'node')} "
+        f"usable{_out(group, usable)}"
+        for kind, group in sorted(groups.items())
+    ]
+    windows = [node for node in evidence.usable if node.os is OS.WINDOWS]
+    if not usable:
+        level, summary = Level.BLOCKER, "no node is Ready and schedulable"
+    elif not windows:
+        level, summary = Level.WARNING, "no Windows node is usable: only Linux is asked"
+    else:
+        level, summary = Level.OK, f"{counted(len(usable), 'node')} can play"
+    step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair what is out"
+    return Finding(
+        topic="nodes", level=level, summary=summary, details=tuple(lines), next_step=step
+    )
+
+
+def _kind(node: NodeFacts) -> str:
+    return f"windows {node.build.value or 'of unknown build'}" if node.os is OS.WINDOWS else "linux"
+
+
+def _out(group: list[NodeFacts], usable: set[str]) -> str:
+    out = [f"{node.name} is {unusable(node)}" for node in group if node.name not in usable]
+    return f" ({', '.join(out)})" if out else ""
+
+
+def taints(evidence: Evidence) -> Finding:
+    """Say what probes tolerate, and which nodes are tainted because they do not work."""
+    unwell = {
+        node.name
+        for node in evidence.usable
+        if any(taint.key in UNWELL and taint.effect != "PreferNoSchedule" for taint in node.taints)
+    }
+    lines = tuple(
+        f"{node.name}: {', '.join(f'{one.key}={one.value}:{one.effect}' for one in node.taints)}"
+        for node in evidence.usable
+        if node.taints
+    )
+    if unwell:
+        every = unwell == {node.name for node in evidence.usable}
+        return Finding(
+            topic="taints",
+            level=Level.BLOCKER if every else Level.WARNING,
+            summary=f"{', '.join(sorted(unwell))} "
+            f"{'is' if len(unwell) == 1 else 'are'} tainted as not working",
+            details=lines,
+            next_step="wait until the taint goes, or repair the node; its pods may have no network",
+        )
+    level = Level.NOTE if lines else Level.OK
+    summary = "probes tolerate the taints of their nodes" if lines else "no usable node is tainted"
+    return Finding(topic="taints", level=level, summary=summary, details=lines)
+
+
+def images(evidence: Evidence) -> Finding:
+    """Say which nodes no image has a build for: a run leaves them out."""
+    used = sorted({evidence.images.get(node.name, "") for node in evidence.playing} - {""})
+    lacking = dict(evidence.unserved)
+    if lacking:
+        skips = tuple(one for one in evidence.plan.skips if "not served" in one.reason)
+        return Finding(
+            topic="images",
+            level=worst((evidence.cost(skips), Level.WARNING)),
+            summary=f"no image serves {', '.join(sorted(lacking))}: left out of a run",
+            details=tuple(f"{name}: {why}" for name, why in sorted(lacking.items())),
+            next_step="name an image with that build in the cluster profile",
+        )
+    text = ", ".join(used) or "none is needed"
+    return Finding(topic="images", level=Level.OK, summary=text)
+
+
+def host_process(evidence: Evidence) -> Finding:
+    """Say which Windows nodes run HostProcess containers, and what it costs that others do not."""
+    windows = [node for node in evidence.usable if node.os is OS.WINDOWS]
+    lacking = [node for node in windows if node.host_process.value is not True]
+    # sample: win-1 has no HostProcess containers: kubelet 1.22.0, containerd://1.5.0
+    skips = tuple(s for s in evidence.plan.skips if "HostProcess containers" in s.reason)
+    if not lacking:
+        text = f"{counted(len(windows), 'Windows node')} can run them"
+        return Finding(topic="HostProcess", level=Level.OK, summary=text)
+    known = "cannot, or are not known to, run them"
+    return Finding(
+        topic="HostProcess",
+        level=evidence.cost(skips),
+        summary=f"{len(lacking)} of {counted(len(windows), 'Windows node')} {known}; "
+        f"{counted(len(skips), 'check')} left out",
+        details=tuple(f"{node.name}: {node.host_process.origin}" for node in lacking),
+        next_step="they need kubelet 1.23 and containerd 1.6 or newer",
+    )
+
+
+def node_vantages(evidence: Evidence) -> Finding:
+    """Say whether nodes themselves can ask: rights, admission, HostProcess and free ports together."""
+    topic = "node vantages"
+    clashes = tuple(_clashes(evidence))
+    asked = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
+    due = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.checks)
+    if clashes:
+        return Finding(
+            topic=topic,
+            level=Level.BLOCKER,
+            summary="ports of the vantages are taken on their nodes",
+            details=clashes,
+            next_step="move that pod, or cordon the node for the time of a run",
+        )
+    if not due and not asked:
+        return Finding(topic=topic, level=Level.NOTE, summary="none is needed or possible")
+    if asked < due:
+        nothing = not evidence.plan.checks
+        return Finding(
+            topic=topic,
+            level=Level.BLOCKER if nothing else Level.WARNING,
+            summary=f"{due - asked} of {counted(due, 'check')} from nodes cannot be asked",
+            next_step="see permissions and Pod Security",
+        )
+    words = ", ".join(sorted(evidence.vantages - {""}))
+    summary = f"{counted(asked, 'check')} from {words}"
+    return Finding(topic=topic, level=Level.OK, summary=summary)
+
+
+def _clashes(evidence: Evidence) -> Iterator[str]:
+    for name in sorted(evidence.vantages):
+        for port, holder in sorted(evidence.ports.get(name, {}).items()):
+            yield f"{name}: port {port} is held by {holder}"

@@ -1,0 +1,58 @@
+"""What this identity may not do, and which checks each missing right costs."""
+
+from nettests.model.check import Check
+from nettests.model.permission import FOR_FACTS, LIST_EVENTS, Permission
+from nettests.plan.permits import needed
+from nettests.preflight.evidence import Evidence, counted
+from nettests.preflight.finding import Finding, Level
+
+GRANT = "grant the rules below, or a role of manifests/rbac"
+
+
+def permissions(evidence: Evidence) -> Finding:
+    """Say what each missing permission costs: checks by number and flows, or facts."""
+    if not evidence.missing:
+        return Finding(
+            topic="permissions", level=Level.OK, summary="everything that a run needs is allowed"
+        )
+    lost = len(evidence.whole.checks) - len(evidence.plan.checks)
+    whole = {check.flow for check in evidence.whole.checks if check.required}
+    asked = {check.flow for check in evidence.plan.checks}
+    blocked = bool(lost) and (not asked or not whole <= asked)
+    costly = Level.BLOCKER if blocked else Level.WARNING
+    return Finding(
+        topic="permissions",
+        level=costly if lost else Level.NOTE,
+        summary=f"{counted(len(evidence.missing), 'permission')} missing: "
+        f"{counted(lost, 'check')} of {len(evidence.whole.checks)} left out",
+        details=tuple(_detail(one, evidence) for one in evidence.missing),
+        next_step=GRANT,
+    )
+
+
+def without_nodes(missing: tuple[Permission, ...]) -> Finding:
+    """Return the finding of an identity that may not even list nodes: nothing can be planned."""
+    return Finding(
+        topic="permissions",
+        level=Level.BLOCKER,
+        summary=f"nodes cannot be listed, so nothing can be planned; "
+        f"{counted(len(missing), 'permission')} missing",
+        details=tuple(map(str, missing)),
+        next_step=GRANT,
+    )
+
+
+def _detail(one: Permission, evidence: Evidence) -> str:
+    costs = [check for check in evidence.whole.checks if _needs(check, one, evidence)]
+    flows = len({check.flow for check in costs})
+    if costs:
+        return f"{one}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
+    if one in FOR_FACTS or one.resource == "configmaps":
+        return f"{one}: facts stay unknown, unless the cluster profile states them"
+    if one == LIST_EVENTS:
+        return f"{one}: why a pod does not start is told less exactly"
+    return f"{one}: another way is used, or less is known"
+
+
+def _needs(check: Check, one: Permission, evidence: Evidence) -> bool:
+    return str(one) in map(str, needed(check.ask, evidence.facts, evidence.reads))

@@ -1,0 +1,42 @@
+"""Missing rights as the RBAC objects that would grant them. Pure; the names are ours, the bindings the user's."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from nettests.model.permission import EVERYWHERE, Permission
+
+Object = dict[str, Any]
+NAME = "nettests-missing"
+
+
+def roles(missing: Iterable[Permission]) -> list[Object]:
+    """Return the smallest roles that grant what is missing, one for each place, in order.
+
+    What a run needs in a namespace of its own it needs in all: nobody knows the name beforehand.
+    """
+    by_place: defaultdict[str, list[Permission]] = defaultdict(list)
+    for one in missing:
+        by_place["" if one.namespace == EVERYWHERE else one.namespace].append(one)
+    return [_role(place, by_place[place]) for place in sorted(by_place)]
+
+
+def _role(namespace: str, missing: list[Permission]) -> Object:
+    verbs: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for one in missing:
+        # A list or a creation has no name to be narrowed to.
+        name = one.name if one.verb == "get" else ""
+        if one.verb not in verbs[one.group, one.resource, name]:
+            verbs[one.group, one.resource, name].append(one.verb)
+    metadata = {"name": NAME, **({"namespace": namespace} if namespace else {})}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role" if namespace else "ClusterRole",
+        "metadata": metadata,
+        "rules": [_rule(*key, words) for key, words in verbs.items()],
+    }
+
+
+def _rule(group: str, resource: str, name: str, verbs: list[str]) -> Object:
+    rule: Object = {"apiGroups": [group], "resources": [resource]}
+    return {**rule, **({"resourceNames": [name]} if name else {}), "verbs": verbs}

@@ -1,0 +1,221 @@
+"""Read what preflight decides from: facts, plans, the namespace's admission and limits, leftovers, ports in use.
+
+The shell around ``nettests.preflight``. Reads and dry runs only; nothing is created. What cannot be read for
+want of a right is part of the findings, never an error.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nettests import probes
+from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster.access import Access
+from nettests.cluster.leftovers import find
+from nettests.cluster.ownership import RUN_LABEL
+from nettests.cluster.permissions import denied
+from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
+from nettests.errors import ClusterError
+from nettests.model.check import Plan, ProbePod
+from nettests.model.facts import ClusterFacts
+from nettests.model.permission import (
+    CONFIG_MAPS,
+    CREATE_POD,
+    FLANNEL_CONFIG_MAPS,
+    LIST_NODES,
+    Permission,
+    reviewed,
+)
+from nettests.model.profile import ClusterProfile
+from nettests.model.versions import KubernetesVersion
+from nettests.model.words import OS
+from nettests.plan import Flow, build
+from nettests.plan.images import probe_image, why_not_served
+from nettests.preflight import Evidence, Finding, findings, unreachable
+from nettests.preflight.evidence import Remains
+from nettests.preflight.limits import defaults_of, quotas_of
+from nettests.preflight.rights import without_nodes
+from nettests.preflight.space import NODE_PORTS
+from nettests.session.asked import facts_of, profile_of
+from nettests.session.options import RunOptions
+from nettests.session.reads import READS
+from nettests.session.run import blank_of
+
+Object = dict[str, Any]
+
+FORBIDDEN = 403
+RUN_ID = "preflight"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """What is said of a cluster, and the permissions that it denies."""
+
+    findings: tuple[Finding, ...]
+    missing: tuple[Permission, ...] = ()
+
+
+def preflight(options: RunOptions, flows: Iterable[Flow]) -> Preflight:
+    """Look at a cluster as a run of ``flows`` would find it; a cluster that does not answer is a finding."""
+    profile = profile_of(options)
+    try:
+        connection = connect(options.kubeconfig, options.context)
+    except ClusterError as error:
+        return Preflight(findings=(unreachable(error),))
+    try:
+        return _look(connection, profile, options, tuple(flows))
+    except ClusterError as error:
+        return Preflight(findings=(unreachable(error, topic="discovery"),))
+    finally:
+        connection.close()
+
+
+def _look(
+    connection: Connection, profile: ClusterProfile, options: RunOptions, flows: tuple[Flow, ...]
+) -> Preflight:
+    namespace = options.namespace or ""
+    if denied(connection, (LIST_NODES,)):
+        missing = denied(connection, _reviewed(KubernetesVersion(1, 0), namespace), namespace)
+        return Preflight(findings=(without_nodes(missing),), missing=missing)
+    facts = facts_of(connection, profile, options)
+    missing = tuple(
+        one for one in _reviewed(facts.server_version, namespace) if str(one) in facts.denied
+    )
+    plan = build(facts, flows, options.enabled, READS)
+    whole = build(replace(facts, denied=()), flows, options.enabled, READS)
+    evidence = Evidence(
+        server=connection.server,
+        facts=facts,
+        plan=plan,
+        whole=whole,
+        missing=missing,
+        reads=READS,
+        images={
+            node.name: probe_image(profile.images, node.os, node.build.value)
+            for node in facts.nodes
+        },
+        unserved=_unserved(facts, profile),
+        exposed=_exposed(plan, facts, profile),
+    )
+    evidence = _with_namespace(connection, evidence, profile)
+    evidence = _with_remains(connection, evidence)
+    held = {name: dict(_held(connection, name)) for name in sorted(evidence.vantages)}
+    return Preflight(findings=findings(replace(evidence, ports=held)), missing=missing)
+
+
+def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
+    of_plugins = [name for names in OF_PLUGINS.values() for name in names]
+    config_maps = (*CONFIG_MAPS, FLANNEL_CONFIG_MAPS[0], *of_plugins)
+    return reviewed(version, config_maps, own_namespace=not namespace)
+
+
+def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
+    reasons = {
+        node.name: why_not_served(
+            probe_image(profile.images, node.os, node.build.value), node.os, node.build.value
+        )
+        for node in facts.nodes
+    }
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _exposed(plan: Plan, facts: ClusterFacts, profile: ClusterProfile) -> tuple[str, ...]:
+    blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
+    items = [*probes.services(plan, facts, blank), *probes.pods(plan, facts, blank)]
+    objects: defaultdict[str, list[str]] = defaultdict(list)
+    for one in probes.exposed_ports(items):
+        objects[f"{one.way} leads to {one.protocol} {one.port}, {one.server}"].append(one.object)
+    return tuple(f"{port}: {', '.join(names)}" for port, names in objects.items())
+
+
+def _with_namespace(
+    connection: Connection, evidence: Evidence, profile: ClusterProfile
+) -> Evidence:
+    """Add what an existing namespace refuses and limits."""
+    name = evidence.facts.namespace
+    if not name:
+        return evidence
+    may_ask = CREATE_POD not in evidence.missing
+    refusals = dict(_refusals(connection, evidence.facts, profile)) if may_ask else {}
+    evidence = replace(evidence, refusals=refusals)
+    try:
+        quotas = connection.items(f"/api/v1/namespaces/{name}/resourcequotas")
+        ranges = connection.items(f"/api/v1/namespaces/{name}/limitranges")
+    except ApiError as error:
+        return replace(evidence, unread=error.message)
+    return replace(evidence, quotas=quotas_of(quotas), defaults=defaults_of(ranges))
+
+
+def _refusals(
+    connection: Connection, facts: ClusterFacts, profile: ClusterProfile
+) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of pods that the namespace refuses, each with the API server's words."""
+    access = Access(connection)
+    blank = blank_of({}, profile, facts, facts.namespace)
+    for kind, pod in _one_of_each(facts):
+        plan = Plan(checks=(), skips=(), pods=(pod,), services=())
+        (item,) = probes.pods(plan, facts, blank)
+        status, body = access.dry_run(item)
+        if status == FORBIDDEN:
+            yield kind, _words(body)
+
+
+def _one_of_each(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
+    for os in OS:
+        node = next((node for node in facts.nodes if node.os is os), None)
+        if node is None:
+            continue
+        for kind, purpose in (("pod", "server"), ("node", "node")):
+            name = f"{RUN_ID}-{kind}-{os.value}"
+            yield (
+                f"{kind}-{os.value}",
+                ProbePod(name=name, purpose=purpose, node=node.name, os=os, role=node.role),
+            )
+
+
+def _words(body: str) -> str:
+    """Return why a pod was refused, without the name of the pod that asked."""
+    # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (…)
+    return body.partition(" is forbidden: ")[2].partition('","')[0].replace('\\"', '"') or body
+
+
+def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
+    """Add what earlier runs left; that of a namespace in question is watched until it is known to live."""
+    name = evidence.facts.namespace
+    try:
+        found = find(connection, namespaces=(name,) if name else (), watch=bool(name))
+    except ApiError as error:
+        return replace(evidence, unlisted=error.message)
+    remains = tuple(
+        Remains(
+            run=one.ownership.run,
+            owner=one.ownership.owner,
+            namespace=one.namespace,
+            state=one.state.value,
+            objects=len(one.objects),
+        )
+        for one in found
+    )
+    return replace(evidence, remains=remains)
+
+
+def _held(connection: Connection, node: str) -> Iterator[tuple[int, str]]:
+    """Yield the ports of ours that other pods hold on a node, as far as pods may be listed."""
+    try:
+        items = connection.items("/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
+    except ApiError:
+        return
+    for item in items:
+        metadata, spec = item["metadata"], item["spec"]
+        if RUN_LABEL in (metadata.get("labels") or {}):
+            continue
+        for port in _ports(spec):
+            if port in NODE_PORTS:
+                yield port, f"pod {metadata['namespace']}/{metadata['name']}"
+
+
+def _ports(spec: Mapping[str, Any]) -> Iterator[int]:
+    for container in spec.get("containers") or ():
+        for port in container.get("ports") or ():
+            yield port.get("hostPort") or (port["containerPort"] if spec.get("hostNetwork") else 0)

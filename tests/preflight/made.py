@@ -1,0 +1,46 @@
+"""Evidence as a session would gather it, on stated facts: plans are the real ones."""
+
+from dataclasses import replace
+from typing import Any
+
+from nettests.model.facts import ClusterFacts
+from nettests.model.permission import Permission, reviewed
+from nettests.plan import Flow, build, load
+from nettests.preflight import Evidence, Finding, findings
+from nettests.resources import suites_path
+from nettests.session.reads import READS
+from tests.plan.clusters import mixed
+
+FLOWS = load([suites_path()]).flows
+
+
+def only(*names: str) -> tuple[Flow, ...]:
+    """Return the shipped flows of these names."""
+    return tuple(flow for flow in FLOWS if flow.name in names)
+
+
+def evidence(
+    facts: ClusterFacts | None = None, flows: tuple[Flow, ...] = FLOWS, **others: Any
+) -> Evidence:
+    """Return the evidence of a cluster, a healthy one unless told otherwise."""
+    facts = facts or mixed()
+    return Evidence(
+        server="https://127.0.0.1:6443",
+        facts=facts,
+        plan=build(facts, flows, (), READS),
+        whole=build(replace(facts, denied=()), flows, (), READS),
+        missing=missing(facts),
+        reads=READS,
+        **others,
+    )
+
+
+def missing(facts: ClusterFacts) -> tuple[Permission, ...]:
+    """Return the permissions that these facts deny."""
+    wanted = reviewed(facts.server_version, (), own_namespace=not facts.namespace)
+    return tuple(one for one in wanted if str(one) in facts.denied)
+
+
+def finding(topic: str, found: Evidence) -> Finding:
+    """Return what is said of one topic."""
+    return next(one for one in findings(found) if one.topic == topic)
