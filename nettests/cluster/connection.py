@@ -73,6 +73,12 @@ class Connection:
         self._lock = threading.Lock()
         self._random = random.Random()  # noqa: S311 - jitter
 
+    def secrets(self) -> tuple[str, ...]:
+        """Return the credentials in use, so that they can be kept out of what is written."""
+        configuration = self._configuration
+        tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
+        return tuple(one for one in (*tokens, configuration.password) if one)
+
     @contextmanager
     def borrowed(self) -> Iterator[client.ApiClient]:
         """Lend a client to one thread; an idle one keeps its connection alive."""

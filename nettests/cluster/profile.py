@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from jsonschema import Draft202012Validator, ValidationError
@@ -25,6 +25,7 @@ from nettests.model.profile import (
     WINDOWS_RESOURCES,
     Amounts,
     ClusterProfile,
+    DiagnosticsLimits,
     Images,
     PodSettings,
     StatedFacts,
@@ -32,6 +33,8 @@ from nettests.model.profile import (
     Timing,
 )
 from nettests.resources import manifests_path
+
+T = TypeVar("T", Timing, DiagnosticsLimits)
 
 
 def read_profile(path: Path | None) -> ClusterProfile:
@@ -134,7 +137,8 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
             cluster_domain=facts.get("clusterDomain"),
             dns_address=_address(facts.get("dnsAddress")),
         ),
-        timing=_timing(data.get("timing", {})),
+        timing=_named(Timing, data.get("timing", {})),
+        diagnostics=_named(DiagnosticsLimits, data.get("diagnostics", {})),
     )
 
 
@@ -202,9 +206,10 @@ def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
     )
 
 
-def _timing(data: dict[str, Any]) -> Timing:
-    spelled = {_camel(item.name): item.name for item in fields(Timing)}
-    return Timing(**{spelled[key]: value for key, value in data.items()})
+def _named(kind: type[T], data: dict[str, Any]) -> T:
+    """Return a value whose fields are spelled as the profile spells its keys."""
+    spelled = {_camel(item.name): item.name for item in fields(kind)}
+    return kind(**{spelled[key]: value for key, value in data.items()})
 
 
 def _camel(name: str) -> str:

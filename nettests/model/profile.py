@@ -57,6 +57,22 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticsLimits:
+    """How much is collected about failing checks. ``subjects`` 0 collects nothing."""
+
+    seconds: float = 60
+    """All of it has to be read in this time."""
+    subjects: int = 24
+    """So many nodes, Services and Pods, the most urgent first."""
+    item_bytes: int = 262_144
+    """One file; longer ones are cut and say so."""
+    total_bytes: int = 16_777_216
+    """All files of a run."""
+    log_lines: int = 1000
+    """The last lines of a container's log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatedKubeProxy:
     """kube-proxy's settings on the nodes of one OS; ``source_vip`` maps a node's name to its VIP."""
 
@@ -150,3 +166,4 @@ class ClusterProfile:
     pods: PodSettings = field(default_factory=PodSettings)
     facts: StatedFacts = field(default_factory=StatedFacts)
     timing: Timing = field(default_factory=Timing)
+    diagnostics: DiagnosticsLimits = field(default_factory=DiagnosticsLimits)

@@ -41,6 +41,7 @@ _SAID = {
     "deploy": "pods Ready",
     "converge": "Services converged",
     "observe": "checks observed",
+    "diagnose": "diagnostics read",
 }
 
 

@@ -23,6 +23,8 @@ from nettests.report.summary import (
     headline,
     needing_attention,
 )
+from nettests.report.text import plural
+from nettests.session.diagnosis import FOLDER, INDEX
 
 SHOWN = 10
 NAMED = 4
@@ -49,6 +51,15 @@ def _told(check: CheckResult) -> Iterator[tuple[str, str]]:
     yield f"{check.verdict.value.upper()} {check.message}", STYLE[check.verdict]
     if check.next_step:
         yield f"  → {check.next_step}", ""
+    if check.diagnostics:
+        yield f"  diagnostics: {_places(check)}", ""
+
+
+def _places(check: CheckResult) -> str:
+    """Return the folders of a check's diagnostics, the ones that say most; the report links them all."""
+    folders = [one.folder for one in check.diagnostics]
+    more = f", … and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
+    return ", ".join(folders[:NAMED]) + more
 
 
 def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[str, str]]:
@@ -66,6 +77,13 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
                 yield _counted(results, verdict), STYLE[verdict]
         spent = duration(run.seconds)
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
+    if results.diagnostics:
+        files = sum(len(one.collected) for one in results.diagnostics)
+        page = directory / FOLDER / INDEX
+        yield (
+            f"diagnostics: {plural(files, 'file')} about {len(results.diagnostics)} subjects, {page}",
+            "",
+        )
     yield f"report: {directory / HTML}", ""
 
 

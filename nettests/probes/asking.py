@@ -25,6 +25,10 @@ from nettests.probes.seams import Recorder
 PATHLESS = frozenset({Question.ADMIT, Question.INSPECT, Question.START})
 
 
+STOPPED = "the run was stopped"
+"""How every reason begins that says that a check was not asked to its end."""
+
+
 class StoppedError(NettestsError):
     """The run was stopped: no further question is asked."""
 
@@ -73,7 +77,7 @@ class Asker:
         ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
         """
         if self.stopped.is_set():
-            raise StoppedError("the run was stopped while this check was asked")
+            raise StoppedError(f"{STOPPED} while this check was asked")
         if ask.question in PATHLESS:
             return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)

@@ -16,7 +16,7 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
 from nettests.model.words import CheckClass, VantageKind
 from nettests.parse.reading import one_line
-from nettests.probes.asking import Asker
+from nettests.probes.asking import STOPPED, Asker
 from nettests.probes.attempts import attempt
 from nettests.probes.churn import Churn
 from nettests.probes.commands import POWERSHELL, ping_words
@@ -116,7 +116,7 @@ class Observer:
 
     def _observe(self, check: Check, origins: Origins) -> None:
         if self.asker.stopped.is_set():
-            self.asker.recorder.done(check.id, distrust="the run was stopped before it was asked")
+            self.asker.recorder.done(check.id, distrust=f"{STOPPED} before it was asked")
             return
         try:
             self._ask(check, origins)

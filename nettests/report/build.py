@@ -24,6 +24,7 @@ from nettests.report.results import (
     CheckResult,
     Convergence,
     Coverage,
+    Diagnostics,
     Event,
     ManifestFile,
     Results,
@@ -50,6 +51,7 @@ class _Gathered:
     unused: tuple[UnusedLimitation, ...] = ()
     convergence: list[Convergence] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    diagnostics: list[Diagnostics] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
         """File one record; a kind that this version does not know is left alone."""
@@ -72,12 +74,20 @@ class _Gathered:
             case "judged":
                 judgement = from_data(record["judgement"], Judgement)
                 self.judged[judgement.check] = judgement
+            case _:
+                self._add_of_the_run(record)
+
+    def _add_of_the_run(self, record: Record) -> None:
+        """File a record that speaks of no single check."""
+        match record.get("record"):
             case "limitations":
                 self.unused = tuple(from_data(e, UnusedLimitation) for e in record["unused"])
             case "convergence":
                 self.convergence.append(from_data(dict(record), Convergence))
             case "event":
                 self.events.append(from_data(dict(record), Event))
+            case "diagnostics":
+                self.diagnostics.append(from_data(dict(record), Diagnostics))
             case "end":
                 self.end = record
 
@@ -102,6 +112,7 @@ def build_results(records: Iterable[Record]) -> Results:
         limitations_unused=journal.unused,
         convergence=tuple(sorted(journal.convergence, key=lambda c: (c.service, c.probe))),
         events=tuple(journal.events),
+        diagnostics=tuple(journal.diagnostics),
     )
 
 
@@ -125,6 +136,7 @@ def _planned_result(journal: _Gathered, check_id: str) -> CheckResult:
         next_step=judgement.next_step,
         limitation_id=judgement.limitation,
         raws=raws,
+        diagnostics=tuple(one for one in journal.diagnostics if check_id in one.checks),
     )
 
 

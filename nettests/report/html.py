@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -99,6 +99,7 @@ def _environment() -> Environment:
         counted=summary.counted,
         coverage_line=summary.coverage_line,
         duration=summary.duration,
+        path=quote,
         end_label=summary.end_label,
         fact=summary.fact_text,
         plural=plural,

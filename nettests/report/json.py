@@ -43,6 +43,7 @@ def document(results: Results) -> dict[str, Any]:
         },
         "convergence": to_data(results.convergence),
         "events": to_data(results.events),
+        **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),
     }
 
@@ -71,7 +72,14 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "attempts": to_data(seen.attempts) if seen else [],
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
+        **_diagnostics(result),
     }
+
+
+def _diagnostics(result: CheckResult) -> dict[str, Any]:
+    """Return the folders of what was collected around a failing check, where anything was."""
+    folders = [one.folder for one in result.diagnostics]
+    return {"diagnostics": folders} if folders else {}
 
 
 def _source(end: Vantage | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report.matrix import flow_groups, suites
-from nettests.report.results import Results
+from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
     SYMBOL,
     cluster_line,
@@ -63,12 +63,18 @@ def _attention(results: Results) -> str:
     if not found:
         return ""
     rows = [
-        [f"{SYMBOL[c.verdict]} {c.verdict.value}", f"`{_code(c.id)}`", escape(c.message)]
+        [f"{SYMBOL[c.verdict]} {c.verdict.value}", f"`{_code(c.id)}`", _happened(c)]
         for c in found[:ATTENTION_LIMIT]
     ]
     more = len(found) - ATTENTION_LIMIT
     tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
     return "### Needs attention\n\n" + _table(["verdict", "check", "what happened"], rows) + tail
+
+
+def _happened(result: CheckResult) -> str:
+    """Return the message, and where the diagnostics of the check are."""
+    folders = ", ".join(f"`{_code(one.folder)}`" for one in result.diagnostics)
+    return escape(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
 
 
 def _suites(results: Results) -> str:

@@ -50,11 +50,47 @@ class RunInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticsItem:
+    """One thing that was read about a subject: its file in the subject's folder, or why there is none."""
+
+    title: str
+    file: str = ""
+    asked: str = ""
+    bytes: int = 0
+    cut: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostics:
+    """What was collected about one subject that failing checks share; ``folder`` is below the run's."""
+
+    subject: str
+    folder: str
+    checks: tuple[str, ...]
+    items: tuple[DiagnosticsItem, ...]
+
+    @property
+    def collected(self) -> tuple[DiagnosticsItem, ...]:
+        """The items that have a file."""
+        return tuple(item for item in self.items if item.file)
+
+    @property
+    def missing(self) -> Mapping[str, tuple[str, ...]]:
+        """What could not be read, by the reason."""
+        found: dict[str, tuple[str, ...]] = {}
+        for item in self.items:
+            if not item.file:
+                found[item.problem] = (*found.get(item.problem, ()), item.title)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """One check that was due: what was asked, expected and seen, and the verdict.
 
     ``check`` is ``None`` for one that never applied; ``message`` is then the reason. ``raws`` is the
-    evidence in the order in which it was written.
+    evidence in the order in which it was written; ``diagnostics`` what was collected around a failure.
     """
 
     id: str
@@ -72,6 +108,7 @@ class CheckResult:
     next_step: str = ""
     limitation_id: str | None = None
     raws: tuple[Raw, ...] = ()
+    diagnostics: tuple[Diagnostics, ...] = ()
 
     @property
     def limitation(self) -> AppliedLimitation | None:
@@ -140,3 +177,4 @@ class Results:
     limitations_unused: tuple[UnusedLimitation, ...] = ()
     convergence: tuple[Convergence, ...] = ()
     events: tuple[Event, ...] = ()
+    diagnostics: tuple[Diagnostics, ...] = ()

@@ -21,8 +21,17 @@ from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
+from nettests.probes.asking import STOPPED
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
+from nettests.session.diagnosis import (
+    FOLDER,
+    Diagnosis,
+    Watch,
+    diagnose_failures,
+    host_pods,
+    secrets_of,
+)
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.options import Progress, RunOptions
@@ -135,6 +144,8 @@ class Run:
             keep=prepared.options.keep,
             shared=bool(prepared.blueprint.facts.namespace),
         )
+        self._broken_off = threading.Event()
+        """The run is not only to ask no more, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         _link_latest(self.directory)
@@ -164,6 +175,7 @@ class Run:
             self.journal.write("planned", check=check, expectation=made.expectations[check.id])
         for skip in plan.skips:
             self.journal.skip(skip)
+        self._watch = Watch(journal=self.journal, plan=plan, expectations=made.expectations)
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
         )
@@ -174,15 +186,16 @@ class Run:
 
         May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
         """
-        self._stopped.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(STOP_SECONDS)
+        self._broken_off.set()
+        self._let_end(STOP_SECONDS)
         with self._lock:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Stop, write the ``end`` record and close the journal."""
+        """Ask no more, let failures be diagnosed unless the run is interrupted, and close the journal."""
         try:
+            if exit_code != INTERRUPTED:
+                self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
             self.journal.end(exit_code=exit_code, counts=counts)
@@ -190,9 +203,15 @@ class Run:
             self.prepared.connection.close()
             self._tell("done")
 
+    def _let_end(self, seconds: float) -> None:
+        """Ask no more, and wait for what is under way."""
+        self._stopped.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(seconds)
+
     def _work(self, plan: Plan) -> None:
-        """Deploy, observe and clean up; whatever happens, every check gets its ``done`` record."""
-        reason = "the run was stopped before this check was asked"
+        """Deploy, observe, diagnose and clean up; whatever happens, every check gets its ``done`` record."""
+        reason = f"{STOPPED} before this check was asked"
         try:
             if plan.checks:
                 self._observe(plan)
@@ -204,7 +223,8 @@ class Run:
             self.journal.event(reason)
         finally:
             for check in self._left(plan):
-                self.journal.done(check, distrust=reason)
+                self._watch.done(check, distrust=reason)
+            self._diagnose(plan)
             with self._lock:  # the last to create anything is the last to remove
                 self._end_holding(None)
 
@@ -224,13 +244,13 @@ class Run:
         for remark in deployment.remarks:
             self.journal.event(remark)
         opened, problems = probes.open_probes(
-            access, deployment, facts, profile.timing, self.journal
+            access, deployment, facts, profile.timing, self._watch
         )
         asker = probes.Asker(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
             external=_external(profile),
-            recorder=self.journal,
+            recorder=self._watch,
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
@@ -241,6 +261,29 @@ class Run:
             probes.Observer(asker, plan.checks, problems, self._tell, churn).run()
         finally:
             probes.close_probes(opened)
+
+    def _diagnose(self, plan: Plan) -> None:
+        """Collect what lies around failing checks as long as the objects stand; it never fails a run."""
+        if self._broken_off.is_set():
+            return
+        prepared = self.prepared
+        diagnosis = Diagnosis(
+            access=Access(prepared.connection),
+            facts=prepared.blueprint.facts,
+            plan=plan,
+            namespace=self.holding.namespace,
+            profile=prepared.profile,
+            directory=self.directory / FOLDER,
+            hosts=host_pods(plan),
+            absent="no Pod of this run stands for the node: no check of it asked from there",
+            secrets=secrets_of(prepared.profile, prepared.connection),
+            ended=self._broken_off.is_set,
+            on_progress=lambda done, total: self._tell("diagnose", done, total),
+        )
+        try:
+            diagnose_failures(diagnosis, self._watch)
+        except Exception as error:  # noqa: BLE001 - what was observed stands without it
+            self.journal.event(f"no diagnostics: {type(error).__name__}: {error}")
 
     def _deploying(self, done: int, total: int) -> None:
         """Tell how many pods are settled, and wait for no more of them once the run is stopped."""

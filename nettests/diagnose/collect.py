@@ -1,0 +1,196 @@
+"""Read all subjects at the same time, within bounds of time and size, and write what was read into a folder.
+
+Whatever is not there when the time is over is named as such. A process that hangs is abandoned: the threads are
+daemons, and what they bring later is dropped.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nettests.diagnose.steps import Item, Reader, Step
+from nettests.diagnose.subjects import Subject, Wanted
+from nettests.errors import NettestsError
+from nettests.model.profile import DiagnosticsLimits
+
+AT_ONCE = 12
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One item as it was written: ``file`` below its subject's folder, empty where there is none."""
+
+    file: str
+    title: str
+    asked: str = ""
+    bytes: int = 0
+    cut: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """One subject's folder, below the folder of all, and what is in it."""
+
+    subject: Subject
+    checks: tuple[str, ...]
+    items: tuple[Written, ...]
+
+    @property
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """The titles of what could not be read, by the reason."""
+        found: dict[str, tuple[str, ...]] = {}
+        for item in self.items:
+            if not item.file:
+                found[item.problem] = (*found.get(item.problem, ()), item.title)
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Collector:
+    """Collects into ``directory``; ``ended`` breaks it off early."""
+
+    reader: Reader
+    directory: Path
+    limits: DiagnosticsLimits
+    ended: Callable[[], bool] = lambda: False
+    on_progress: Callable[[int, int], None] = lambda *_: None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _left: int = 0
+    _closed: bool = False
+    _names: set[Path] = field(default_factory=set)
+
+    def run(self, wanted: Sequence[Wanted]) -> tuple[Collected, ...]:
+        """Collect the subjects; returns when everything is read or the time is over."""
+        self._left = self.limits.total_bytes
+        steps = {one.subject: list(self.reader.steps(one.subject)) for one in wanted}
+        done: dict[Subject, dict[int, list[Written]]] = {one.subject: {} for one in wanted}
+        waiting: queue.SimpleQueue[tuple[Subject, int, Step]] = queue.SimpleQueue()
+        # In turns, so that no subject has nothing when the time is over.
+        for number in range(max(map(len, steps.values()), default=0)):
+            for subject, listed in steps.items():
+                if number < len(listed):
+                    waiting.put((subject, number, listed[number][1]))
+        total = sum(map(len, steps.values()))
+        for _ in range(min(AT_ONCE, total)):
+            threading.Thread(target=self._work, args=(waiting, done), daemon=True).start()
+        self._wait(done, total)
+        with self._lock:
+            self._closed = True
+        return tuple(
+            Collected(
+                subject=one.subject,
+                checks=one.checks,
+                items=tuple(
+                    item
+                    for number, (title, _) in enumerate(steps[one.subject])
+                    for item in done[one.subject].get(number) or [self._late(title)]
+                ),
+            )
+            for one in wanted
+        )
+
+    def _wait(self, done: dict[Subject, dict[int, list[Written]]], total: int) -> None:
+        deadline = time.monotonic() + self.limits.seconds
+        while time.monotonic() < deadline and not self.ended():
+            with self._lock:
+                count = sum(map(len, done.values()))
+            self.on_progress(count, total)
+            if count == total:
+                return
+            time.sleep(POLL_SECONDS)
+
+    def _late(self, title: str) -> Written:
+        why = f"not collected: the {self.limits.seconds:g} s for diagnostics were over"
+        return Written(file="", title=title, problem=why)
+
+    def _work(
+        self,
+        waiting: "queue.SimpleQueue[tuple[Subject, int, Step]]",
+        done: dict[Subject, dict[int, list[Written]]],
+    ) -> None:
+        while not self._closed:
+            try:
+                subject, number, step = waiting.get_nowait()
+            except queue.Empty:
+                return
+            written = [self._write(subject, item) for item in _read(step)]
+            with self._lock:
+                if not self._closed:
+                    done[subject][number] = written
+
+    def _write(self, subject: Subject, item: Item) -> Written:
+        """Write an item, cut to its own bound and to what is left of the whole."""
+        if item.problem or not item.file:
+            return Written(file="", title=item.title, asked=item.asked, problem=item.problem)
+        data = item.text.encode(errors="replace")
+        with self._lock:
+            room = min(self.limits.item_bytes, self._left)
+            if self._closed or room <= 0:
+                why = f"not collected: the diagnostics have reached {self.limits.total_bytes} bytes"
+                return Written(file="", title=item.title, asked=item.asked, problem=why)
+            cut = len(data) > room
+            data = _cut(data, room, at_end=not item.log) if cut else data
+            self._left -= len(data)
+            path = self._free(self.directory / subject.folder / item.file)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            except OSError as error:
+                why = f"it cannot be written: {error.strerror}"
+                return Written(file="", title=item.title, asked=item.asked, problem=why)
+        return Written(file=path.name, title=item.title, asked=item.asked, bytes=len(data), cut=cut)
+
+    def _free(self, path: Path) -> Path:
+        """Return a name that no other item of the subject has."""
+        number = 2
+        while path in self._names:
+            path = path.with_name(f"{path.stem}-{number}{path.suffix}")
+            number += 1
+        self._names.add(path)
+        return path
+
+
+def _read(step: Step) -> list[Item]:
+    try:
+        return list(step())
+    except NettestsError as error:
+        return [Item(file="", title="", problem=error.message)]
+    except Exception as error:  # noqa: BLE001 - an object that nobody expected must not take the rest with it
+        return [
+            Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
+        ]
+
+
+def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
+    """Return at most ``room`` bytes of ``data`` with a line that says what is missing."""
+    note = f"[cut: {len(data)} bytes were read, at most {room} are kept]\n".encode()
+    keep = max(0, room - len(note) - 1)
+    kept = data[:keep] if at_end else data[len(data) - keep :]
+    text = kept.decode(errors="ignore").encode()
+    return (text + b"\n" + note if at_end else note + text)[:room]
+
+
+def index(collected: Sequence[Collected], left_out: Sequence[Subject]) -> str:
+    """Return a page that says what is where, for people who open the folder."""
+    lines = ["# Diagnostics", ""]
+    for one in collected:
+        lines += [f"## {one.subject}", ""]
+        for item in one.items:
+            asked = f" (`{item.asked}`)" if item.asked else ""
+            if item.file:
+                cut = ", cut" if item.cut else ""
+                place = f"{one.subject.folder}/{item.file}"
+                lines.append(f"- [{place}]({place}): {item.title}{asked}, {item.bytes} bytes{cut}")
+        for problem, titles in one.missing.items():
+            lines.append(f"- not available: {', '.join(titles)}: {problem}")
+        if one.checks:
+            lines += ["", "For:", "", *(f"- `{check}`" for check in one.checks)]
+        lines.append("")
+    if left_out:
+        lines += ["## Left out", "", *(f"- {subject}" for subject in left_out), ""]
+    return "\n".join(lines)

@@ -1,0 +1,128 @@
+"""What a node is asked about itself, word for word: argv of tools that read and change nothing. Pure tables.
+
+The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as
+tools of Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
+"""
+
+import re
+from dataclasses import dataclass
+
+from nettests.model.words import OS
+from nettests.probes.commands import POWERSHELL
+from nettests.probes.readings import COMMANDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One tool: the file that its output goes to, what it shows, its argv."""
+
+    file: str
+    title: str
+    words: tuple[str, ...]
+
+
+def _known(reading: str, file: str, title: str) -> Command:
+    return Command(file=file, title=title, words=COMMANDS[reading])
+
+
+def _shell(file: str, title: str, text: str) -> Command:
+    return Command(file=file, title=title, words=(*POWERSHELL, text))
+
+
+def _tool(file: str, title: str, *words: str) -> Command:
+    return Command(file=file, title=title, words=words)
+
+
+def _kube_proxy(curl: str) -> tuple[Command, ...]:
+    """Return what kube-proxy tells on its node alone, at its default addresses."""
+    return tuple(
+        _tool(file, title, curl, "-sS", "-m", "5", f"http://127.0.0.1:{port}/{path}")
+        for file, title, port, path in (
+            (
+                "kube-proxy-health.json",
+                "kube-proxy's health: when its rules were written last",
+                10256,
+                "healthz",
+            ),
+            ("kube-proxy-mode.txt", "kube-proxy's mode, as it says itself", 10249, "proxyMode"),
+        )
+    )
+
+
+WINDOWS: tuple[Command, ...] = (
+    _known("hns-policies", "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
+    _known("hns-endpoints", "hns-endpoints.json", "HNS endpoints with their policies"),
+    _known("hns-networks", "hns-networks.json", "HNS networks"),
+    _shell("hns-namespaces.json", "HNS namespaces", "Get-HnsNamespace | ConvertTo-Json -Depth 5"),
+    _tool(
+        "addresses.txt", "addresses of all compartments", "ipconfig.exe", "/allcompartments", "/all"
+    ),
+    _tool("routes.txt", "routes", "route.exe", "print"),
+    _tool("neighbours.txt", "neighbours", "arp.exe", "-a"),
+    _tool(
+        "interfaces.txt",
+        "interfaces and their MTU",
+        "netsh.exe",
+        "int",
+        "ipv4",
+        "show",
+        "interfaces",
+    ),
+    _known("dynamic-ports", "dynamic-ports.txt", "the dynamic port range"),
+    _known("excluded-ports", "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
+    _tool(
+        "excluded-ports-udp.txt",
+        "excluded UDP ports",
+        *("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=udp"),
+    ),
+    _tool(
+        "connections.txt", "TCP connections", "netsh.exe", "int", "ipv4", "show", "tcpconnections"
+    ),
+    _known("windows-version", "windows-version.txt", "build and patch level"),
+    _shell("updates.txt", "installed updates", "Get-HotFix | Format-Table -AutoSize"),
+    _shell(
+        "services.txt",
+        "services of the node",
+        "Get-Service hns,vfpext,vmcompute,kubelet,kube-proxy,containerd,flanneld "
+        "-ErrorAction SilentlyContinue | Format-Table -AutoSize Name,Status,StartType",
+    ),
+    _known("processes", "processes.csv", "processes"),
+    _known("cni-configuration", "cni-configuration.txt", "CNI configuration"),
+    _shell(
+        "hns-events.txt",
+        "the last events of the Host Networking Service",
+        "Get-WinEvent -LogName Microsoft-Windows-Host-Network-Service-Admin -MaxEvents 50 "
+        "| Format-List TimeCreated,Id,LevelDisplayName,Message",
+    ),
+    *_kube_proxy("curl.exe"),
+)
+"""What a Windows node is asked in a HostProcess container."""
+
+LINUX: tuple[Command, ...] = (
+    _tool("addresses.txt", "addresses and interfaces", "ip", "-details", "address", "show"),
+    _tool("routes.txt", "routes of all tables", "ip", "route", "show", "table", "all"),
+    _tool("neighbours.txt", "neighbours", "ip", "neighbour", "show"),
+    _tool("nftables.txt", "nftables rules, kube-proxy's among them", "nft", "list", "ruleset"),
+    _tool("iptables.txt", "iptables rules, kube-proxy's among them", "iptables-save"),
+    *_kube_proxy("curl"),
+)
+"""What a Linux node is asked in a hostNetwork Pod, as far as the image holds the tools."""
+
+BY_OS = {OS.WINDOWS: WINDOWS, OS.LINUX: LINUX}
+
+VFP_PORTS = Command(
+    file="vfp-ports.txt",
+    title="ports of the virtual switch",
+    words=("vfpctrl.exe", "/list-vmswitch-port"),
+)
+VFP_AT_MOST = 16
+"""So many ports' counters are read; a node may have hundreds."""
+
+
+def vfp_counters(ports: str) -> tuple[tuple[str, ...], ...]:
+    """Return what to ask for the counters of the ports that ``vfpctrl`` has listed."""
+    # sample: "  Port name             : 7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11"
+    found = re.findall(r"Port name\s*:\s*([0-9A-Fa-f-]{36})\b", ports)
+    return tuple(
+        ("vfpctrl.exe", "/port", port, "/get-port-counter") for port in found[:VFP_AT_MOST]
+    )

@@ -1,0 +1,281 @@
+"""What is read of each subject, in small steps that do not depend on each other.
+
+A step yields items: a file's content, or why there is none. What an identity may not read, a tool that a node
+lacks or a Pod that is gone is such a reason, never an error of the run.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.diagnose import commands
+from nettests.diagnose.commands import Command
+from nettests.diagnose.redaction import Redactor
+from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
+from nettests.diagnose.texts import as_yaml, event_lines, pod_lines
+from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import OS
+from nettests.parse.reading import one_line
+from nettests.probes.readings import Request
+from nettests.probes.seams import ApiServer
+
+OK = 200
+FEW_WORDS = 200
+"""Output of a tool that failed counts as output from so many characters on."""
+DNS_PLACE = "kube-system"
+DNS_LABEL = "k8s-app=kube-dns"
+"""The label of the cluster DNS's Service and Pods, whatever serves it."""
+DNS_PODS = 2
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing that was read: its text, or the problem that kept it from being read."""
+
+    file: str
+    title: str
+    text: str = ""
+    problem: str = ""
+    asked: str = ""
+    """The request or command, word for word."""
+    log: bool = False
+    """Of a log the end says most: it is cut at its beginning."""
+
+
+Step = Callable[[], Iterator[Item]]
+
+
+class NotReadError(Exception):
+    """Something cannot be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Reads one cluster; ``open_exec`` returns the channel to a node's own tools, or says why there is none."""
+
+    api: ApiServer
+    facts: ClusterFacts
+    namespace: str
+    redactor: Redactor
+    """All that is read passes it at once, before it is laid out, cut or written."""
+    open_exec: Callable[[str], ExecChannel]
+    why_closed: Callable[[str], str]
+    """Says of a node why its own tools cannot be asked, or nothing."""
+    seconds: float
+    """A process on a node may take so long."""
+    log_lines: int
+    log_bytes: int
+    _failed: dict[str, str] = field(default_factory=dict)
+    """Nodes whose exec failed, with the reason: it is not waited for twenty times."""
+
+    def steps(self, subject: Subject) -> Iterator[tuple[str, Step]]:
+        """Yield what to read of a subject, each step with its title."""
+        name = subject.name
+        match subject.kind:
+            case kind if kind == NODE:
+                yield "the Node", lambda: self._node(name)
+                yield "Pods of the node", lambda: self._node_pods(name)
+                yield from self._host(name)
+            case kind if kind == SERVICE:
+                yield "the Service", lambda: self._service(self.namespace, name)
+            case kind if kind == POD:
+                yield "the Pod", lambda: self._pod(self.namespace, name)
+            case kind if kind == DNS:
+                yield "cluster DNS", self._dns
+
+    def _node(self, name: str) -> Iterator[Item]:
+        yield self._object("node.yaml", "the Node", f"/api/v1/nodes/{name}")
+        yield self._events("Node", name)
+
+    def _node_pods(self, name: str) -> Iterator[Item]:
+        """Yield a table of the node's Pods, and of kube-proxy's all: others' objects are not ours to show."""
+        query = {"fieldSelector": f"spec.nodeName={name}"}
+        try:
+            listed = self._list("/api/v1/pods", query)
+        except NotReadError as error:
+            yield Item(file="", title="Pods of the node, kube-proxy's log", problem=str(error))
+            return
+        yield Item(file="pods.txt", title="Pods of the node", text=pod_lines(listed))
+        proxies = [pod for pod in listed if pod["metadata"]["name"].startswith("kube-proxy")]
+        for pod in proxies:
+            metadata = pod["metadata"]
+            yield Item(file="kube-proxy.yaml", title="kube-proxy's Pod", text=as_yaml([pod]))
+            yield from self._logs(metadata["namespace"], pod, prefix="kube-proxy")
+        if not proxies:
+            yield Item(file="", title="kube-proxy's log", problem="no kube-proxy Pod runs there")
+
+    def _host(self, name: str) -> Iterator[tuple[str, Step]]:
+        closed = self.why_closed(name)
+        if closed:
+            title = "what its own tools say"
+            yield title, lambda: iter([Item(file="", title=title, problem=closed)])
+            return
+        os = self.facts.node(name).os
+        listed = commands.BY_OS[os]
+        for command in listed:
+            yield command.title, lambda command=command: iter([self._run(name, command)])  # type: ignore[misc]
+        if os is OS.WINDOWS:
+            yield "VFP counters", lambda: self._vfp(name)
+
+    def _vfp(self, node: str) -> Iterator[Item]:
+        ports = self._run(node, commands.VFP_PORTS)
+        yield ports
+        counters = [
+            self._run(node, Command(file="", title="", words=words))
+            for words in commands.vfp_counters(ports.text)
+        ]
+        text = "\n".join(item.text for item in counters if not item.problem)
+        why = next((item.problem for item in counters if item.problem), "no port was listed")
+        if not ports.problem:
+            yield Item(
+                file="vfp-counters.txt",
+                title="counters of the virtual switch's ports",
+                text=text,
+                problem="" if text else why,
+            )
+
+    def _service(self, namespace: str, name: str, prefix: str = "") -> Iterator[Item]:
+        of = f"/api/v1/namespaces/{namespace}/services/{name}"
+        yield self._object(f"{prefix}service.yaml", "the Service", of)
+        yield self._all(
+            f"{prefix}endpointslices.yaml",
+            "its EndpointSlices",
+            f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices",
+            {"labelSelector": f"kubernetes.io/service-name={name}"},
+        )
+        yield self._events("Service", name, namespace)
+
+    def _pod(self, namespace: str, name: str) -> Iterator[Item]:
+        try:
+            pod = self._read(f"/api/v1/namespaces/{namespace}/pods/{name}", {})
+        except NotReadError as error:
+            yield Item(file="", title="the Pod", problem=str(error))
+            return
+        yield Item(file="pod.yaml", title="the Pod", text=as_yaml([pod]))
+        yield self._events("Pod", name, namespace)
+        yield from self._logs(namespace, pod)
+
+    def _dns(self) -> Iterator[Item]:
+        services = f"/api/v1/namespaces/{DNS_PLACE}/services"
+        try:
+            found = self._list(services, {"labelSelector": DNS_LABEL})
+            pods = self._list(f"/api/v1/namespaces/{DNS_PLACE}/pods", {"labelSelector": DNS_LABEL})
+        except NotReadError as error:
+            yield Item(file="", title="the Service and Pods of the cluster DNS", problem=str(error))
+            return
+        for service in found[:1]:
+            yield from self._service(DNS_PLACE, service["metadata"]["name"])
+        yield Item(file="pods.yaml", title="its Pods", text=as_yaml(pods[:DNS_PODS]))
+        for pod in pods[:DNS_PODS]:
+            yield from self._logs(DNS_PLACE, pod, prefix=pod["metadata"]["name"])
+        path = f"/api/v1/namespaces/{DNS_PLACE}/configmaps/coredns"
+        yield self._object("configmap.yaml", "its ConfigMap", path)
+
+    def _logs(self, namespace: str, pod: Object, prefix: str = "") -> Iterator[Item]:
+        """Yield the end of each container's log, and of the one before where it was restarted."""
+        name = pod["metadata"]["name"]
+        statuses = pod.get("status", {}).get("containerStatuses") or []
+        restarted = {one["name"] for one in statuses if one.get("restartCount")}
+        for container in (one["name"] for one in pod["spec"]["containers"]):
+            stem = "-".join(dict.fromkeys(part for part in (prefix, container) if part))
+            for previous in (False, True) if container in restarted else (False,):
+                before = ", before its restart" if previous else ""
+                query = {
+                    "container": container,
+                    "tailLines": str(self.log_lines),
+                    "limitBytes": str(self.log_bytes),
+                    "timestamps": "true",
+                    **({"previous": "true"} if previous else {}),
+                }
+                request = Request(
+                    path=f"/api/v1/namespaces/{namespace}/pods/{name}/log", query=query
+                )
+                file, title = f"{stem}{'.previous' if previous else ''}.log", f"log of {container}"
+                yield self._text(file, f"{title}{before}", request)
+
+    def _events(self, kind: str, name: str, namespace: str = "") -> Item:
+        path = f"/api/v1/namespaces/{namespace}/events" if namespace else "/api/v1/events"
+        selector = f"involvedObject.kind={kind},involvedObject.name={name}"
+        try:
+            events = self._list(path, {"fieldSelector": selector})
+        except NotReadError as error:
+            return Item(file="", title="events", problem=str(error))
+        return Item(file="events.txt", title="events", text=event_lines(events))
+
+    def _object(self, file: str, title: str, path: str) -> Item:
+        try:
+            return Item(file=file, title=title, text=as_yaml([self._read(path, {})]))
+        except NotReadError as error:
+            return Item(file="", title=title, problem=str(error))
+
+    def _all(self, file: str, title: str, path: str, query: Mapping[str, str]) -> Item:
+        try:
+            return Item(file=file, title=title, text=as_yaml(self._list(path, query)))
+        except NotReadError as error:
+            return Item(file="", title=title, problem=str(error))
+
+    def _text(self, file: str, title: str, request: Request) -> Item:
+        try:
+            status, text = self.api.read(request.path, request.query)
+        except ChannelError as error:
+            return Item(file="", title=title, problem=error.message)
+        if status != OK:
+            return Item(file="", title=title, problem=self._refused(status, text))
+        text = self.redactor.text(text) or "(nothing was logged)\n"
+        return Item(file=file, title=title, text=text, log=True)
+
+    def _list(self, path: str, query: Mapping[str, str]) -> list[Object]:
+        listed = self._read(path, query)
+        items: list[Object] = listed.get("items") or []
+        kind = str(listed.get("kind", "")).removesuffix("List")
+        return [{"apiVersion": listed.get("apiVersion", ""), "kind": kind, **one} for one in items]
+
+    def _read(self, path: str, query: Mapping[str, str]) -> Object:
+        try:
+            status, text = self.api.read(path, query)
+        except ChannelError as error:
+            raise NotReadError(error.message) from error
+        if status != OK:
+            raise NotReadError(self._refused(status, text))
+        try:
+            read: Object = self.redactor.value(json.loads(text))
+        except ValueError:
+            raise NotReadError(f"{path} did not answer with JSON") from None
+        return read
+
+    def _refused(self, status: int, text: str) -> str:
+        return f"status {status}: {one_line(self.redactor.text(text))}"
+
+    def _run(self, node: str, command: Command) -> Item:
+        """Run a tool on the node; a few words of one that failed are its reason, not its output."""
+        asked = " ".join(command.words)
+        try:
+            got = self._answered(node, command)
+        except ProgramMissingError:
+            why = f"there is no {command.words[0]}"
+            return Item(file="", title=command.title, problem=why, asked=asked)
+        except ChannelError as error:
+            return Item(file="", title=command.title, problem=error.message, asked=asked)
+        if got.exit_code != 0 and len(got.stdout.strip()) < FEW_WORDS:
+            said = one_line(self.redactor.text(got.stderr or got.stdout)) or "it said nothing"
+            why = f"{command.words[0]} ended with {got.exit_code}: {said}"
+            return Item(file="", title=command.title, problem=why, asked=asked)
+        text = self.redactor.text(got.stdout + got.stderr)
+        return Item(file=command.file, title=command.title, text=text, asked=asked)
+
+    def _answered(self, node: str, command: Command) -> ExecAnswer:
+        channel = self.open_exec(node)
+        with channel.slots:
+            if node in self._failed:
+                raise ChannelError(self._failed[node])
+            try:
+                return channel.run(command.words, timeout=self.seconds)
+            except ProgramMissingError:
+                raise
+            except ChannelError as error:
+                self._failed[node] = error.message
+                raise

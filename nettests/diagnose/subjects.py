@@ -1,0 +1,94 @@
+"""What to look at when checks fail: nodes, Services, Pods and the cluster's DNS, each once. Pure.
+
+Many failing checks share a node or a Service, so a subject is collected once and knows its checks. What is
+named first is what the more urgent verdicts speak of; what exceeds the bound is named, not dropped silently.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nettests.model.check import Check, Plan
+from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.words import Question, TargetKind, Verdict
+
+NODE, SERVICE, POD, DNS = "node", "service", "pod", "dns"
+_KINDS = (NODE, SERVICE, DNS, POD)
+"""A node is what most checks share, a Pod what the fewest do."""
+FAILING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN})
+"""Verdicts that somebody has to look into."""
+_NAMES = frozenset(
+    {
+        TargetKind.POD_NAME,
+        TargetKind.SERVICE_PQDN,
+        TargetKind.SERVICE_PARTIAL_NAME,
+        TargetKind.SERVICE_FQDN,
+        TargetKind.EXTERNAL_NAME,
+        TargetKind.HEADLESS_NAME,
+        TargetKind.KUBERNETES_SERVICE,
+        TargetKind.NO_NAME,
+        TargetKind.DNS_SERVICE,
+        TargetKind.DNS_POD,
+    }
+)
+_BACKENDS = 2
+"""Of many backends so many stand for the others."""
+_FOLDERS = {NODE: "nodes", SERVICE: "services", POD: "pods", DNS: "dns"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """One thing to look at. ``name`` is its own: of a node, or in the run's namespace."""
+
+    kind: str
+    name: str
+
+    @property
+    def folder(self) -> str:
+        """Its folder among the diagnostics."""
+        return _FOLDERS[self.kind] if self.kind == DNS else f"{_FOLDERS[self.kind]}/{self.name}"
+
+    def __str__(self) -> str:
+        return "cluster DNS" if self.kind == DNS else f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A subject, and the checks that it was chosen for."""
+
+    subject: Subject
+    checks: tuple[str, ...] = ()
+
+
+def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
+    """Return what a check passes through, as far as the plan says: Service, nodes, DNS, Pods."""
+    pods = {pod.name: pod.node for pod in plan.pods}
+    source, target = check.source, check.target
+    behind = [target.pod] if target.pod else [*target.backends[:_BACKENDS]]
+    ends = [name for name in (source.probe, *behind) if name in pods]
+    nodes = [source.node, target.node, *(pods[name] for name in ends)]
+    found = [Subject(NODE, name) for name in nodes if name]
+    if target.service:
+        found.append(Subject(SERVICE, target.service))
+    if target.kind in _NAMES or check.ask.question is Question.RESOLVE:
+        found.append(Subject(DNS, "kube-dns"))
+    found += [Subject(POD, name) for name in ends]
+    return tuple(dict.fromkeys(found))
+
+
+def chosen(
+    failing: Iterable[tuple[Check, Verdict]], plan: Plan, limit: int
+) -> tuple[tuple[Wanted, ...], tuple[Subject, ...]]:
+    """Return at most ``limit`` subjects, the most urgent first, and those beyond it."""
+    checks: dict[Subject, list[str]] = {}
+    urgency: dict[Subject, int] = {}
+    for check, verdict in failing:
+        for subject in subjects_of(check, plan):
+            checks.setdefault(subject, []).append(check.id)
+            rank = SUMMARY_ORDER.index(verdict)
+            urgency[subject] = min(urgency.get(subject, rank), rank)
+    ranked: Sequence[Subject] = sorted(
+        checks,
+        key=lambda one: (urgency[one], _KINDS.index(one.kind), -len(checks[one]), one.name),
+    )
+    wanted = tuple(Wanted(subject=one, checks=tuple(checks[one])) for one in ranked[:limit])
+    return wanted, tuple(ranked[limit:])

@@ -1,0 +1,73 @@
+"""API objects as people read them: YAML, events as lines, Pods as a table. Pure."""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+
+Object = Mapping[str, Any]
+
+
+def as_yaml(objects: Sequence[Object]) -> str:
+    """Return objects as YAML documents; none at all says so."""
+    if not objects:
+        return "# there is none\n"
+    writer = YAML(typ="safe")
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # as the API orders them
+    writer.width = 120
+    documents = []
+    for one in objects:
+        out = io.StringIO()
+        writer.dump(one, out)
+        documents.append(out.getvalue())
+    return "---\n".join(documents)
+
+
+def event_lines(events: Iterable[Object]) -> str:
+    """Return events, the oldest first, a line each: when, how often, what, why."""
+    rows = sorted(
+        (
+            _moment(event),
+            f"×{event.get('count') or 1}",
+            str(event.get("type", "")),
+            str(event.get("reason", "")),
+            " ".join(str(event.get("message", "")).split()),
+        )
+        for event in events
+    )
+    return "\n".join("  ".join(row) for row in rows) + "\n" if rows else "there is no event\n"
+
+
+def _moment(event: Object) -> str:
+    for key in ("lastTimestamp", "eventTime", "firstTimestamp"):
+        if event.get(key):
+            return str(event[key])
+    return str(event.get("metadata", {}).get("creationTimestamp", ""))
+
+
+def pod_lines(pods: Iterable[Object]) -> str:
+    """Return Pods as a table: where, phase, Ready containers, restarts, address."""
+    rows = [("NAMESPACE", "NAME", "PHASE", "READY", "RESTARTS", "ADDRESS")]
+    for pod in pods:
+        status = pod.get("status", {})
+        containers = status.get("containerStatuses") or []
+        ready = sum(bool(one.get("ready")) for one in containers)
+        restarts = sum(int(one.get("restartCount", 0)) for one in containers)
+        rows.append(
+            (
+                str(pod["metadata"].get("namespace", "")),
+                str(pod["metadata"]["name"]),
+                str(status.get("phase", "")),
+                f"{ready}/{len(containers)}",
+                str(restarts),
+                str(status.get("podIP", "")),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        + "\n"
+        for row in rows
+    )

@@ -1,0 +1,198 @@
+"""Collect what lies around failing checks while the run's objects still stand, into the run's folder.
+
+After observation and before clean-up. ``Watch`` judges each check when it is done, in the process that observes;
+the tests, which may be behind, decide what is reported. A clean run collects nothing.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from nettests.cluster import Connection
+from nettests.cluster.access import Access
+from nettests.diagnose import Collected, Collector, Reader, Redactor, chosen, index
+from nettests.diagnose.subjects import FAILING, Subject, Wanted
+from nettests.judge import judge
+from nettests.model.channel import ExecChannel
+from nettests.model.check import Check, Plan
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.observation import Raw
+from nettests.model.profile import ClusterProfile
+from nettests.model.words import OS, Verdict
+from nettests.probes.asking import STOPPED
+from nettests.session.journal import Finished, Journal
+from nettests.session.observed import observed
+
+FOLDER = "diagnostics"
+INDEX = "index.md"
+
+
+@dataclass(slots=True, kw_only=True)
+class Hosts:
+    """Channels to nodes' own tools: the Pods that stand for nodes, by node; ``absent`` says why there is none."""
+
+    access: Access
+    facts: ClusterFacts
+    namespace: str
+    pods: Mapping[str, str]
+    profile: ClusterProfile
+    absent: str
+
+    def why_closed(self, node: str) -> str:
+        """Return why a node's own tools cannot be asked, or nothing."""
+        return "" if node in self.pods else self.absent
+
+    def open(self, node: str) -> ExecChannel:
+        """Return the channel to a node's own tools."""
+        windows = self.facts.node(node).os is OS.WINDOWS
+        timing = self.profile.timing
+        return self.access.open_exec(
+            self.namespace,
+            self.pods[node],
+            "node",
+            node=node,
+            at_once=timing.exec_windows if windows else timing.exec_linux,
+        )
+
+
+def secrets_of(profile: ClusterProfile, connection: Connection) -> tuple[str, ...]:
+    """Return the secrets that the harness itself holds: they are taken out wherever they turn up."""
+    proxy = urlsplit(profile.external_proxy or "")
+    return tuple(one for one in (proxy.password, *connection.secrets()) if one)
+
+
+def host_pods(plan: Plan) -> dict[str, str]:
+    """Return the Pods of a plan that stand for nodes, by node."""
+    return {pod.node: pod.name for pod in plan.pods if pod.purpose == "node" and not pod.dns_policy}
+
+
+@dataclass(slots=True, kw_only=True)
+class Diagnosis:
+    """Collects for one run. ``ended`` breaks it off."""
+
+    access: Access
+    facts: ClusterFacts
+    plan: Plan
+    namespace: str
+    profile: ClusterProfile
+    directory: Path
+    """The folder that the diagnostics stand in."""
+    hosts: Mapping[str, str]
+    absent: str
+    secrets: tuple[str, ...] = ()
+    ended: Callable[[], bool] = lambda: False
+    on_progress: Callable[[int, int], None] = lambda *_: None
+
+    def collect(
+        self, wanted: tuple[Wanted, ...], left_out: tuple[Subject, ...] = ()
+    ) -> tuple[Collected, ...]:
+        """Collect subjects and write the folder's page."""
+        limits = self.profile.diagnostics
+        hosts = Hosts(
+            access=self.access,
+            facts=self.facts,
+            namespace=self.namespace,
+            pods=self.hosts,
+            profile=self.profile,
+            absent=self.absent,
+        )
+        reader = Reader(
+            api=self.access,
+            facts=self.facts,
+            namespace=self.namespace,
+            redactor=Redactor(self.secrets),
+            open_exec=hosts.open,
+            why_closed=hosts.why_closed,
+            seconds=min(self.profile.timing.execute, limits.seconds),
+            log_lines=limits.log_lines,
+            log_bytes=4 * limits.item_bytes,
+        )
+        found = Collector(
+            reader=reader,
+            directory=self.directory,
+            limits=limits,
+            ended=self.ended,
+            on_progress=self.on_progress,
+        ).run(wanted)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        (self.directory / INDEX).write_text(index(found, left_out), encoding="utf-8")
+        return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """Writes to the journal for the probes, and judges each check when it is done, as its test will.
+
+    So the process that observes knows what failed while the objects still stand, whenever the tests get there.
+    """
+
+    journal: Journal
+    plan: Plan
+    expectations: Mapping[str, Expectation]
+    _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
+    _failing: dict[str, Verdict] = field(default_factory=dict)
+    _checks: dict[str, Check] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._checks = {check.id: check for check in self.plan.checks}
+
+    def raw(self, raw: Raw) -> None:
+        """Write one question and its answer."""
+        self.journal.raw(raw)
+        self._raws[raw.check].append(raw)
+
+    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
+        """Write that a check was asked to the end, and judge it; a stopped one is nobody's failure."""
+        self.journal.done(check, distrust=distrust, skip=skip)
+        raws = tuple(self._raws.pop(check, ()))
+        if skip is None and not (distrust or "").startswith(STOPPED):
+            finished = Finished(check=check, raws=raws, distrust=distrust)
+            self._failing[check] = self._verdict(finished)
+
+    def event(self, text: str) -> None:
+        """Write what happened to the run as a whole."""
+        self.journal.event(text)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took to answer ``probe``."""
+        self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
+
+    def failing(self) -> list[tuple[Check, Verdict]]:
+        """Return the checks that do not leave the run green, in the plan's order."""
+        verdicts = dict(self._failing)
+        return [
+            (check, verdicts[check.id])
+            for check in self.plan.checks
+            if verdicts.get(check.id) in FAILING
+        ]
+
+    def _verdict(self, finished: Finished) -> Verdict:
+        check = self._checks[finished.check]
+        return judge(check, self.expectations[check.id], observed(check, finished)).verdict
+
+
+def diagnose_failures(diagnosis: Diagnosis, watch: Watch) -> None:
+    """Collect what lies around the failing checks, and record in the journal what was collected."""
+    journal, limit = watch.journal, diagnosis.profile.diagnostics.subjects
+    red = watch.failing() if limit else []
+    if not red:
+        return
+    began = time.monotonic()
+    wanted, left_out = chosen(red, diagnosis.plan, limit)
+    for one in diagnosis.collect(wanted, left_out):
+        journal.write(
+            "diagnostics",
+            subject=str(one.subject),
+            folder=f"{FOLDER}/{one.subject.folder}",
+            checks=one.checks,
+            items=one.items,
+        )
+    spent = time.monotonic() - began
+    more = f"; left out: {', '.join(map(str, left_out))}" if left_out else ""
+    journal.event(
+        f"diagnostics of {len(wanted)} subjects for {len(red)} failing checks, in {spent:.1f} s{more}"
+    )
