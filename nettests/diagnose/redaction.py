@@ -17,8 +17,8 @@ _NAMES = (
     r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|account[_-]?key|shared[_-]?key"
     r"|client[_-]?key(?:[_-]?data)?|client[_-]?certificate[_-]?data|connection[_-]?string"
 )
-# samples: password, client-key-data, secretAccessKey, bearerToken, proxy_password
-_FIELD = re.compile(rf"(?:^|.*[._-]|.*[a-z](?=[A-Z]))(?:{_NAMES})$", re.IGNORECASE)
+# samples: password, client-key-data, secretAccessKey, bearerToken, vault.test/token
+_FIELD = re.compile(rf"(?:^|.*[^A-Za-z0-9]|.*[a-z](?=[A-Z]))(?:{_NAMES})$", re.IGNORECASE)
 # samples: DB_PASSWORD, AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN_RO, BASIC_AUTH, SSH_KEY
 _VARIABLE = re.compile(
     rf"{_NAMES}|(?:^|[_-])(?:auth|key|sas|dsn|jwt)(?:$|[_-])|kubeconfig", re.IGNORECASE
@@ -30,20 +30,16 @@ _ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 """Annotations that repeat the whole object, secrets included."""
 
 _TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # samples: -----BEGIN RSA PRIVATE KEY----- … -----END RSA PRIVATE KEY-----, whole or cut off
+    # samples: -----BEGIN RSA PRIVATE KEY----- … -----END RSA PRIVATE KEY-----, in logs with a time before
+    # each line; cut off at its end, and cut off at its beginning
     (
         re.compile(
-            r"-----BEGIN [A-Z0-9 ]+-----(?:[\sA-Za-z0-9+/=\\]+?-----END [A-Z0-9 ]+-----|[\sA-Za-z0-9+/=\\]*)"
+            r"-----BEGIN [A-Z0-9 ]+-----"
+            r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]+-----|(?:[^\n]*(?:\n|\Z)){1,60})"
         ),
         REDACTED,
     ),
-    (
-        re.compile(
-            r"(?:^[ \t]*[A-Za-z0-9+/=]{16,}[ \t]*\r?\n)+[ \t]*-----END [A-Z0-9 ]+-----",
-            re.MULTILINE,
-        ),
-        REDACTED,
-    ),
+    (re.compile(r"\A(?:(?!-----BEGIN)[\s\S])*?-----END [A-Z0-9 ]+-----"), REDACTED),
     # sample: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t…, the base64 of "-----BEGIN"
     (re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]+"), REDACTED),
     # sample: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln

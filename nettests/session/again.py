@@ -5,6 +5,7 @@ verdicts and the end are replaced. The run's own journal is left alone.
 """
 
 import json
+import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def judge_again(
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
         for record in records:
-            _copy(journal, record, expectations, digests)
+            _copy(journal, _moved(record, source, target), expectations, digests)
         journal.write("limitations", unused=unused(manifests, expectations))
         for told in judgements:
             journal.judged(told)
@@ -85,6 +86,14 @@ def _records(journal: Path) -> list[Record]:
     """Read the whole lines of a journal that was found readable."""
     lines = journal.read_bytes().splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
+def _moved(record: Record, source: Path, target: Path) -> Record:
+    """Return a record whose files are named from the new folder: they stay with the run."""
+    if record["record"] != "diagnostics":
+        return record
+    folder = os.path.relpath(source.resolve() / record["folder"], target.resolve())
+    return {**record, "folder": folder}
 
 
 def _copy(

@@ -13,7 +13,7 @@ import pytest
 from nettests.cli import main
 from nettests.cluster.profile import parse_profile
 from nettests.lab.cli import lab
-from nettests.model.profile import AGNHOST, Timing
+from nettests.model.profile import AGNHOST, DiagnosticsLimits, Timing
 from nettests.model.words import Verdict
 from nettests.plugin.exitcodes import NOTHING_JUDGED, UNKNOWN
 from tests.docs.documents import (
@@ -202,7 +202,7 @@ def leaves(schema: dict[str, Any], path: str = "") -> Iterator[str]:
     """The dotted keys of a schema that hold values."""
     for name, below in schema.get("properties", {}).items():
         here = f"{path}.{name}".lstrip(".")
-        if "properties" in below and name != "timing":
+        if "properties" in below and name not in {"timing", "diagnostics"}:
             yield from leaves(below, here)
         else:
             yield here
@@ -230,6 +230,19 @@ def test_every_delay_is_explained_with_its_default() -> None:
         assert read.timing == Timing(), key
         told[key.strip("`")] = value
     assert len(told) == len(fields(Timing))
+
+
+def test_every_bound_of_diagnostics_is_explained_with_its_default() -> None:
+    """The reference has a row for each bound of what is collected, as the code has it."""
+    bounds = rows(TIMING, "| key of `diagnostics` | default | what it bounds |")
+    for key, value, *_ in bounds:
+        read = parse_profile(
+            "{apiVersion: nettests.dev/v1alpha1, kind: ClusterProfile, "
+            f"diagnostics: {{{key.strip('`')}: {value}}}}}",
+            TIMING,
+        )
+        assert read.diagnostics == DiagnosticsLimits(), key
+    assert len(bounds) == len(fields(DiagnosticsLimits))
 
 
 @pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name)

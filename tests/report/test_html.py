@@ -1,17 +1,21 @@
 """``report.html`` is one file that can be read without a network, a script or colours."""
 
+import json
 import re
 from collections.abc import Callable
+from importlib.resources import files
 
 import pytest
+from jsonschema import Draft202012Validator
 from lxml import html
 
 from nettests.model.expectation import Source
 from nettests.model.words import Verdict
-from nettests.report import Results, build_results, render_html
+from nettests.report import Results, build_results, render_html, render_json, render_markdown
 from nettests.report.html import link
 from nettests.report.matrix import flow_groups
 from tests.report.hostile import hostile_records
+from tests.report.scenario import eventful, records
 
 
 @pytest.fixture(scope="module")
@@ -219,3 +223,58 @@ def evidence(page: html.HtmlElement, check_id: str) -> html.HtmlElement:
     (found,) = page.xpath(f"//div[@id='{check_id}']")
     element: html.HtmlElement = found
     return element
+
+
+DIAGNOSTICS = {
+    "record": "diagnostics",
+    "subject": "node win 1",
+    "folder": "diagnostics/nodes/win 1",
+    "items": [
+        {
+            "file": "hns.json",
+            "title": "HNS <b>",
+            "asked": "",
+            "bytes": 7,
+            "cut": True,
+            "problem": "",
+        },
+        {"file": "", "title": "routes", "asked": "", "bytes": 0, "cut": False, "problem": "denied"},
+        {"file": "", "title": "MTU", "asked": "", "bytes": 0, "cut": False, "problem": "denied"},
+    ],
+}
+
+
+def diagnosed() -> tuple[Results, str]:
+    """The eventful run with diagnostics of its first failing check, and that check's id."""
+    told = list(records(eventful()))
+    check = next(
+        record["judgement"]["check"]
+        for record in told
+        if record["record"] == "judged" and record["judgement"]["verdict"] == "fail"
+    )
+    return build_results([*told, {**DIAGNOSTICS, "checks": [check]}]), check
+
+
+def test_a_failing_check_leads_to_its_diagnostics() -> None:
+    """Its evidence links each file relatively, says what is missing and why; other checks link nothing."""
+    results, check = diagnosed()
+    page = html.fromstring(render_html(results))
+    (evidence,) = [one for one in page.xpath("//div[@class='evidence']") if one.get("id") == check]
+    links = [link for link in page.xpath("//a/@href") if link.endswith("hns.json")]
+    assert links == ["diagnostics/nodes/win%201/hns.json"]
+    assert "Not available: routes, MTU denied" in words(evidence)
+    assert "HNS <b> cut to 7 bytes" in words(evidence)
+    alerts = page.xpath("//li[contains(@class, 'alert')]")
+    assert [check in words(one) for one in alerts if "Diagnostics" in words(one)] == [True]
+
+
+def test_documents_name_diagnostics() -> None:
+    """``results.json`` lists them and stays valid; ``summary.md`` names the folder beside the check."""
+    results, check = diagnosed()
+    document = json.loads(render_json(results))
+    schema = json.loads(files("nettests.report").joinpath("results.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(document)
+    named = {one["id"]: one["diagnostics"] for one in document["checks"] if "diagnostics" in one}
+    assert named == {check: ["diagnostics/nodes/win 1"]}
+    assert document["diagnostics"][0]["items"][1]["problem"] == "denied"
+    assert "Diagnostics: `diagnostics/nodes/win 1`" in render_markdown(results)
