@@ -72,9 +72,9 @@ def host_pods(plan: Plan) -> dict[str, str]:
 
 @dataclass(slots=True, kw_only=True)
 class Diagnosis:
-    """Collects for one run. ``ended`` breaks it off."""
+    """Collects for one run. ``ended`` breaks it off; ``absent`` says why no Pod stands for some node."""
 
-    access: Access
+    connection: Connection
     facts: ClusterFacts
     plan: Plan
     namespace: str
@@ -83,7 +83,6 @@ class Diagnosis:
     """The folder that the diagnostics stand in."""
     hosts: Mapping[str, str]
     absent: str
-    secrets: tuple[str, ...] = ()
     ended: Callable[[], bool] = lambda: False
     on_progress: Callable[[int, int], None] = lambda *_: None
 
@@ -92,8 +91,9 @@ class Diagnosis:
     ) -> tuple[Collected, ...]:
         """Collect subjects and write the folder's page."""
         limits = self.profile.diagnostics
+        access = Access(self.connection)
         hosts = Hosts(
-            access=self.access,
+            access=access,
             facts=self.facts,
             namespace=self.namespace,
             pods=self.hosts,
@@ -101,10 +101,10 @@ class Diagnosis:
             absent=self.absent,
         )
         reader = Reader(
-            api=self.access,
+            api=access,
             facts=self.facts,
             namespace=self.namespace,
-            redactor=Redactor(self.secrets),
+            redactor=Redactor(secrets_of(self.profile, self.connection)),
             open_exec=hosts.open,
             why_closed=hosts.why_closed,
             seconds=min(self.profile.timing.execute, limits.seconds),

@@ -30,7 +30,6 @@ from nettests.session.diagnosis import (
     Watch,
     diagnose_failures,
     host_pods,
-    secrets_of,
 )
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
@@ -268,7 +267,7 @@ class Run:
             return
         prepared = self.prepared
         diagnosis = Diagnosis(
-            access=Access(prepared.connection),
+            connection=prepared.connection,
             facts=prepared.blueprint.facts,
             plan=plan,
             namespace=self.holding.namespace,
@@ -276,7 +275,6 @@ class Run:
             directory=self.directory / FOLDER,
             hosts=host_pods(plan),
             absent="no Pod of this run stands for the node: no check of it asked from there",
-            secrets=secrets_of(prepared.profile, prepared.connection),
             ended=self._broken_off.is_set,
             on_progress=lambda done, total: self._tell("diagnose", done, total),
         )
