@@ -73,6 +73,15 @@ PROFILES = {
         driver="transparent",
         mode="none",
     ),
+    "calico-overlay-dsr": Shape(
+        kubernetes="1.36.2",
+        plugin="calico",
+        backend="vxlan",
+        builds=("20348.3207", "26100.4061"),
+        driver="overlay",
+        dsr=True,
+        source_vip=True,
+    ),
     "userspace-l2bridge": Shape(
         kubernetes="1.25.16", backend="host-gw", build="20348.1607", mode="userspace"
     ),

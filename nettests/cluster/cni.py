@@ -74,13 +74,15 @@ def facts_of(
     elif network.get("Type"):
         backend = known(str(network["Type"]), flannel_origin)
     elif plugin.value in plugin_settings.CONFIG_MAPS:
-        backend = plugin_settings.backend_of(plugin.value, config_maps or {})
+        backend = plugin_settings.backend_of(plugin.value, config_maps or {}, daemon_sets)
     else:
         backend = unknown(f"{flannel_origin} does not name a backend")
     return CniFacts(
         plugin=plugin,
         backend=backend,
-        vni=_number(network, "VNI", flannel_origin),
+        vni=_number(network, "VNI", flannel_origin)
+        if plugin.value != "calico"
+        else plugin_settings.network_id_of(plugin.value, daemon_sets),
         vxlan_port=_number(network, "Port", flannel_origin),
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
         nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),

@@ -4,7 +4,7 @@ Pure. Which objects are of use depends on the plugin that its DaemonSets name; `
 those. What they do not say is unknown with the reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -24,8 +24,19 @@ ANTREA_TUNNEL = "geneve"
 ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
 
 
-def backend_of(plugin: str, config_maps: Mapping[str, Object]) -> Fact[str]:
+CALICO_DAEMON_SETS = "calico-node-windows"
+"""Beginning of the names of Calico's DaemonSets on Windows; its operator writes settings there only."""
+CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
+CALICO_NETWORK_ID = "VXLAN_VNI"
+
+
+def backend_of(
+    plugin: str, config_maps: Mapping[str, Object], daemon_sets: Sequence[Object] = ()
+) -> Fact[str]:
     """Return the backend of Calico or Antrea: ``vxlan``, ``geneve``, ``windows-bgp``, ``none`` …"""
+    told = _calico_variable(CALICO_BACKEND, daemon_sets) if plugin == "calico" else None
+    if told is not None and told.value:
+        return known(told.value, told.origin)
     for name in CONFIG_MAPS.get(plugin, ()):
         data = (config_maps.get(name) or {}).get("data") or {}
         found = _antrea_backend(data) if plugin == "antrea" else _calico_backend(data)
@@ -33,6 +44,34 @@ def backend_of(plugin: str, config_maps: Mapping[str, Object]) -> Fact[str]:
             return known(found, f"ConfigMap {name}")
     where = " or ".join(CONFIG_MAPS.get(plugin, ())) or "no object"
     return unknown(f"{where} of {plugin} names a backend")
+
+
+def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
+    """Return the network id of Calico's VXLAN, as its DaemonSet on Windows has it."""
+    told = _calico_variable(CALICO_NETWORK_ID, daemon_sets) if plugin == "calico" else None
+    if told is None or not (told.value or "").isdecimal():
+        return unknown(f"no DaemonSet of {plugin} says {CALICO_NETWORK_ID}")
+    return known(int(told.value or 0), told.origin)
+
+
+def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | None:
+    for item in daemon_sets:
+        metadata = item["metadata"]
+        if not metadata["name"].startswith(CALICO_DAEMON_SETS):
+            continue
+        for given, value in _environment(item):
+            if given == name and value:
+                where = f"DaemonSet {metadata['namespace']}/{metadata['name']}"
+                return known(value, f"{where}: {name}")
+    return None
+
+
+def _environment(daemon_set: Object) -> Iterator[tuple[str, str]]:
+    # sample: {"name": "CALICO_NETWORKING_BACKEND", "value": "vxlan"}
+    template = (daemon_set.get("spec") or {}).get("template") or {}
+    for container in (template.get("spec") or {}).get("containers") or []:
+        for entry in container.get("env") or []:
+            yield str(entry.get("name")), str(entry.get("value") or "")
 
 
 def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> str:

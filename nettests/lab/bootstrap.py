@@ -213,10 +213,12 @@ def _windows_kube_proxy(profile: Profile) -> Json:
     """Return the container; its start script adds ``--source-vip`` on overlay networks."""
     dsr = str(profile.kube_proxy.dsr).lower()
     overlay = profile.cni.driver is Driver.OVERLAY
+    calico = profile.cni.plugin is Plugin.CALICO
+    made_for = "calico" if calico else "flannel"
     return {
         "name": "kube-proxy",
         "image": f"docker.io/sigwindowstools/kube-proxy:{profile.kubernetes_version}"
-        "-flannel-hostprocess",
+        f"-{made_for}-hostprocess",
         "args": [
             "--hostname-override=$(NODE_NAME)",
             "--v=6",
@@ -226,7 +228,8 @@ def _windows_kube_proxy(profile: Profile) -> Json:
         ],
         "env": [
             _node_name(),
-            {"name": "KUBE_NETWORK", "value": _network(profile)},
+            # The start script for Calico sets the network's name itself.
+            *([] if calico else [{"name": "KUBE_NETWORK", "value": _network(profile)}]),
         ],
     }
 

@@ -2,11 +2,11 @@
 
 Pure: profile in, values out; ``bootstrap`` makes objects of them. Names and contents are those that the
 projects ship (flannel's and sig-windows-tools' manifests, Azure CNI's on a Cluster API cluster,
-``antrea.yml`` and ``antrea-windows.yml``), because tools read settings there.
+``antrea.yml`` and ``antrea-windows.yml``, what Calico's operator renders), because tools read settings there.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
@@ -16,6 +16,8 @@ FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
 FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
 AZURE_CNS_IMAGE = "mcr.microsoft.com/containernetworking/azure-cns:v1.6.21"
 ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
+CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
+CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
 ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
 
 
@@ -41,7 +43,8 @@ class Settings:
 
 def namespaces(profile: Profile) -> tuple[str, ...]:
     """Return the namespaces that the plugin brings along."""
-    return ("kube-flannel",) if profile.cni.plugin is Plugin.FLANNEL else ()
+    found = {Plugin.FLANNEL: ("kube-flannel",), Plugin.CALICO: ("calico-system",)}
+    return found.get(profile.cni.plugin, ())
 
 
 def settings(profile: Profile) -> Iterator[Settings]:
@@ -67,7 +70,12 @@ def settings(profile: Profile) -> Iterator[Settings]:
 
 def daemons(profile: Profile) -> Iterator[Daemon]:
     """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
-    makers = {Plugin.FLANNEL: _flannels, Plugin.AZURE: _azure, Plugin.ANTREA: _antreas}
+    makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
+        Plugin.FLANNEL: _flannels,
+        Plugin.AZURE: _azure,
+        Plugin.ANTREA: _antreas,
+        Plugin.CALICO: lambda: _calicos(profile),
+    }
     systems = {node.os for node in profile.nodes}
     return (daemon for daemon in makers[profile.cni.plugin]() if daemon.os in systems)
 
@@ -151,6 +159,24 @@ def _antreas() -> Iterator[Daemon]:
             "env": [_node_name()],
         }
         yield _in_kube_system(name, container, os)
+
+
+def _calicos(profile: Profile) -> Iterator[Daemon]:
+    """Calico's operator writes the settings of Windows nodes into their DaemonSet, and no ConfigMap."""
+    windows_only = [
+        {"name": "CALICO_NETWORKING_BACKEND", "value": profile.cni.backend},
+        {"name": "VXLAN_VNI", "value": str(profile.cni.vni)},
+        {"name": "KUBE_NETWORK", "value": "Calico.*"},
+    ]
+    for name, image, os, env in (
+        ("calico-node", CALICO_IMAGE, OS.LINUX, []),
+        ("calico-node-windows", CALICO_WINDOWS_IMAGE, OS.WINDOWS, windows_only),
+    ):
+        container = {"name": name, "image": image, "env": [_node_name(), *env]}
+        labels = {"k8s-app": name, "app.kubernetes.io/name": name}
+        yield Daemon(
+            namespace="calico-system", name=name, labels=labels, container=container, os=os
+        )
 
 
 def _in_kube_system(name: str, container: Json, os: OS) -> Daemon:

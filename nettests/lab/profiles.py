@@ -38,6 +38,7 @@ _DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
     Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
     Plugin.AZURE: (("vnet", "l2tunnel"),),
     Plugin.ANTREA: (("vxlan", "transparent"),),
+    Plugin.CALICO: (("vxlan", "overlay"),),
 }
 """Backends of each plugin, and the HNS network that they make."""
 

@@ -12,7 +12,7 @@ from nettests.lab.informer import Informer
 from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
 
 _SECONDS = 60
-_SYSTEM = ("kube-system", "kube-flannel")
+_SYSTEM = ("kube-system", "kube-flannel", "calico-system")
 _DNS = "kube-system/kube-dns:dns"
 
 

@@ -45,6 +45,7 @@ class Plugin(StrEnum):
     FLANNEL = "flannel"
     AZURE = "azure"
     ANTREA = "antrea"
+    CALICO = "calico"
 
 
 class ProxyMode(StrEnum):

@@ -124,6 +124,7 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
         "pod-cidrs": _joined(facts.pod_cidrs.value),
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
+        "plugin": facts.cni.plugin.value or "",
     }
     if node is not None:
         found |= {

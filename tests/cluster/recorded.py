@@ -84,9 +84,14 @@ def config_map(name: str, **data: str) -> Object:
     return {"metadata": {"name": name, "namespace": "kube-system"}, "data": data}
 
 
-def daemon_set(name: str, namespace: str = "kube-system") -> Object:
-    """Return a DaemonSet as far as discovery reads it."""
-    return {"metadata": {"name": name, "namespace": namespace}, "spec": {}}
+def daemon_set(name: str, namespace: str = "kube-system", **variables: str) -> Object:
+    """Return a DaemonSet as far as discovery reads it, with its container's environment."""
+    env = [{"name": key, "value": value} for key, value in variables.items()]
+    pod = {"containers": [{"name": "node", "env": env}]}
+    return {
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"template": {"spec": pod}} if env else {},
+    }
 
 
 def proxy_pod(

@@ -72,6 +72,37 @@ def test_plugin_backend_and_driver(  # noqa: PLR0917  # the columns of a table
     assert found.origin
 
 
+@pytest.mark.parametrize(
+    ("variables", "backend", "driver", "vni"),
+    [
+        ({"CALICO_NETWORKING_BACKEND": "vxlan", "VXLAN_VNI": "4096"}, "vxlan", "overlay", 4096),
+        ({"CALICO_NETWORKING_BACKEND": "windows-bgp"}, "windows-bgp", "l2bridge", None),
+        ({"CALICO_NETWORKING_BACKEND": "none"}, "none", None, None),
+        ({"VXLAN_VNI": "${VNI}"}, None, None, None),
+    ],
+)
+def test_calicos_operator_tells_settings_in_a_daemon_set(
+    variables: dict[str, str], backend: str | None, driver: str | None, vni: int | None
+) -> None:
+    """It writes no ConfigMap: the environment of its containers on Windows has backend and network id."""
+    sets = [
+        daemon_set("calico-node", "calico-system", CALICO_NETWORKING_BACKEND="bird"),
+        daemon_set("calico-node-windows", "calico-system", **variables),
+    ]
+    facts = cni.facts_of(sets, None, "Flannel's", NOTHING)
+    found = cni.driver_of(OS.WINDOWS, {}, facts, NOTHING)
+    assert (facts.backend.value, found.value, facts.vni.value) == (backend, driver, vni)
+    if backend:
+        assert facts.backend.origin.startswith("DaemonSet calico-system/calico-node-windows: ")
+
+
+def test_calicos_daemon_set_goes_before_a_config_map() -> None:
+    """What runs is what the DaemonSet says; a ConfigMap may be an older installation's."""
+    sets = [daemon_set("calico-node-windows", CALICO_NETWORKING_BACKEND="vxlan")]
+    facts = cni.facts_of(sets, None, "Flannel's", NOTHING, calico("windows-bgp"))
+    assert facts.backend.value == "vxlan"
+
+
 def test_a_foreign_annotation_of_flannel_is_no_driver() -> None:
     """What another plugin's node still carries of Flannel says nothing of its network."""
     facts = cni.facts_of([daemon_set("azure-cns")], None, "x", NOTHING)

@@ -26,6 +26,7 @@ nodes:
 NAMES = [
     "antrea-transparent",
     "azure-l2tunnel",
+    "calico-overlay-dsr",
     "linux",
     "mixed-builds",
     "userspace-l2bridge",

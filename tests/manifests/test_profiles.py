@@ -236,6 +236,16 @@ TABLE: dict[str, dict[str, str]] = {
         r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
         r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
     },
+    "calico-overlay-dsr": {
+        **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
+        **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS),
+        **on_host_roles((1, 2)),
+        **NODES,
+        **VIP,
+        **LOOPBACK,
+        r"icmp-egress/windows-[12]/": "icmp-pod-external-calico: unspecified",
+        r"icmp-pod-to-node/windows-[12]/linux-1/": "icmp-pod-node-translated-calico: unspecified",
+    },
     "userspace-l2bridge": {
         **DNS,
         **TAINT,

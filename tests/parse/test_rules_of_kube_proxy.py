@@ -58,6 +58,11 @@ def test_a_name_from_the_environment_is_the_nodes() -> None:
             {"v": "6"},
             "flannel.4096",
         ),
+        (
+            {"image": "sigwindowstools/kube-proxy:v1.29.4-calico-hostprocess"},
+            {"v": "6"},
+            "Calico",
+        ),
         ({}, {"v": "6"}, ""),
     ],
 )
@@ -87,6 +92,13 @@ def test_a_source_vip_is_for_overlay_and_from_the_nodes_own_subnet(
     """Overlay needs one, l2bridge uses the node's address."""
     readings = settings(source_vip=vip)
     assert found("source-vip", readings, driver=driver).conforms is conforms
+
+
+@pytest.mark.parametrize(("vip", "conforms"), [("10.244.9.2", True), ("10.96.0.2", False)])
+def test_calicos_source_vip_is_from_its_pools(vip: str, conforms: bool) -> None:
+    """Its nodes have blocks of the pools, and the range that the API shows of a node is not theirs."""
+    readings = settings(source_vip=vip)
+    assert found("source-vip", readings, driver="overlay", plugin="calico").conforms is conforms
 
 
 @pytest.mark.parametrize(

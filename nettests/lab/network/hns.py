@@ -32,7 +32,11 @@ _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
 def network_name(cni: Cni) -> str:
     """Return the name that the plugin's daemon gives the HNS network."""
-    names = {Plugin.AZURE: "azure", Plugin.ANTREA: "antrea-hnsnetwork"}
+    names = {
+        Plugin.AZURE: "azure",
+        Plugin.ANTREA: "antrea-hnsnetwork",
+        Plugin.CALICO: "Calico",
+    }
     flannel = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
     return names.get(cni.plugin, flannel)
 
@@ -89,10 +93,21 @@ class NodeHns:
             }
             for uid, address in pods.items()
         ]
-        return local + [
-            {**self._endpoint("Ethernet", address), "IsRemoteEndpoint": True, "State": _CREATED}
-            for address in sorted(self._referred() - set(pods.values()))
-        ]
+        return (
+            local
+            + self._calicos()
+            + [
+                {**self._endpoint("Ethernet", address), "IsRemoteEndpoint": True, "State": _CREATED}
+                for address in sorted(self._referred() - set(pods.values()))
+            ]
+        )
+
+    def _calicos(self) -> list[Json]:
+        """Return the endpoint that Calico's daemon makes for kube-proxy's source VIP."""
+        vip = addressing.source_vip(self.node, self.profile.cni)
+        if self.profile.cni.plugin is not Plugin.CALICO or vip is None:
+            return []
+        return [{**self._endpoint("Calico_ep", vip), "State": _ATTACHED}]
 
     def policy_lists(self) -> list[Json]:
         """Return the load balancers; ``LB_HOST`` is no object of HNS but a rule that VFP derives."""

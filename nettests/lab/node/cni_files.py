@@ -1,7 +1,7 @@
 """The files and plugins that network plugins' daemons leave on a Windows node. Pure.
 
 Flannel's ``subnet.env`` is the node's lease; a CNI configuration is what the plugin is called with
-(sig-windows-tools' Flannel image, Azure CNI's conflist). The switch is built from the same profile and does not
+(sig-windows-tools' Flannel image, Azure CNI's conflist, what Calico's operator renders). The switch is built from the same profile and does not
 read them.
 """
 
@@ -14,6 +14,7 @@ from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
 SUBNET_FILE = "C:\\run\\flannel\\subnet.env"
 FLANNEL_FILE = "C:\\etc\\cni\\net.d\\10-flannel.conf"
 AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
+CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
@@ -37,6 +38,8 @@ def installed(spec: NodeSpec, profile: Profile) -> Installed:
             return Installed(files=files, programs=_reference_plugins())
         case Plugin.AZURE:
             return Installed(files={AZURE_FILE: _text(_azure(profile))})
+        case Plugin.CALICO:
+            return Installed(files={CALICO_FILE: _text(_calico(profile))})
     return Installed()
 
 
@@ -95,6 +98,25 @@ def _azure(profile: Profile) -> Json:
         "AdditionalArgs": [_outbound_nat(exceptions), _route(str(profile.service_cidr))],
     }
     return {"cniVersion": "0.3.0", "name": "azure", "adapterName": "", "plugins": [network]}
+
+
+def _calico(profile: Profile) -> Json:
+    """Its plugin adds the pools to OutBoundNAT's exceptions itself."""
+    service = str(profile.service_cidr)
+    network = {
+        "type": "calico",
+        "name": "Calico",
+        "mode": profile.cni.backend,
+        "vxlan_vni": profile.cni.vni,
+        "windows_loopback_DSR": profile.cni.loopback_dsr,
+        "capabilities": {"dns": True},
+        "ipam": {"type": "calico-ipam", "subnet": "usePodCidr"},
+        "policies": [
+            _outbound_nat([service]),
+            _policy({"Type": "SDNROUTE", "DestinationPrefix": service, "NeedEncap": True}),
+        ],
+    }
+    return {"name": "Calico", "cniVersion": "0.3.1", "plugins": [network]}
 
 
 def _outbound_nat(exceptions: list[str]) -> Json:

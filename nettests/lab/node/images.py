@@ -30,6 +30,7 @@ class Kind(StrEnum):
     FLANNEL = "flannel"
     AZURE_CNS = "azure-cns"
     ANTREA = "antrea"
+    CALICO = "calico"
     COREDNS = "coredns"
 
 
@@ -133,6 +134,14 @@ _CATALOGUE: dict[str, _Entry] = {
     "docker.io/antrea/antrea-windows": _Entry(
         kind=Kind.ANTREA,
         entrypoint=("antrea-agent.exe",),
+        tag=_RELEASE_TAG,
+        linux=False,
+        builds=lambda _: _ALL_BUILDS,
+    ),
+    "quay.io/calico/node": _Entry(kind=Kind.CALICO, entrypoint=("start_runit",), tag=_RELEASE_TAG),
+    "quay.io/calico/node-windows": _Entry(
+        kind=Kind.CALICO,
+        entrypoint=("calico-node.exe",),
         tag=_RELEASE_TAG,
         linux=False,
         builds=lambda _: _ALL_BUILDS,

@@ -60,6 +60,7 @@ class SystemPrograms:
             Kind.FLANNEL: self._flannel,
             Kind.AZURE_CNS: self._azure_cns,
             Kind.ANTREA: self._antrea,
+            Kind.CALICO: self._calico,
             Kind.PAUSE: _until_terminated,
         }
 
@@ -135,6 +136,12 @@ class SystemPrograms:
         self._install()
         await process.stderr(b"[Azure CNS] Service started successfully\n")
         return await _until_terminated(process)
+
+    async def _calico(self, process: Process) -> int:
+        self._install()
+        await process.stdout(b"Calico node started successfully\n")
+        async with self._running("calico-node"):
+            return await _until_terminated(process)
 
     async def _antrea(self, process: Process) -> int:
         """AntreaProxy: where no kube-proxy runs, the agent itself programs Services."""

@@ -19,6 +19,8 @@ LOG = "kube-proxy-log"
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
+CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
+"""The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
 WIDER_SKEW = KubernetesVersion(1, 28)
 """From this API server on, components of nodes may be three minors older instead of two."""
 
@@ -84,6 +86,8 @@ def network_of(evidence: Evidence) -> str:
     )
     # sample of a start script: $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
     found = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
+    if found is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
+        return CALICO_NETWORK
     return found[1] if found else ""
 
 
@@ -120,7 +124,8 @@ def source_vip(evidence: Evidence) -> Finding:
     if evidence.fact("driver") != "overlay":
         found = f"--source-vip={given}" if given else "no --source-vip"
         return finding(not given, found, "none on l2bridge, where HNS uses the node's address")
-    own = evidence.networks("node-pod-cidrs")
+    calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
+    own = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
     demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"
     try:
         inside = any(ipaddress.ip_address(given) in network for network in own)

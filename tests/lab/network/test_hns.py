@@ -1,5 +1,6 @@
 """What HNS shows of a node: read from pods and policies that are there, never made up."""
 
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from nettests.lab.interfaces import Json
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.load_balancers import load_balancers
-from nettests.lab.topology import Driver, Profile, ServicePort
+from nettests.lab.topology import Driver, Plugin, Profile, ServicePort
 from tests.lab.network.clusters import NODE_PORT, VIP, WIN_A, WIN_B, backend, profile, service
 
 LOCAL = backend("10.244.2.5", WIN_A)
@@ -56,6 +57,17 @@ def test_backends_elsewhere_are_remote_endpoints() -> None:
     assert remote == {"10.244.3.5"}
     known = {f"/endpoints/{one['ID']}" for one in shown.endpoints()}
     assert all(set(one["References"]) == known for one in shown.policy_lists())
+
+
+def test_calico_has_an_endpoint_for_the_source_vip() -> None:
+    """kube-proxy's start script looks for it by its name; no pod has its address."""
+    cluster = profile(Driver.OVERLAY)
+    calico = replace(cluster, cni=replace(cluster.cni, plugin=Plugin.CALICO))
+    assert [one["Name"] for one in hns(cluster).endpoints() if "_ep" in one["Name"]] == []
+    shown = [one for one in hns(calico).endpoints() if one["Name"] == "Calico_ep"]
+    assert [(one["IPAddress"], one["VirtualNetworkName"]) for one in shown] == [
+        (str(calico.node(WIN_A).pod_cidr[2]), "Calico")
+    ]
 
 
 def test_a_load_balancer_for_each_frontend_that_is_in_force() -> None:
