@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from nettests.expect import Manifest
-from tests.facts import PROFILES, Shape, cluster_facts
+from tests.facts import PROFILES, cluster_facts
 from tests.manifests.pods import pod_lines
 from tests.manifests.shipped import deciding, expectations, manifests, planned
 
@@ -329,74 +329,6 @@ def _keeping_references(manifest: Manifest, removed: str) -> Manifest:
     """Leave out what overrides a removed entry: it would refer to nothing."""
     kept = tuple(entry for entry in manifest.limitations if removed not in entry.overrides)
     return Manifest(file=manifest.file, layer=manifest.layer, limitations=kept)
-
-
-SPLITS = [
-    # C2: node → ClusterIP is denied without DSR before 17763.1432, and left open otherwise.
-    ("node-to-service-clusterip", "17763.1431", "1.24", False, "timed_out"),
-    ("node-to-service-clusterip", "17763.1432", "1.24", False, "unspecified"),
-    ("node-to-service-clusterip", "20348.3207", "1.33", False, "unspecified"),
-    ("node-to-service-clusterip", "17763.1339", "1.24", True, "unspecified"),
-    # C3: the node's own NodePort is denied before 17763.1432 or kube-proxy 1.16.
-    ("nodeport-from-local-node", "17763.1431", "1.24", False, "timed_out"),
-    ("nodeport-from-local-node", "17763.1432", "1.15", False, "timed_out"),
-    ("nodeport-from-local-node", "17763.1432", "1.16", False, "unspecified"),
-    ("nodeport-from-local-node", "20348.3207", "1.33", True, "unspecified"),
-    # C4: affinity works from kube-proxy 1.19 on 20348, and nowhere before.
-    ("session-affinity", "19042.1", "1.24", False, "several-backends"),
-    ("session-affinity", "20348.1", "1.18", False, "several-backends"),
-    ("session-affinity", "20348.1", "1.19", False, "as claimed"),
-    ("session-affinity", "26100.1", "1.36", True, "as claimed"),
-    # C1: DSR is certain from 17763.1432.
-    ("dsr-source-address", "17763.1431", "1.24", True, "unspecified"),
-    ("dsr-source-address", "17763.1432", "1.24", True, "as claimed"),
-    ("dsr-source-address", "18362.1", "1.24", True, "as claimed"),
-    ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
-    # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20, and open without DSR.
-    ("etp-local-no-local-backend", "20348.3207", "1.19", True, "connected"),
-    ("etp-local-no-local-backend", "20348.3207", "1.20", True, "as claimed"),
-    ("etp-local-no-local-backend", "20348.3207", "1.20", False, "unspecified"),
-    ("etp-local-no-local-backend", "17763.1431", "1.24", True, "unspecified"),
-    ("etp-local-client-address", "20348.3207", "1.19", True, "unspecified"),
-    ("etp-local-client-address", "20348.3207", "1.33", True, "as claimed"),
-    # C13: internalTrafficPolicy Local is ignored before kube-proxy 1.27, and open from then on.
-    ("itp-local-no-local-backend", "20348.3207", "1.26", True, "connected"),
-    ("itp-local-no-local-backend", "20348.3207", "1.27", True, "unspecified"),
-    # C24: pings to the outside are denied on every build without Calico.
-    ("icmp-egress", "17763.1339", "1.24", False, "timed_out"),
-    ("icmp-egress", "26100.1", "1.36", True, "timed_out"),
-    # C30: regressions of single builds of 20348 only.
-    ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
-    ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.1365", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.1366", "1.24", True, "as claimed"),
-    ("pod-to-pod-ip", "20348.500", "1.24", False, "as claimed"),
-    ("icmp-pod-to-pod", "20348.2226", "1.28", False, "as claimed"),
-    ("icmp-pod-to-pod", "20348.2227", "1.28", False, "unspecified"),
-    ("icmp-pod-to-pod", "20348.2762", "1.28", False, "as claimed"),
-]
-
-
-@pytest.mark.parametrize(("flow", "build", "kubernetes", "dsr", "expected"), SPLITS)
-def test_conflicts_of_sources_split_versions(
-    flow: str, build: str, kubernetes: str, expected: str, *, dsr: bool
-) -> None:
-    """Where documents disagree the outcome changes exactly at the version that splits them."""
-    shape = Shape(kubernetes=kubernetes, backend="host-gw", build=build, dsr=dsr)
-    found = {
-        check: one
-        for check, one in expectations(cluster_facts(shape)).items()
-        if re.match(
-            rf"{flow}/(windows-1/(windows-1/other-node|windows-1/same-node|external)|external/windows-1)",
-            check,
-        )
-    }
-    remote = {check: one for check, one in found.items() if "/other-node/" in check} or found
-    assert remote
-    for check, one in remote.items():
-        assert one.undecided is None, check
-        told = "as claimed" if one.expected == one.claim else str(one.expected or "unspecified")
-        assert told.endswith(expected), (check, told)
 
 
 def test_the_default_profile_has_limitations_of_every_kind() -> None:
