@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint unit with-lab without-lab sample bench soak wheel clean
+.PHONY: demo test lint unit with-lab without-lab sample bench soak soak-api killing wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -43,6 +43,14 @@ bench:
 soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
+
+soak-api:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.soak_api --budget $(or $(BUDGET),40m)
+
+killing:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python scripts/killing.py
 
 wheel:
 	@$(PYTHON) scripts/bootstrap.py development

@@ -59,7 +59,7 @@ def gc(
     that should go is still there.
     """
     timing = read_profile(cluster_profile).timing
-    connection = connect(kubeconfig, context)
+    connection = connect(kubeconfig, context, timing)
     try:
         found = [
             one

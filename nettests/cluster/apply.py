@@ -76,7 +76,7 @@ def dry_run(connection: Connection, item: Object) -> Answer:
     """
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
-        answer = connection.send("POST", path_of(item), query={"dryRun": "All"}, body=item)
+        answer = connection.answer("POST", path_of(item), query={"dryRun": "All"}, body=item)
         missing = answer.status == 403 and "serviceaccount" in answer.text
         if not missing or time.monotonic() > deadline:
             return answer

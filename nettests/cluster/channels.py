@@ -20,13 +20,15 @@ from kubernetes.stream.ws_client import PortForward as Forwarding
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
-from nettests.cluster.handshake import why_refused
+from nettests.cluster.handshake import opened, why_refused
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel
 
 CONNECT_SECONDS = 5.0
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
+OWN_TROUBLE = frozenset({429, 500})
+"""What the API server says of itself; 502 to 504 it says of the pod behind it."""
 _PIECE = 65536
 
 
@@ -44,7 +46,12 @@ class PodProxy:
         """Ask ``path``; one kept-alive connection a thread, re-opened once when it was stale."""
         url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
         try:
-            answer = self.connection.send("GET", url, timeout=(CONNECT_SECONDS, timeout))
+            answer = self.connection.answer(
+                "GET",
+                url,
+                timeout=(self.connection.timing.api_connect, timeout),
+                retried=OWN_TROUBLE,
+            )
         except ClusterError as error:
             raise ChannelError(f"pod proxy to {self.pod}: {error.message}") from error
         if answer.status >= 500 or _is_status(answer):
@@ -53,6 +60,10 @@ class PodProxy:
 
     def close(self) -> None:
         """Nothing is held open that is not the connection's own."""
+
+
+class _LostError(ChannelError):
+    """The stream ended in the middle, and nobody said why."""
 
 
 @dataclass(slots=True)
@@ -68,19 +79,35 @@ class PortForward:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path`` over an idle forwarding, or over a new one."""
-        with self._lock:
-            idle = self._idle.pop() if self._idle else None
-        forwarding, http_connection = idle or self._open()
+        """Ask ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
+        while True:
+            with self._lock:
+                idle = self._idle.pop() if self._idle else None
+            try:
+                return self._ask(*(idle or self._open()), path, timeout)
+            except _LostError as error:
+                if idle is None:
+                    raise ChannelError(error.message) from error
+
+    def _ask(
+        self,
+        forwarding: Forwarding,
+        http_connection: http.client.HTTPConnection,
+        path: str,
+        timeout: float,
+    ) -> HttpAnswer:
         try:
             http_connection.sock.settimeout(timeout)
             http_connection.request("GET", path, headers={"Host": self.pod})
             response = http_connection.getresponse()
             body = response.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
-            reason = forwarding.error(self.port) or error
+            said = forwarding.error(self.port)
             forwarding.close()
-            raise ChannelError(f"port-forward to {self.pod}: {reason}") from error
+            lost = not said and not isinstance(error, TimeoutError)
+            raise (_LostError if lost else ChannelError)(
+                f"port-forward to {self.pod}: {said or error}"
+            ) from error
         if response.will_close:
             forwarding.close()
         else:
@@ -112,7 +139,7 @@ class PortForward:
 
     def _open(self) -> tuple[Forwarding, http.client.HTTPConnection]:
         try:
-            forwarding = within(CONNECT_SECONDS, self._forward)
+            forwarding = opened(self.connection, lambda: within(CONNECT_SECONDS, self._forward))
         except (ApiException, OSError) as error:  # TimeoutError is an OSError
             raise ChannelError(
                 f"port-forward to {self.pod} was not opened: {why_refused(error)}"

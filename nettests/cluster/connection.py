@@ -4,12 +4,13 @@ Objects go in and out as dictionaries, the form in which they are recorded and r
 decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
 """
 
+import itertools
 import json
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +21,13 @@ from kubernetes.client.exceptions import ApiException
 
 from nettests.cluster.kubeconfig import Chosen, choose
 from nettests.errors import ClusterError
+from nettests.model.profile import Timing
 from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
 
-TRIES = 5
-FIRST_DELAY = 0.2
-LONGEST_DELAY = 5.0
-TIMEOUT = (5.0, 30.0)
-"""Seconds to connect, and between two reads."""
+UNAUTHORIZED = 401
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
 
@@ -64,13 +62,16 @@ class Connection:
     replace ``api_client.call_api`` for a moment, and a kept-alive connection is serial.
     """
 
-    def __init__(self, chosen: Chosen) -> None:
+    def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
         self.context = chosen.context
+        self.timing = timing or Timing()
+        self._chosen = chosen
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
         self._idle: list[client.ApiClient] = []
         self._closed = False
         self._lock = threading.Lock()
+        self._refreshing = threading.Lock()
         self._random = random.Random()  # noqa: S311 - jitter
 
     def secrets(self) -> tuple[str, ...]:
@@ -142,22 +143,87 @@ class Connection:
         self, method: str, path: str, *, query: Query | None = None, body: Object | None = None
     ) -> Answer:
         """Send a request until it is answered; ``ApiError`` for a failure that stays."""
-        for attempt in range(1, TRIES + 1):
-            last = attempt == TRIES
+        answer = self.answer(method, path, query=query, body=body)
+        if answer.status >= 400:
+            raise self._failure(method, path, answer)
+        return answer
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Object | None = None,
+        timeout: tuple[float, float] | None = None,
+        retried: Collection[int] = RETRIED,
+    ) -> Answer:
+        """Send a request until its answer is none that another try may mend; return the last one.
+
+        With a ``timeout`` of the caller's a silence is the answer, and is not asked for again.
+        """
+        for attempt in itertools.count(1):
+            refused = self.credentials
             try:
-                answer = self.send(method, path, query=query, body=body)
+                answer = self.send(method, path, query=query, body=body, timeout=timeout)
+            except TlsError:
+                raise
             except ClusterError as error:
-                if last or isinstance(error, TlsError):
+                silence = timeout is not None and isinstance(error, SilentError)
+                if silence or not self.go_on(attempt):
                     raise
-                self._pause(attempt, None)
                 continue
-            if answer.status in RETRIED and not last:
-                self._pause(attempt, answer.retry_after)
-                continue
-            if answer.status >= 400:
-                raise self._failure(method, path, answer)
-            return answer
-        raise AssertionError("unreachable: the last attempt returns or raises")
+            if answer.status != UNAUTHORIZED and answer.status not in retried:
+                return answer
+            if not self.go_on(attempt, answer.status, answer.retry_after, refused):
+                return answer
+        raise AssertionError("unreachable: counting does not end")
+
+    def go_on(
+        self,
+        attempt: int,
+        status: int | None = None,
+        retry_after: str | None = None,
+        refused: str | None = None,
+    ) -> bool:
+        """Tell whether a try that failed is worth another one, and wait before it.
+
+        ``status`` is that of the answer, ``None`` for a connection that was lost; ``refused`` are the
+        credentials that a 401 did not accept: it is worth another try if there are others now.
+        """
+        if attempt >= self.timing.api_tries:
+            return False
+        if status == UNAUTHORIZED:
+            return self._refreshed(refused)
+        if status is not None and status not in RETRIED:
+            return False
+        self._pause(attempt, retry_after)
+        return True
+
+    @property
+    def credentials(self) -> str | None:
+        """The bearer token in use."""
+        token: str | None = self._configuration.api_key.get("BearerToken")
+        return token
+
+    def _refreshed(self, refused: str | None) -> bool:
+        """Read the credentials anew, as the kubeconfig says; return whether they are others now.
+
+        The client itself runs an exec plugin again only when the time that the plugin stated has
+        passed; a token that was revoked, or whose plugin states none, shows by a 401.
+        """
+        with self._refreshing:
+            if self.credentials != refused:
+                return True  # somebody else was refused before
+            try:
+                fresh = choose(Path(self._chosen.file), self.context).configuration
+            except ClusterError:
+                return False
+            if fresh.api_key.get("BearerToken") in {None, refused}:
+                return False
+            self._configuration.api_key = fresh.api_key
+            self._configuration.refresh_api_key_hook = fresh.refresh_api_key_hook
+            return True
 
     def send(
         self,
@@ -166,11 +232,12 @@ class Connection:
         *,
         query: Query | None = None,
         body: Object | None = None,
-        timeout: tuple[float, float] = TIMEOUT,
+        timeout: tuple[float, float] | None = None,
     ) -> Answer:
         """Send a request once and return the answer, whatever its status."""
+        limits = timeout or (self.timing.api_connect, self.timing.api_read)
         with self.borrowed() as lent:
-            response = self._open(lent, method, path, query=query, body=body, timeout=timeout)
+            response = self._open(lent, method, path, query=query, body=body, timeout=limits)
             try:
                 data = response.data
             except urllib3.exceptions.HTTPError as error:
@@ -184,12 +251,21 @@ class Connection:
         )
 
     def watch(self, path: str, *, seconds: float, **query: str | int | bool) -> Iterator[Object]:
-        """Yield watch events (``type``, ``object``) until the server ends the watch."""
+        """Yield watch events (``type``, ``object``) until the server ends the watch.
+
+        A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again.
+        """
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
+        limits = (self.timing.api_connect, seconds + 10)
         with self.borrowed() as lent:
-            response = self._open(
-                lent, "GET", path, query=query, body=None, timeout=(TIMEOUT[0], seconds + 10)
-            )
+            for attempt in itertools.count(1):
+                refused = self.credentials
+                response = self._open(lent, "GET", path, query=query, body=None, timeout=limits)
+                if response.status != UNAUTHORIZED or not self.go_on(
+                    attempt, UNAUTHORIZED, None, refused
+                ):
+                    break
+                response.close()
             try:
                 if response.status >= 400:
                     answer = Answer(status=response.status, body=response.data)
@@ -197,7 +273,7 @@ class Connection:
                 for line in response:
                     if line.strip():
                         yield json.loads(line)
-            except urllib3.exceptions.HTTPError as error:
+            except (urllib3.exceptions.HTTPError, json.JSONDecodeError) as error:
                 raise self._unreachable(error) from error
             finally:
                 response.close()
@@ -237,7 +313,8 @@ class Connection:
         return opened
 
     def _unreachable(self, error: Exception) -> ClusterError:
-        return ClusterError(
+        silent = isinstance(error, urllib3.exceptions.ReadTimeoutError)
+        return (SilentError if silent else ClusterError)(
             f"the API server {self.server} (context {self.context}) cannot be reached: {error}",
             hint="is the cluster up, and does `kubectl version` work from this machine?",
         )
@@ -286,19 +363,27 @@ class Connection:
         return loaded
 
     def _pause(self, attempt: int, retry_after: str | None) -> None:
-        delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempt - 1))
-        if retry_after and retry_after.isdigit():
-            delay = min(LONGEST_DELAY, float(retry_after))
+        longest = self.timing.api_longest_pause
+        delay = min(longest, self.timing.api_first_pause * 2 ** (attempt - 1))
+        if retry_after:
+            with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
+                delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
         time.sleep(delay * (0.5 + self._random.random() / 2))
+
+
+class SilentError(ClusterError):
+    """The API server took the request and did not answer in time."""
 
 
 class TlsError(ClusterError):
     """The API server's certificate is not the one that the kubeconfig trusts."""
 
 
-def connect(kubeconfig: Path | None, context: str | None) -> Connection:
+def connect(
+    kubeconfig: Path | None, context: str | None, timing: Timing | None = None
+) -> Connection:
     """Choose a context, connect and ask for the version, so that errors come before anything else."""
-    connection = Connection(choose(kubeconfig, context))
+    connection = Connection(choose(kubeconfig, context), timing)
     server_version(connection)
     return connection
 

@@ -18,10 +18,14 @@ from kubernetes.stream.ws_client import ERROR_CHANNEL, STDERR_CHANNEL, STDOUT_CH
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
-from nettests.cluster.handshake import why_refused
+from nettests.cluster.handshake import opened, why_refused
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 
 HANDSHAKE_SECONDS = 5.0
+
+
+class LostStreamError(ChannelError):
+    """The stream ended before the exit code came: nothing is known of what ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +42,26 @@ class Exec:
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv`` and return how it ended; ``ChannelError`` when that is not known."""
         try:
-            return within(timeout + HANDSHAKE_SECONDS, lambda: self._exchange(list(argv), timeout))
+            return within(timeout + HANDSHAKE_SECONDS, lambda: self._repeated(list(argv), timeout))
         except TimeoutError:
             raise ChannelError(
                 f"exec in {self.pod} did not answer within {timeout + HANDSHAKE_SECONDS:.0f} s"
             ) from None
 
+    def _repeated(self, argv: list[str], timeout: float) -> ExecAnswer:
+        """Run ``argv`` again where the stream was lost: what is run here does no harm twice."""
+        for left in reversed(range(self.connection.timing.channel_tries)):
+            try:
+                return self._exchange(argv, timeout)
+            except LostStreamError:
+                if not left:
+                    raise
+        raise AssertionError("unreachable: the last try returns or raises")
+
     def _exchange(self, argv: list[str], timeout: float) -> ExecAnswer:
         try:
-            with self.connection.borrowed() as lent:
-                socket: WSClient = stream(
-                    CoreV1Api(lent).connect_get_namespaced_pod_exec,
-                    self.pod,
-                    self.namespace,
-                    command=argv,
-                    container=self.container,
-                    stdout=True,
-                    stderr=True,
-                    stdin=False,
-                    tty=False,
-                    binary=True,
-                    _preload_content=False,
-                )
-        except ApiException as error:
+            socket = opened(self.connection, lambda: self._open(argv))
+        except (ApiException, OSError) as error:
             raise ChannelError(
                 f"exec in {self.pod} was not opened: {why_refused(error)}"
             ) from error
@@ -75,9 +76,25 @@ class Exec:
                 status=socket.read_channel(ERROR_CHANNEL),
             )
         except OSError as error:
-            raise ChannelError(f"exec in {self.pod} was cut: {error}") from error
+            raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
         finally:
             socket.sock.shutdown()  # close() leaves a socket open whose peer closed first
+
+    def _open(self, argv: list[str]) -> WSClient:
+        with self.connection.borrowed() as lent:
+            return stream(
+                CoreV1Api(lent).connect_get_namespaced_pod_exec,
+                self.pod,
+                self.namespace,
+                command=argv,
+                container=self.container,
+                stdout=True,
+                stderr=True,
+                stdin=False,
+                tty=False,
+                binary=True,
+                _preload_content=False,
+            )
 
 
 def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
@@ -85,7 +102,7 @@ def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecA
     try:
         loaded: dict[str, Any] = json.loads(status)
     except ValueError as error:
-        raise ChannelError(f"exec in {pod} lost its exit code") from error
+        raise LostStreamError(f"exec in {pod} lost its exit code") from error
     return ExecAnswer(
         exit_code=_exit_code(pod, loaded),
         stdout=stdout.decode(errors="replace"),

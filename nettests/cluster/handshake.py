@@ -1,12 +1,19 @@
-"""Say why the API server refused a WebSocket, as exec and port-forward open one.
+"""Open the WebSocket of an exec or a port-forward, again where that may help, and say why it was refused.
 
 The client library gives one text with the status line, all headers and the body; people need the first
-and the message in the last.
+and the message in the last. A stream that was refused has done nothing, so it can be opened again.
 """
 
+import itertools
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from kubernetes.client.exceptions import ApiException
+
+from nettests.cluster.connection import Connection
+
+T = TypeVar("T")
 
 _PARTS = " -+-+- "
 
@@ -18,3 +25,30 @@ def why_refused(error: Exception) -> str:
     head, _, rest = text.partition(_PARTS)
     found = re.search(r'"message":"((?:[^"\\]|\\.)*)"', rest)
     return f"{head}: {found[1]}".replace('\\"', '"') if found else head
+
+
+def opened(connection: Connection, handshake: Callable[[], T]) -> T:
+    """Return the stream that ``handshake`` opens, after as many tries as a request has."""
+    for attempt in itertools.count(1):
+        refused = connection.credentials
+        try:
+            return handshake()
+        except TimeoutError:
+            raise
+        except (ApiException, OSError) as error:
+            if _of_the_node(error) or not connection.go_on(attempt, _status(error), None, refused):
+                raise
+    raise AssertionError("unreachable: counting does not end")
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status of a refusal; ``None`` for a connection that was lost before one came."""
+    # samples: Handshake status 429 Too Many Requests -+-+- {…   ·   Connection to remote host was lost.
+    found = re.match(r"Handshake status (\d{3})", str(getattr(error, "reason", "")))
+    return int(found[1]) if found else None
+
+
+def _of_the_node(error: Exception) -> bool:
+    """Whether the API server could not reach the node: another try says the same, only later."""
+    # sample: error dialing backend: dial tcp 172.30.0.11:10250: connect: connection refused
+    return "dialing backend" in str(getattr(error, "reason", ""))

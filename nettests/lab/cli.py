@@ -163,9 +163,15 @@ def list_mechanisms(*, as_json: bool) -> None:
 
 @lab.command()
 @_NAME
-def kubeconfig(*, name: str) -> None:
+@click.option(
+    "--short-lived",
+    is_flag=True,
+    help="The one whose exec plugin fetches a token that lives for a minute.",
+)
+def kubeconfig(*, name: str, short_lived: bool) -> None:
     """Print the path of a running lab's kubeconfig, and nothing else."""
-    click.echo(str(_running(name).kubeconfig))
+    folder = _running(name)
+    click.echo(str(folder.short_lived if short_lived else folder.kubeconfig))
 
 
 @lab.group()
@@ -178,7 +184,10 @@ def fault() -> None:
     slow-rules [--node N] [--seconds 3]                 new rules of Services come late
     channel-down [--node N]                             exec, port-forward and pod proxy fail
     api-errors [--rate 0.2]                             the API answers 500 to some requests
-    slow-api [--seconds 1]                              the API takes longer
+    api-throttling [--rate 0.2]                         the API answers 429 to some requests
+    api-resets [--rate 0.2]                             some connections to the API are reset
+    expired-tokens [--rate 0.2]                         the token of some requests has expired
+    slow-api [--rate 1] [--seconds 1]                   the API takes longer
     """
 
 
@@ -187,7 +196,8 @@ def fault() -> None:
 @_NAME
 @click.option("--service", help="A Service: NAME or NAMESPACE/NAME.")
 @click.option("--node", help="A node.")
-@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests that fail.")
+@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests that it hits.")
+@click.option("--seed", type=int, help="Of the dice that choose the requests (0).")
 @click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
     """Put a fault in force until it is cleared."""

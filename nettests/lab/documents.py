@@ -1,18 +1,39 @@
-"""The two files with which others use a lab: its kubeconfig and its cluster profile. Pure."""
+"""The files with which others use a lab: its kubeconfigs and its cluster profile. Pure."""
 
 import base64
 import io
+import sys
 from collections.abc import Sequence
 from ipaddress import IPv4Network
+from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from nettests.lab import credential
 from nettests.lab.client import Json
 from nettests.lab.topology import OS, Plugin, Profile
+
+TOKEN_SECONDS = 60
+"""How long the tokens live that the exec plugin fetches."""
 
 
 def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
     """Return a kubeconfig with one context, called ``lab-<name>``."""
+    return _kubeconfig(name, server, ca, {"token": token})
+
+
+def short_lived(name: str, server: str, ca: bytes, folder: Path) -> str:
+    """Return a kubeconfig whose user fetches tokens from the lab in ``folder``, by an exec plugin."""
+    program = {
+        "apiVersion": credential.API_VERSION,
+        "command": sys.executable,
+        "args": ["-m", credential.__name__, str(folder), str(TOKEN_SECONDS)],
+        "interactiveMode": "Never",
+    }
+    return _kubeconfig(name, server, ca, {"exec": program})
+
+
+def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
     context = f"lab-{name}"
     return _yaml(
         {
@@ -27,7 +48,7 @@ def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
                     },
                 }
             ],
-            "users": [{"name": context, "user": {"token": token}}],
+            "users": [{"name": context, "user": user}],
             "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
             "current-context": context,
         }

@@ -2,20 +2,25 @@
 
 ``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules from a
 node, ``slow-rules`` lets new ones wait, ``channel-down`` breaks exec, port-forward and proxying to a node's
-pods; ``api-errors`` and ``slow-api`` act in the API server. Nothing here knows what a check will see. Each
-fault says how it is undone.
+pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
+Nothing here knows what a check will see. Each fault says how it is undone.
 """
 
 import asyncio
 import itertools
 import random
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from dataclasses import dataclass
 
-from aiohttp import web
-
-from nettests.lab.apiserver import ApiError, ChannelRequest, Request
+from nettests.lab.api_faults import (
+    Trouble,
+    Troubles,
+    expired_tokens,
+    from_user,
+    resets,
+    throttling,
+)
+from nettests.lab.apiserver import Access, ApiError, ChannelRequest, Request
 from nettests.lab.apiserver import Faults as ApiFaults
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
@@ -24,8 +29,6 @@ from nettests.lab.topology import Profile
 
 Undo = Callable[[], Awaitable[None]]
 Inject = Callable[[Json], Awaitable[Undo]]
-
-_from_user: ContextVar[bool] = ContextVar("from_user", default=False)
 
 _DOWN_TEXT = "connect: connection refused"
 _CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
@@ -54,11 +57,16 @@ class Faults:
         fabric: LabFabric,
         api: ApiFaults,
         dns_pod: Callable[[], tuple[str, str]],
+        *,
+        troubles: Troubles,
+        access: Access,
     ) -> None:
         self._profile = profile
         self._fabric = fabric
         self._api = api
         self._dns_pod = dns_pod
+        self._troubles = troubles
+        self._access = access
         self._numbers = itertools.count(1)
         self._injected: dict[int, Injected] = {}
         self._withheld: dict[int, tuple[str, str]] = {}
@@ -69,6 +77,9 @@ class Faults:
             "channel-down": self._channel_down,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
+            "api-throttling": self._api_throttling,
+            "api-resets": self._api_resets,
+            "expired-tokens": self._expired_tokens,
         }
 
     async def inject(self, name: str, options: Json) -> Injected:
@@ -177,22 +188,41 @@ class Faults:
 
     async def _api_errors(self, options: Json) -> Undo:
         rate = _number(options, "rate", 0.2)
-        dice = random.Random(0)  # noqa: S311  # the same failures each time, not a secret
+        dice = random.Random(_seed(options))  # noqa: S311  # a share, not a secret
 
         async def fail(_request: Request) -> None:
-            if _from_user.get() and dice.random() < rate:
+            if from_user.get() and dice.random() < rate:
                 raise ApiError(500, "InternalError", "etcdserver: request timed out", {})
 
         return self._before_requests(fail)
 
     async def _slow_api(self, options: Json) -> Undo:
-        seconds = _number(options, "seconds", 1.0)
+        seconds, rate = _number(options, "seconds", 1.0), _number(options, "rate", 1.0)
+        dice = random.Random(_seed(options))  # noqa: S311  # as above
 
         async def wait(_request: Request) -> None:
-            if _from_user.get():
+            if from_user.get() and dice.random() < rate:
                 await asyncio.sleep(seconds)
 
         return self._before_requests(wait)
+
+    async def _api_throttling(self, options: Json) -> Undo:
+        return self._trouble(throttling(_number(options, "rate", 0.2), _seed(options)))
+
+    async def _api_resets(self, options: Json) -> Undo:
+        return self._trouble(resets(_number(options, "rate", 0.2), _seed(options)))
+
+    async def _expired_tokens(self, options: Json) -> Undo:
+        rate = _number(options, "rate", 0.2)
+        return self._trouble(expired_tokens(rate, _seed(options), self._access))
+
+    def _trouble(self, trouble: Trouble) -> Undo:
+        end = self._troubles.add(trouble)
+
+        async def undo() -> None:
+            end()
+
+        return undo
 
     def _before_requests(self, hook: Callable[[Request], Awaitable[None]]) -> Undo:
         if self._api.before_request is not None:
@@ -221,18 +251,10 @@ class Faults:
             return "0.0.0.0"  # noqa: S104  # words of an error, nothing is bound
 
 
-@web.middleware
-async def note_users(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
-    """Note for the API server's hooks whether a user asks: components come without TLS.
-
-    Faults of the API are there for clients of the lab; the lab's own components go on working.
-    """
-    _from_user.set(request.secure)
-    return await handler(request)
-
-
 def _number(options: Json, name: str, default: float) -> float:
     value = options.get(name)
     return default if value is None else float(value)
+
+
+def _seed(options: Json) -> int:
+    return int(options.get("seed") or 0)

@@ -52,6 +52,11 @@ class LabFolder:
         return self.path / "kubeconfig"
 
     @property
+    def short_lived(self) -> Path:
+        """A kubeconfig without a token: its exec plugin fetches one that lives for a minute."""
+        return self.path / "kubeconfig-short-lived"
+
+    @property
     def cluster_profile(self) -> Path:
         """The file for ``nettests run --cluster-profile``."""
         return self.path / "cluster-profile.yaml"

@@ -12,17 +12,19 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from aiohttp import web
 
 from nettests.lab import apiserver, certificates, control, documents
+from nettests.lab.api_faults import Troubles
 from nettests.lab.bootstrap import API_PORT, control_plane_address, objects
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.workload_controller import WorkloadController
 from nettests.lab.dns.server import OutsideResolver
-from nettests.lab.faults import Faults, note_users
+from nettests.lab.faults import Faults
 from nettests.lab.interfaces import Kubelet, Process
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
@@ -84,6 +86,8 @@ class Lab:
         self._readiness = Readiness(profile)
         self._proxy_token = secrets.token_urlsafe(24)
         self._faults: Faults | None = None
+        self._access: apiserver.Access | None = None
+        self._troubles = Troubles()
         self._fabric: LabFabric | None = None
 
     async def run(self, ready: Callable[[], None]) -> None:
@@ -95,7 +99,7 @@ class Lab:
         self._done("certificates")
         user_token = secrets.token_urlsafe(32)
         runner = await self._serve_api(fabric, issued, user_token)
-        self._faults = Faults(self._profile, fabric, self._api_faults, self._readiness.dns_pod)
+        self._faults = self._make_faults(fabric)
         self._done("API server")
         try:
             async with asyncio.TaskGroup() as group:
@@ -140,7 +144,8 @@ class Lab:
                 faults=self._api_faults,
             ),
         )
-        app.middlewares.append(note_users)
+        app.middlewares.append(self._troubles.middleware())
+        self._access = app[apiserver.SERVER].access
         runner = await apiserver.start(app, self._sockets.api, issued.api)
         inner = socket.create_server(("127.0.0.1", 0))
         self._inner_url = f"http://127.0.0.1:{inner.getsockname()[1]}"
@@ -228,6 +233,12 @@ class Lab:
             self._folder.kubeconfig.name,
             documents.kubeconfig(self._folder.name, f"https://127.0.0.1:{api}", ca, token),
         )
+        self._folder.write(
+            self._folder.short_lived.name,
+            documents.short_lived(
+                self._folder.name, f"https://127.0.0.1:{api}", ca, self._folder.path
+            ),
+        )
         address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
         self._folder.write(
             self._folder.cluster_profile.name,
@@ -239,6 +250,28 @@ class Lab:
             ),
         )
 
+    def _make_faults(self, fabric: LabFabric) -> Faults:
+        if self._access is None:
+            raise RuntimeError("faults of the API are made before the API is served")
+        return Faults(
+            self._profile,
+            fabric,
+            self._api_faults,
+            self._readiness.dns_pod,
+            troubles=self._troubles,
+            access=self._access,
+        )
+
+    def _token(self, seconds: int) -> Json:
+        """Issue an administrator's token that lives for so long."""
+        if self._access is None:
+            raise RuntimeError("a token is asked for before the API is served")
+        expires = datetime.now(UTC) + timedelta(seconds=seconds)
+        return {
+            "token": self._access.issue(apiserver.administrator(), seconds),
+            "expires": expires.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+
     async def _control(self, request: Json) -> Json:
         """Answer one request of the control socket."""
         if self._faults is None or self._fabric is None:
@@ -246,6 +279,8 @@ class Lab:
         match request["do"]:
             case "status":
                 return {"phases": self._phases, **_flat(self._fabric.describe())}
+            case "token":
+                return self._token(int(request["seconds"]))
             case "fault-inject":
                 fault = await self._faults.inject(request["fault"], request.get("options", {}))
                 return {"number": fault.number}

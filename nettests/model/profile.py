@@ -41,6 +41,16 @@ class Timing:
     """One process in a container, from start to exit code."""
     clean_up: float = 30
     """Waiting for the run's namespace to go."""
+    api_connect: float = 5
+    api_read: float = 30
+    """A connection to the API server, and the silence between two reads of an answer."""
+    api_tries: int = 5
+    """A request that meets 429, 5xx or a lost connection is sent so often in all."""
+    api_first_pause: float = 0.2
+    api_longest_pause: float = 5
+    """Between two tries: doubled each time, or what Retry-After says, up to the longest; with jitter."""
+    channel_tries: int = 3
+    """A stream (exec, port-forward) that is lost is opened so often in all."""
     lease: float = 30
     """A run that does not renew its Lease for so long is dead; it renews three times as often."""
     successes: int = 3

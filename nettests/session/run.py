@@ -61,7 +61,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     """
     read_manifests(options.manifests)  # a broken file is reported before any cluster is asked
     profile = profile_of(options)
-    connection = connect(options.kubeconfig, options.context)
+    connection = connect(options.kubeconfig, options.context, profile.timing)
     facts = facts_of(connection, profile, options)
     run_id = new_run_id()
     return Prepared(

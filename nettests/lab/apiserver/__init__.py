@@ -5,8 +5,10 @@
 clients of it over HTTP and no part of it.
 """
 
-from nettests.lab.apiserver.app import create_app, start
+from nettests.lab.apiserver.access import Access
+from nettests.lab.apiserver.app import SERVER, create_app, start
 from nettests.lab.apiserver.request import Request
+from nettests.lab.apiserver.responses import failure
 from nettests.lab.apiserver.settings import (
     ApiSettings,
     ChannelRequest,
@@ -17,10 +19,12 @@ from nettests.lab.apiserver.settings import (
     administrator,
     component,
 )
-from nettests.lab.apiserver.status import ApiError
+from nettests.lab.apiserver.status import ApiError, unauthorized
 from nettests.lab.apiserver.store import Store
 
 __all__ = [
+    "SERVER",
+    "Access",
     "ApiError",
     "ApiSettings",
     "ChannelRequest",
@@ -33,5 +37,7 @@ __all__ = [
     "administrator",
     "component",
     "create_app",
+    "failure",
     "start",
+    "unauthorized",
 ]

@@ -5,7 +5,9 @@ The rules that every real cluster has are built in: ``system:masters`` may do al
 comes from a user's ``rules`` and from Roles and ClusterRoles in the store.
 """
 
+import math
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -37,12 +39,16 @@ class Access:
     def __init__(self, store: Store, tokens: Mapping[str, User]) -> None:
         self._store = store
         self._tokens = dict(tokens)
+        self._ends: dict[str, float] = {}
+        """When issued tokens expire, by the monotonic clock."""
 
     def authenticate(self, headers: Mapping[str, str]) -> User:
         """Return who the bearer token belongs to, anonymous without one, 401 for an unknown one."""
         scheme, _, token = headers.get("Authorization", "").partition(" ")
         if not scheme:
             return ANONYMOUS
+        if self._ends.get(token.strip(), math.inf) < time.monotonic():
+            self.revoke(token.strip())
         user = self._tokens.get(token.strip())
         if scheme.lower() != "bearer" or user is None:
             raise unauthorized()
@@ -60,11 +66,17 @@ class Access:
             raise _forbidden(user, wish)
         return User(name=name, groups=(*groups, _AUTHENTICATED))
 
-    def issue(self, user: User) -> str:
-        """Make a new token for ``user`` (``TokenRequest``)."""
+    def issue(self, user: User, seconds: float = math.inf) -> str:
+        """Make a new token for ``user`` (``TokenRequest``) that is accepted for so long."""
         token = secrets.token_urlsafe(32)
         self._tokens[token] = user
+        self._ends[token] = time.monotonic() + seconds
         return token
+
+    def revoke(self, token: str) -> None:
+        """Accept an issued token no more; those that the server was started with stay."""
+        if self._ends.pop(token, None) is not None:
+            del self._tokens[token]
 
     def check(self, user: User, request: Request) -> None:
         """Raise 403 in the API server's words when ``user`` may not do it."""

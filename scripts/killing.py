@@ -1,0 +1,173 @@
+"""Kill the harness with -9 at random moments of a short run, collect the leftovers, and look around.
+
+``python scripts/killing.py [--times 30] [--seed 1]``. One lab serves all: after each kill ``nettests gc
+--yes`` must leave exactly the objects that were there before the first run, and after every fifth, and at the
+end, a whole run must bring the verdicts of the first. Each kill is one line: when it came, how far the run
+was, what was found. Exits 1 when anything was left or differed.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from nettests.cluster import Connection, connect
+from nettests.session.signals import ending_signals
+
+NETTESTS = (sys.executable, "-m", "nettests")
+LAB = (*NETTESTS, "lab")
+KINDS = (
+    "/api/v1/namespaces",
+    "/api/v1/pods",
+    "/api/v1/services",
+    "/apis/coordination.k8s.io/v1/leases",
+)
+FLOWS = ["pod-to-pod-ip", "pod-to-service-clusterip", "node-to-pod", "icmp-egress"]
+"""Pods of every kind, Services, and time-outs: about half of the run is spent with objects standing."""
+LEASE_SECONDS = 3
+WHOLE_EVERY = 5
+LIMIT = 300
+
+
+def main() -> int:
+    """Bring a lab up, kill as often as asked, and return whether all was as it should be."""
+    wanted = options()
+    name = f"killing-{wanted.seed}"
+    up = subprocess.run(
+        [*LAB, "up", "--profile", wanted.profile, "--name", name, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if up.returncode:
+        say(up.stderr)
+        return 1
+    try:
+        with ending_signals(), tempfile.TemporaryDirectory() as folder:
+            return Killing(json.loads(up.stdout), Path(folder), wanted).carry_out()
+    finally:
+        subprocess.run([*LAB, "down", "--name", name], capture_output=True, check=False)
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Kill the harness at random moments.")
+    parser.add_argument("--times", type=int, default=30, help="how often it is killed")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments")
+    parser.add_argument("--profile", default="win2019-l2bridge", help="of the lab")
+    parser.add_argument("--flow", action="append", help="what the run asks (repeatable)")
+    return parser.parse_args()
+
+
+class Killing:
+    """One lab, one short run, many deaths of it."""
+
+    def __init__(self, up: dict[str, Any], folder: Path, wanted: argparse.Namespace) -> None:
+        self.kubeconfig = Path(up["kubeconfig"])
+        self.folder = folder
+        self.profile = folder / "profile.yaml"
+        self.times: int = wanted.times
+        self.flows: list[str] = wanted.flow or FLOWS
+        self.dice = random.Random(wanted.seed)  # noqa: S311 - the same moments each time
+        stated = YAML(typ="safe").load(Path(up["cluster_profile"]))
+        with self.profile.open("w", encoding="utf-8") as file:
+            YAML().dump({**stated, "timing": {"lease": LEASE_SECONDS}}, file)
+
+    def carry_out(self) -> int:
+        """Run once whole, then kill and collect; return the exit code."""
+        connection = connect(self.kubeconfig, None)
+        before = objects(connection)
+        began = time.monotonic()
+        first = self.whole("first")
+        length = time.monotonic() - began
+        say(f"a whole run: {length:.1f} s, {dict(Counter(first.values()))}")
+        problems = self.differences(before, objects(connection), "after the first run")
+        for number in range(1, self.times + 1):
+            stage = self.kill(self.dice.uniform(0, length))
+            collected = self.command("gc", "--yes", "--json", *self.gc_options())
+            left = json.loads(collected.stdout)["leftovers"] if collected.stdout else []
+            found = ", ".join(f"{one['state']}, {len(one['objects'])} objects" for one in left)
+            say(f"{number:>3}  {stage}: {found or 'nothing to collect'}{collected.stderr}")
+            where = f"after kill {number}"
+            problems += self.differences(before, objects(connection), where)
+            if number % WHOLE_EVERY == 0 or number == self.times:
+                again = self.whole(f"whole-{number}")
+                problems += [] if again == first else [f"the run {where} has other verdicts"]
+        connection.close()
+        for problem in problems:
+            say(problem)
+        say(f"{self.times} kills, {len(problems)} problems")
+        return 1 if problems else 0
+
+    def differences(self, before: Counter[str], after: Counter[str], where: str) -> list[str]:
+        """Return what is there now and was not, and the other way round."""
+        added, missing = after - before, before - after
+        return [f"{where}: {name} was left" for name in added] + [
+            f"{where}: {name} is gone" for name in missing
+        ]
+
+    def gc_options(self) -> tuple[str, ...]:
+        """Return the options that name the cluster."""
+        return (f"--kubeconfig={self.kubeconfig}", f"--cluster-profile={self.profile}")
+
+    def run_options(self, reports: str) -> tuple[str, ...]:
+        """Return the command of the short run."""
+        flows = (f"--flow={flow}" for flow in self.flows)
+        return ("run", *self.gc_options(), *flows, f"--report-dir={self.folder / reports}")
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of nettests to its end."""
+        return subprocess.run(
+            [*NETTESTS, *arguments], capture_output=True, text=True, check=False, timeout=LIMIT
+        )
+
+    def whole(self, reports: str) -> dict[str, str]:
+        """Run to the end and return the verdicts by check."""
+        done = self.command(*self.run_options(reports), "--quiet")
+        results = self.folder / reports / "latest" / "results.json"
+        if not results.exists():
+            raise SystemExit(f"the run brought no results: {done.stdout}{done.stderr}")
+        return {one["id"]: one["verdict"] for one in json.loads(results.read_text())["checks"]}
+
+    def kill(self, seconds: float) -> str:
+        """Start a run, kill it after so many seconds, and return how far it had come."""
+        output = self.folder / "output.txt"
+        with output.open("w", encoding="utf-8") as file:
+            run = subprocess.Popen(
+                [*NETTESTS, *self.run_options("killed")], stdout=file, stderr=file
+            )
+            try:
+                run.wait(seconds)
+            except subprocess.TimeoutExpired:
+                run.kill()
+                run.wait()
+        told = output.read_text(encoding="utf-8").strip().splitlines()
+        ended = "ended before" if run.returncode >= 0 else "killed"
+        return f"{ended} at {seconds:5.1f} s, {told[-1] if told else 'at its start'}"
+
+
+def objects(connection: Connection) -> Counter[str]:
+    """Return the names of all that a run could have left, wherever it is."""
+    found: Counter[str] = Counter()
+    for path in KINDS:
+        for item in connection.items(path):
+            meta = item["metadata"]
+            found[f"{path.rpartition('/')[2]} {meta.get('namespace', '')}/{meta['name']}"] += 1
+    return found
+
+
+def say(text: str) -> None:
+    """Print one line at once."""
+    print(text, flush=True)  # noqa: T201 - a script for people
+
+
+if __name__ == "__main__":
+    sys.exit(main())
