@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from nettests.cluster import ApiError, connect
 from nettests.cluster import connection as module
 from nettests.cluster.handshake import why_refused
 from nettests.errors import ClusterError
+from nettests.model.profile import Timing
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
 VERSION = Reply(body={"gitVersion": "v1.29.4", "major": "1", "minor": "29"})
@@ -20,8 +22,8 @@ VERSION = Reply(body={"gitVersion": "v1.29.4", "major": "1", "minor": "29"})
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Back off in milliseconds."""
-    monkeypatch.setattr(module, "FIRST_DELAY", 0.001)
-    monkeypatch.setattr(module, "LONGEST_DELAY", 0.01)
+    quickly = partial(Timing, api_first_pause=0.001, api_longest_pause=0.01)
+    monkeypatch.setattr(module, "Timing", quickly)
 
 
 def versioned(answer: Callable[[Request], Reply]) -> Callable[[Request], Reply]:
@@ -123,7 +125,7 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         with pytest.raises(ApiError, match="503 ServiceUnavailable: no etcd"):
             connection.get("/api/v1/nodes")
-        assert len(api.requests) == 1 + module.TRIES
+        assert len(api.requests) == 1 + Timing().api_tries
 
 
 def test_lists_are_read_page_by_page(tmp_path: Path) -> None:

@@ -1,0 +1,290 @@
+"""What passes is borne: throttling, lost connections, expired tokens, streams that were refused or lost."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes.client.exceptions import ApiException
+from ruamel.yaml import YAML
+
+from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster.apply import create
+from nettests.cluster.channels import PodProxy
+from nettests.cluster.handshake import opened
+from nettests.cluster.ownership import Ownership
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+from nettests.model.profile import Timing
+from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
+from tests.cluster.test_apply import POD
+
+VERSION = Reply(body={"gitVersion": "v1.29.4"})
+PLUGIN = """
+import json, pathlib, sys
+count = pathlib.Path(sys.argv[1])
+number = int(count.read_text() or 0) + 1 if count.exists() else 1
+count.write_text(str(number))
+status = {"token": "t" + str(min(number, int(sys.argv[2])))}
+if sys.argv[3:]:
+    status["expirationTimestamp"] = sys.argv[3]
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1",
+                  "kind": "ExecCredential", "status": status}))
+"""
+"""Gives tokens t1, t2 … up to a last one, and counts how often it ran."""
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between tries, which are not made."""
+    made: list[float] = []
+    monkeypatch.setattr("nettests.cluster.connection.time.sleep", made.append)
+    return made
+
+
+class Server:
+    """Accepts one token at a time and answers by a list."""
+
+    def __init__(self, accepted: str = "t1", replies: Iterable[Reply] = ()) -> None:
+        self.accepted = accepted
+        self.replies = iter(replies)
+
+    def __call__(self, request: Request) -> Reply:
+        if request.headers.get("authorization") != f"Bearer {self.accepted}":
+            return status(401, "Unauthorized", "Unauthorized")
+        if request.path == "/version":
+            return VERSION
+        return next(self.replies, Reply(body={"kind": "Node"}))
+
+
+def with_plugin(tmp_path: Path, api: Api, *, last: int, expires: str = "") -> Path:
+    """Write a kubeconfig whose user is an exec plugin."""
+    file = write_kubeconfig(tmp_path / "k", api.url)
+    program = tmp_path / "plugin.py"
+    program.write_text(PLUGIN)
+    arguments = [str(program), str(tmp_path / "count"), str(last), *([expires] if expires else [])]
+    config = YAML(typ="safe").load(file)
+    config["users"][0]["user"] = {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": sys.executable,
+            "args": arguments,
+            "interactiveMode": "Never",
+        }
+    }
+    with file.open("w") as text:
+        YAML().dump(config, text)
+    return file
+
+
+def test_a_token_that_is_refused_mid_run_is_fetched_anew(tmp_path: Path) -> None:
+    """A 401 makes the exec plugin run once more, and the request is sent with the new token."""
+    server = Server()
+    with serving(server) as api:
+        connection = connect(with_plugin(tmp_path, api, last=9), None)
+        server.accepted = "t2"
+        assert connection.get("/api/v1/nodes/n1") == {"kind": "Node"}
+        assert connection.get("/api/v1/nodes/n1") == {"kind": "Node"}
+    assert (tmp_path / "count").read_text() == "2"
+
+
+def test_the_client_itself_renews_a_token_whose_time_has_passed(tmp_path: Path) -> None:
+    """A plugin that states an expiry is run again before the request, without a 401."""
+    server = Server()
+    with serving(server) as api:
+        file = with_plugin(tmp_path, api, last=1, expires="2020-01-01T00:00:00Z")
+        connect(file, None).get("/api/v1/nodes/n1")
+        assert all(request.headers["authorization"] == "Bearer t1" for request in api.requests)
+    assert int((tmp_path / "count").read_text()) > 1
+
+
+def test_a_token_that_stays_the_same_is_not_tried_again(tmp_path: Path) -> None:
+    """Where the plugin has no other token the 401 is the answer, after asking the plugin once."""
+    server = Server()
+    with serving(server) as api:
+        connection = connect(with_plugin(tmp_path, api, last=1), None)
+        server.accepted = "other"
+        before = len(api.requests)
+        with pytest.raises(ApiError, match="does not accept the credentials"):
+            connection.get("/api/v1/nodes")
+        assert len(api.requests) == before + 1
+
+
+def test_new_tokens_that_are_all_refused_come_to_an_end(tmp_path: Path) -> None:
+    """A plugin that gives a new token each time is asked as often as a request is tried, no more."""
+    server = Server()
+    with serving(server) as api:
+        connection = connect(with_plugin(tmp_path, api, last=99), None)
+        server.accepted = "none of them"
+        before = len(api.requests)
+        with pytest.raises(ApiError, match="does not accept the credentials"):
+            connection.get("/api/v1/nodes")
+        assert len(api.requests) == before + Timing().api_tries
+
+
+def test_a_watch_that_meets_an_expired_token_is_opened_again(tmp_path: Path) -> None:
+    """Events come, with the token that the plugin gave in the meantime."""
+    server = Server(replies=[Reply(chunks=({"type": "ADDED", "object": {}},))])
+    with serving(server) as api:
+        connection = connect(with_plugin(tmp_path, api, last=9), None)
+        server.accepted = "t2"
+        seen = [event["type"] for event in connection.watch("/api/v1/pods", seconds=2)]
+    assert seen == ["ADDED"]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Callable[..., Connection]]:
+    """Connections to servers that answer by a list."""
+    running = []
+
+    def made(*replies: Reply) -> Connection:
+        context = serving(Server("t", replies))
+        running.append(context)
+        return connect(write_kubeconfig(tmp_path / "k", context.__enter__().url), None)
+
+    yield made
+    for context in running:
+        context.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("header", "longest"), [("2", 2.0), ("3600", 5.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)]
+)
+def test_retry_after_is_heeded_within_bounds(
+    plain: Callable[..., Connection], pauses: list[float], header: str, longest: float
+) -> None:
+    """Seconds or a date; never longer than the longest pause; with jitter."""
+    busy = Reply(status=429, body=b"Too many requests", headers={"Retry-After": header})
+    plain(busy).get("/api/v1/nodes/n1")
+    (pause,) = pauses
+    assert longest / 2 <= pause <= longest
+
+
+def test_pauses_grow_and_have_an_end(plain: Callable[..., Connection], pauses: list[float]) -> None:
+    """Each pause is up to twice the one before, and at least half of that."""
+    plain(*[Reply(cut=True)] * 4).get("/api/v1/nodes/n1")
+    assert [0.2 * 2**n / 2 <= pause <= 0.2 * 2**n for n, pause in enumerate(pauses)] == [True] * 4
+
+
+def test_a_creation_whose_answer_was_lost_has_succeeded(plain: Callable[..., Connection]) -> None:
+    """The repeat meets AlreadyExists with the run's own label: that is the object that was wanted."""
+    taken = status(409, "AlreadyExists", 'pods "p" already exists')
+    assert create(plain(Reply(cut=True), taken, Reply(body=POD)), POD) == POD
+
+
+def test_a_creation_that_meets_another_runs_object_is_a_conflict(
+    plain: Callable[..., Connection],
+) -> None:
+    """The same repeat, but the object belongs to somebody else."""
+    own = Ownership.of(POD)
+    assert own is not None
+    other = json.loads(json.dumps(POD).replace('"r1"', '"r2"'))
+    taken = status(409, "AlreadyExists", 'pods "p" already exists')
+    with pytest.raises(ApiError, match="already exists"):
+        create(plain(Reply(cut=True), taken, Reply(body=other)), POD)
+
+
+def test_a_dry_run_is_asked_until_the_server_itself_is_well(
+    plain: Callable[..., Connection],
+) -> None:
+    """A 500 of the API server is no verdict of admission; the refusal behind it is."""
+    from nettests.cluster.apply import dry_run
+
+    refused = status(422, "Invalid", "os.name")
+    answer = dry_run(plain(status(500, "InternalError", "etcd"), refused), POD)
+    assert answer.status == 422
+
+
+def test_a_pod_proxy_bears_the_api_servers_trouble_and_not_the_pods(
+    plain: Callable[..., Connection],
+) -> None:
+    """429 and 500 are asked again; 503 is what the API server says of the pod, and said at once."""
+    well = Reply(body=b"probe-1", content_type="text/plain")
+    busy = status(500, "InternalError", "etcd")
+    channel = PodProxy(plain(Reply(status=429, body=b"busy"), busy, well), "ns", "probe-1", 8080)
+    assert channel.get("/hostname", timeout=5).body == "probe-1"
+    down = status(503, "ServiceUnavailable", "error trying to reach service")
+    with pytest.raises(ChannelError, match="503"):
+        PodProxy(plain(down, well), "ns", "probe-1", 8080).get("/hostname", timeout=5)
+
+
+def handshakes(*failures: Any) -> tuple[Callable[[], str], list[int]]:
+    """A handshake that fails so often, and a count of its tries."""
+    tries: list[int] = []
+
+    def handshake() -> str:
+        tries.append(len(tries))
+        if len(tries) <= len(failures):
+            raise failures[len(tries) - 1]
+        return "a stream"
+
+    return handshake, tries
+
+
+def refusal(text: str) -> ApiException:
+    """What the client makes of a WebSocket that was not opened."""
+    return ApiException(status=0, reason=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Handshake status 429 Too Many Requests -+-+- {} -+-+- b'busy'",
+        "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'etcd'",
+        "Connection to remote host was lost.",
+    ],
+)
+def test_a_stream_that_was_not_opened_is_opened_again(
+    plain: Callable[..., Connection], text: str
+) -> None:
+    """Nothing ran before the handshake: it is tried again as a request is."""
+    handshake, tries = handshakes(refusal(text), refusal(text))
+    assert opened(plain(), handshake) == "a stream"
+    assert len(tries) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Handshake status 403 Forbidden -+-+- {} -+-+- b'no'",
+        "Handshake status 401 Unauthorized -+-+- {} -+-+- b'no'",
+        "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'error dialing backend: dial'",
+    ],
+)
+def test_a_refusal_that_will_stay_is_said_at_once(
+    plain: Callable[..., Connection], text: str
+) -> None:
+    """Missing rights, a token without another, and a node that is not reached are not asked again."""
+    handshake, tries = handshakes(refusal(text))
+    with pytest.raises(ApiException):
+        opened(plain(), handshake)
+    assert len(tries) == 1
+
+
+def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
+    """The handshake's 401 makes the exec plugin run, and the second try has its token."""
+    server = Server()
+    with serving(server) as api:
+        connection = connect(with_plugin(tmp_path, api, last=9), None)
+        used: list[str | None] = []
+
+        def handshake() -> str:
+            used.append(connection.credentials)
+            if len(used) == 1:
+                raise refusal("Handshake status 401 Unauthorized -+-+- {} -+-+- b''")
+            return "a stream"
+
+        assert opened(connection, handshake) == "a stream"
+    assert used == ["Bearer t1", "Bearer t2"]
+
+
+def test_the_number_of_tries_is_the_profiles(tmp_path: Path) -> None:
+    """``timing.apiTries`` bounds the tries of a request."""
+    timing = partial(Timing, api_tries=2)
+    with serving(lambda _: status(503, "ServiceUnavailable", "no etcd")) as api:
+        with pytest.raises(ClusterError, match="no etcd"):
+            connect(write_kubeconfig(tmp_path / "k", api.url), None, timing())
+        assert len(api.requests) == 2
