@@ -66,6 +66,13 @@ def lab() -> None:
     metavar="NAME=VALUE",
     help="Switch a mechanism against what builds and settings say; repeatable.",
 )
+@click.option(
+    "--while",
+    "while_pid",
+    type=click.IntRange(min=1),
+    metavar="PID",
+    help="End the lab when this process has ended, also when it was killed.",
+)
 @click.option("--quiet", is_flag=True, help="Do not show progress.")
 @_JSON
 def up(
@@ -74,12 +81,15 @@ def up(
     name: str,
     without_windows_ping: bool,
     switched: tuple[str, ...],
+    while_pid: int | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Start a lab in the background; returns when every node is Ready."""
     options = launch.Options(
-        windows_ping=not without_windows_ping, mechanisms=mechanisms.read(switched)
+        windows_ping=not without_windows_ping,
+        mechanisms=mechanisms.read(switched),
+        while_pid=while_pid,
     )
     show = _nothing if quiet or as_json else _show
     try:

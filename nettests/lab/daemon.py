@@ -11,6 +11,7 @@ import fcntl
 import json
 import logging
 import os
+import select
 import signal
 import socket
 import struct
@@ -21,9 +22,9 @@ from pathlib import Path
 
 from nettests.lab import control, profiles
 from nettests.lab.client import Json
-from nettests.lab.errors import LabError
+from nettests.lab.errors import LabError, StartError
 from nettests.lab.network import enter_isolated_namespaces
-from nettests.lab.state import LabFolder
+from nettests.lab.state import LabFolder, find_process
 from nettests.lab.supervisor import Lab, Sockets
 from nettests.lab.topology import Profile
 
@@ -60,8 +61,8 @@ def main(arguments: list[str]) -> int:
         level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s"
     )
     try:
-        profile = chosen(name, json.loads(options))
-        return _run(LabFolder(Path(folder)), profile, report)
+        given = json.loads(options)
+        return _run(LabFolder(Path(folder)), chosen(name, given), report, _guard(given))
     except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
         _LOG.exception("the lab failed")
         report.send(_explained(_innermost(error)))
@@ -76,7 +77,21 @@ def chosen(name: str, options: Json) -> Profile:
     return profile
 
 
-def _run(folder: LabFolder, profile: Profile, report: Report) -> int:
+def _guard(options: Json) -> int | None:
+    """Return a descriptor of the process for whose time the lab runs; it is readable at its end."""
+    told = options.get("while")
+    if told is None:
+        return None
+    pid, started = int(told[0]), float(told[1])
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        if find_process(pid, started) is not None:  # it is that process, and still was just now
+            return descriptor
+        os.close(descriptor)
+    raise StartError(f"The process {pid}, for whose time the lab was to run, has ended.")
+
+
+def _run(folder: LabFolder, profile: Profile, report: Report, guard: int | None) -> int:
     sockets = Sockets(
         api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
     )
@@ -85,15 +100,25 @@ def _run(folder: LabFolder, profile: Profile, report: Report) -> int:
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_supervise(Lab(folder, profile, sockets, _telling(report)), report))
+        lab = Lab(folder, profile, sockets, _telling(report))
+        asyncio.run(_supervise(lab, report, guard))
+    if guard is not None and select.select([guard], [], [], 0)[0]:
+        folder.remove()  # nobody is there to do it
     return 0
 
 
-async def _supervise(lab: Lab, report: Report) -> None:
+async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
     task = asyncio.ensure_future(lab.run(lambda: _say_ready(report)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
+    if guard is not None:
+
+        def ended() -> None:
+            loop.remove_reader(guard)  # it stays readable, and one cancellation is enough
+            task.cancel()
+
+        loop.add_reader(guard, ended)
     await task
 
 

@@ -38,6 +38,8 @@ class Options:
 
     windows_ping: bool = True
     mechanisms: Switched = ()
+    while_pid: int | None = None
+    """The lab ends by itself when this process has ended, however that ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,13 @@ def _spawn(
         "nettests.lab.daemon",
         str(folder.path),
         profile,
-        json.dumps({"windows_ping": options.windows_ping, "mechanisms": dict(options.mechanisms)}),
+        json.dumps(
+            {
+                "windows_ping": options.windows_ping,
+                "mechanisms": dict(options.mechanisms),
+                "while": _identified(options.while_pid),
+            }
+        ),
         str(writing),
     ]
     try:
@@ -139,6 +147,16 @@ def _spawn(
         )
     finally:
         os.close(log)
+
+
+def _identified(pid: int | None) -> list[float] | None:
+    """Return a process's id and start time, by which it cannot be taken for a later one of that id."""
+    if pid is None:
+        return None
+    try:
+        return [pid, psutil.Process(pid).create_time()]
+    except psutil.NoSuchProcess as error:
+        raise StartError(f"There is no process {pid} for whose time the lab could run.") from error
 
 
 def _messages(lines: Iterator[str]) -> Iterator[Json]:

@@ -37,7 +37,8 @@ class LabError(NettestsError):
 def lab(profile: str = "") -> Iterator[Lab]:
     """Bring up a lab of its own, of ``profile`` or the lab's default one, for the time of the block.
 
-    Its name is chosen here, so that it can be taken down however far it came.
+    Its name is chosen here, so that it can be taken down however far it came; it ends by itself when this
+    process was killed.
     """
     name = f"run-{os.getpid()}-{secrets.token_hex(2)}"
     try:
@@ -49,7 +50,7 @@ def lab(profile: str = "") -> Iterator[Lab]:
 def _up(name: str, profile: str) -> Lab:
     chosen = ["--profile", profile] if profile else []
     done = subprocess.run(
-        [*COMMAND, "up", "--name", name, "--json", *chosen],
+        [*COMMAND, "up", "--name", name, "--while", str(os.getpid()), "--json", *chosen],
         capture_output=True,
         text=True,
         check=False,
