@@ -209,8 +209,7 @@ class Connection:
     def _refreshed(self, refused: str | None) -> bool:
         """Read the credentials anew, as the kubeconfig says; return whether they are others now.
 
-        The client itself runs an exec plugin again only when the time that the plugin stated has
-        passed; a token that was revoked, or whose plugin states none, shows by a 401.
+        One thread does it for all that were refused with the same token.
         """
         with self._refreshing:
             if self.credentials != refused:
@@ -222,7 +221,6 @@ class Connection:
             if fresh.api_key.get("BearerToken") in {None, refused}:
                 return False
             self._configuration.api_key = fresh.api_key
-            self._configuration.refresh_api_key_hook = fresh.refresh_api_key_hook
             return True
 
     def send(

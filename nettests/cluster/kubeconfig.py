@@ -78,5 +78,8 @@ def _why(error: Exception) -> str:
 
 def _tune(configuration: client.Configuration) -> None:
     configuration.retries = False  # retried here, with back-off, where it is safe
+    # The client runs an exec plugin before every request while its token has less than five minutes to
+    # live, in every thread for itself. A token is used here until it is refused, then fetched anew.
+    configuration.refresh_api_key_hook = None
     if urlsplit(configuration.host).hostname in {"127.0.0.1", "localhost", "::1"}:
         configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback

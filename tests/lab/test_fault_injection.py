@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+import urllib3
+from kubernetes import client
 from kubernetes.client import ApiException
+from kubernetes.config import load_kube_config
 
 from tests.lab.running import Lab, pod, until
 
@@ -19,8 +22,8 @@ def broken(lab: Lab) -> Iterator[Lab]:
     ports = [{"port": 80, "targetPort": 8080}]
     spec = {"selector": {"app": "backend"}, "ports": ports}
     lab.core.create_namespaced_service("default", {"metadata": {"name": "target"}, "spec": spec})
-    for client in ("client-1", "client-2"):
-        answered(lab, client)
+    for asking in ("client-1", "client-2"):
+        answered(lab, asking)
     yield lab
     lab.core.delete_namespaced_service("target", "default")
     for name in ("backend", "client-1", "client-2"):
@@ -104,6 +107,69 @@ def test_api_errors_hit_users_only(broken: Lab) -> None:
     broken.command("fault", "clear")
     broken.run("after-errors", "linux-1", args=["pause"])
     broken.remove("after-errors")
+
+
+def test_throttled_requests_are_told_when_to_come_again(broken: Lab) -> None:
+    """429 in plain text with Retry-After, as priority and fairness answers."""
+    inject(broken, "api-throttling", "--rate", "1")
+    with pytest.raises(ApiException) as throttled:
+        broken.core.list_node()
+    assert throttled.value.status == 429
+    assert throttled.value.headers["Retry-After"] == "1"
+
+
+def test_a_share_of_connections_is_reset_and_the_others_are_not(broken: Lab) -> None:
+    """A client that does not repeat itself loses some requests, and the same ones with the same seed."""
+    config = client.Configuration.get_default_copy()
+    load_kube_config(str(broken.kubeconfig), client_configuration=config)
+    config.retries = False
+
+    def lost() -> list[bool]:
+        inject(broken, "api-resets", "--rate", "0.3", "--seed", "7")
+        with client.ApiClient(config) as plain:
+            told = [_lost(client.CoreV1Api(plain)) for _ in range(30)]
+        broken.command("fault", "clear")
+        return told
+
+    first = lost()
+    assert 2 < sum(first) < 20
+    assert lost() == first
+
+
+def _lost(core: client.CoreV1Api) -> bool:
+    try:
+        core.list_node()
+    except (urllib3.exceptions.HTTPError, OSError):
+        return True
+    return False
+
+
+def test_a_token_that_expired_is_refused_until_another_is_fetched(broken: Lab) -> None:
+    """The plugin's kubeconfig gives a new token to whoever loads it; the expired one stays refused."""
+    file = broken.command("kubeconfig", "--short-lived").stdout.strip()
+
+    def with_token() -> client.Configuration:
+        config = client.Configuration.get_default_copy()
+        load_kube_config(file, client_configuration=config)
+        config.refresh_api_key_hook = None  # this client keeps the token that it got
+        return config
+
+    with client.ApiClient(with_token()) as held:
+        core = client.CoreV1Api(held)
+        core.list_node()
+        inject(broken, "expired-tokens", "--rate", "1")
+        assert _refusal(core) == 401
+        broken.command("fault", "clear")
+        assert _refusal(core) == 401
+    with client.ApiClient(with_token()) as again:
+        client.CoreV1Api(again).list_node()
+    broken.core.list_node()
+
+
+def _refusal(core: client.CoreV1Api) -> int:
+    with pytest.raises(ApiException) as refused:
+        core.list_node()
+    return int(refused.value.status)
 
 
 def test_faults_in_force_are_listed(broken: Lab) -> None:
