@@ -386,23 +386,3 @@ def _all_but_one_ready(lab: Lab) -> list[Any] | None:
     listed = lab.core.list_namespaced_pod("default").items
     running = sum(1 for each in listed if each.status.phase == "Running")
     return listed if running == len(listed) - 1 else None
-
-
-def test_a_lab_ends_with_the_process_that_it_runs_for(runtime: Path) -> None:
-    """When the process of ``--while`` is killed, the lab goes by itself, with all that is its own."""
-    owner = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    with running(runtime, "short", "--while", str(owner.pid)) as lab:
-        assert _alive(lab.pid)
-        owner.kill()
-        owner.communicate()
-        assert until(lambda: not processes_of(lab), seconds=20)
-        assert_nothing_left(lab)
-
-
-def test_a_lab_is_not_started_for_a_process_that_has_ended(runtime: Path) -> None:
-    """It would never be told to end."""
-    owner = subprocess.Popen([sys.executable, "-c", ""])
-    owner.wait()
-    done = lab_command("up", "--name", "late", "--while", str(owner.pid), runtime=runtime)
-    assert done.returncode == 1
-    assert f"There is no process {owner.pid}" in done.stderr
