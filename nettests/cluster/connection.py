@@ -207,10 +207,7 @@ class Connection:
         return token
 
     def _refreshed(self, refused: str | None) -> bool:
-        """Read the credentials anew, as the kubeconfig says; return whether they are others now.
-
-        One thread does it for all that were refused with the same token.
-        """
+        """Read the credentials anew, once for all threads; return whether they are others now."""
         with self._refreshing:
             if self.credentials != refused:
                 return True  # somebody else was refused before
@@ -259,9 +256,8 @@ class Connection:
             for attempt in itertools.count(1):
                 refused = self.credentials
                 response = self._open(lent, "GET", path, query=query, body=None, timeout=limits)
-                if response.status != UNAUTHORIZED or not self.go_on(
-                    attempt, UNAUTHORIZED, None, refused
-                ):
+                status = response.status
+                if status != UNAUTHORIZED or not self.go_on(attempt, status, None, refused):
                     break
                 response.close()
             try:
