@@ -16,7 +16,7 @@ PODS = Source(
 )
 POD_OS = Source(document="KEP-2802, Identify Windows pods", section="Design Details")
 CODE = Source(
-    document="Kubernetes, pkg/apis/core/validation/validation.go",
+    document="kubernetes/kubernetes, pkg/apis/core/validation/validation.go at release-1.36",
     section="validateWindows, validateLinux, validateWindowsHostProcessPod",
     address="https://github.com/kubernetes/kubernetes/blob/release-1.36/pkg/apis/core/validation/validation.go",
 )

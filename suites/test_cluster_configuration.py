@@ -11,7 +11,7 @@ WINDOWS = Source(
     address="https://kubernetes.io/docs/concepts/windows/intro/",
 )
 FLANNEL = Source(
-    document="Flannel, backends.md",
+    document="Flannel documentation, Backends",
     section="VXLAN",
     address="https://github.com/flannel-io/flannel/blob/master/Documentation/backends.md",
 )

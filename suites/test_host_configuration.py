@@ -21,7 +21,7 @@ NETWORKING = Source(
 )
 PROBLEMS = Source(
     document="Microsoft, Troubleshooting Kubernetes: common problems",
-    section="HNS load balancers and port exhaustion",
+    section="Load balancers are plumbed inconsistently across the cluster nodes",
     address="https://learn.microsoft.com/virtualization/windowscontainers/kubernetes/common-problems",
 )
 ADDRESSES = Source(

@@ -7,17 +7,17 @@ from nettests.plan import Matrix, cases, flow
 
 CALICO = Source(
     document="Calico documentation, Requirements for Windows nodes",
-    section="Windows requirements",
+    section="Windows platform requirements",
     address="https://docs.tigera.io/calico/latest/getting-started/kubernetes/windows-calico/requirements",
 )
 CALICO_LIMITS = Source(
     document="Calico documentation, Limitations and known issues of Windows",
-    section="Feature limitations",
+    section="Calico for Windows feature limitations",
     address="https://docs.tigera.io/calico/latest/getting-started/kubernetes/windows-calico/limitations",
 )
 ANTREA = Source(
     document="Antrea documentation, Deploying Antrea on Windows",
-    section="Requirements",
+    section="Components that run on Windows",
     address="https://github.com/antrea-io/antrea/blob/main/docs/windows.md",
 )
 DUAL_STACK = Source(
