@@ -95,11 +95,17 @@ class Starting:
         return record
 
     def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
-        """Do what the case wants done; a channel's failure may be the answer, so it is kept as text."""
-        try:
-            return self._done(then, item, node, found)
-        except ChannelError as error:
-            return {"error": error.message}
+        """Do what the case wants done; a channel's failure may be the answer, so it is kept as text.
+
+        Only a forwarding is made again here: other channels bear a lost stream themselves.
+        """
+        for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
+            try:
+                return self._done(then, item, node, found)
+            except ChannelError as error:
+                if not left:
+                    return {"error": error.message}
+        return {}
 
     def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         match then.how:

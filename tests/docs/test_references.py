@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +232,30 @@ def test_every_delay_is_explained_with_its_default() -> None:
         assert read.timing == Timing(), key
         told[key.strip("`")] = value
     assert len(told) == len(fields(Timing))
+
+
+def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
+    """What waits, retries or works side by side without a key of the profile has a row with its value."""
+    # sample: POLL_SECONDS = 0.2
+    pattern = re.compile(
+        r"^([A-Z_]*(?:SECONDS|TRIES|PAUSE|PATIENCE|AT_ONCE|THREADS|ROUNDS|RENEWALS|EXPIRES_AFTER)) =",
+        re.MULTILINE,
+    )
+    found = {
+        f"{'.'.join(path.relative_to(ROOT / 'nettests').with_suffix('').parts)}.{name}"
+        for part in ("cluster", "probes", "session", "diagnose", "plugin", "cli")
+        for path in (ROOT / "nettests" / part).rglob("*.py")
+        for name in pattern.findall(path.read_text("utf-8"))
+    }
+    told: dict[str, float] = {}
+    for name, value, *_ in rows(TIMING, "| constant | value | what it bounds |"):
+        digits, _, unit = value.partition(" ")
+        told[name.strip("`")] = float(digits) * (3600 if unit == "h" else 1)
+    assert set(told) == found
+    for name, number in told.items():
+        module, _, constant = name.rpartition(".")
+        has = getattr(import_module(f"nettests.{module}"), constant)
+        assert (has.total_seconds() if isinstance(has, timedelta) else has) == number, name
 
 
 def test_every_bound_of_diagnostics_is_explained_with_its_default() -> None:

@@ -3,6 +3,7 @@
 The lab is a separate product: without it these tests are left out, and nothing else is.
 """
 
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from nettests.cluster.leftovers import find, remove
 from nettests.cluster.ownership import RUN_LABEL, Ownership
 from nettests.model.words import Outcome
 from nettests.session.cleanup import clean_up
@@ -30,7 +32,9 @@ from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.options import RunOptions
 from nettests.session.run import Run, prepare
-prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2])),
+profile = Path(sys.argv[3]) if sys.argv[3:] else None
+prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),
+                              cluster_profile=profile),
                    load([suites_path()]).flows)
 run = Run(prepared, lambda progress: print(progress.stage, prepared.run_id, flush=True))
 run.start([check.id for check in prepared.blueprint.plan.checks])
@@ -97,6 +101,34 @@ def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
     assert marks.created <= datetime.now(UTC) < marks.expires
     assert clean_up(connection, run_id, wait=30) == ""
     assert namespaces(connection, run_id) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_killed_at_any_moment_leaves_nothing_that_is_not_collected(
+    lab: Lab, seed: int
+) -> None:
+    """After ``kill -9`` and collection no namespace of the run stands (scripts/killing.py: 30 times)."""
+    profile = lab.directory / "lease.yaml"
+    profile.write_text(
+        "{apiVersion: nettests.dev/v1alpha1, kind: ClusterProfile, timing: {lease: 2}}"
+    )
+    harness = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory), str(profile)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert harness.stdout is not None
+    for _ in range(random.Random(seed).randrange(1, 12)):
+        harness.stdout.readline()  # a moment is a number of its signs of life
+    harness.kill()
+    harness.communicate()
+    connection = lab.connect()
+    for found in find(connection, seconds=2):
+        assert found.removable
+        remove(connection, found, wait=30)
+    assert find(connection, watch=False) == ()
+    assert namespaces(connection) == []
 
 
 def test_somebody_elses_run_is_left_alone(lab: Lab) -> None:
