@@ -1,4 +1,4 @@
-"""The command line: ``nettests run | plan | discover | explain | rejudge | catalogue | lint | gc | lab``.
+"""The command line: ``nettests run | plan | discover | explain | diagnose | rejudge | catalogue | lint | gc | lab``.
 
 Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
 """
@@ -7,6 +7,7 @@ import click
 
 from nettests import __version__
 from nettests.cli.catalogue import catalogue, lint
+from nettests.cli.diagnose import diagnose
 from nettests.cli.errors import Commands
 from nettests.cli.explain import explain
 from nettests.cli.gc import gc
@@ -29,5 +30,17 @@ def main() -> None:
     """
 
 
-for command in (run, preflight, plan, discover, explain, rejudge, catalogue, lint, gc, lab):
+for command in (
+    run,
+    preflight,
+    plan,
+    discover,
+    explain,
+    diagnose,
+    rejudge,
+    catalogue,
+    lint,
+    gc,
+    lab,
+):
     main.add_command(command)

@@ -1,0 +1,79 @@
+"""``nettests diagnose``: what lies around nodes and checks, collected at this moment and without a run.
+
+Only words here: what is collected is decided in ``session.on_demand``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from nettests.cli.options import Asked, cluster_options
+from nettests.diagnose import Collected
+from nettests.plan import load
+from nettests.report.text import one_line, plural
+from nettests.session.diagnosis import INDEX
+from nettests.session.on_demand import Demand, collect_now
+
+
+@click.command
+@cluster_options
+@click.option(
+    "--check", "checks", multiple=True, metavar="ID", help="What this check passes (repeatable)."
+)
+@click.option("--node", "nodes", multiple=True, metavar="NAME", help="This node (repeatable).")
+@click.option(
+    "--run",
+    "run_id",
+    metavar="ID",
+    help="A run that was kept (--keep): its Services and Pods too, and the nodes through them.",
+)
+@click.option(
+    "--hosts",
+    is_flag=True,
+    help="Put a Pod on each of these nodes for a moment and ask the node's own tools.",
+)
+@click.option(
+    "--to",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("diagnostics"),
+    show_default=True,
+    metavar="DIR",
+    help="Where it goes.",
+)
+def diagnose(
+    *,
+    asked: Asked,
+    checks: tuple[str, ...],
+    nodes: tuple[str, ...],
+    run_id: str | None,
+    hosts: bool,
+    directory: Path,
+) -> None:
+    """Collect objects, events and logs of a cluster's nodes and DNS; with --hosts what nodes say themselves.
+
+    Without --check and --node: all nodes. Reads only, but for the Pods of --hosts, which go again. Secrets
+    are taken out before anything is written.
+    """
+    demand = Demand(checks=checks, nodes=nodes, run=run_id, hosts=hosts)
+    flows = load(asked.suites).select(asked.flows).flows
+    with asked.cluster() as options:
+        answered = collect_now(options, flows, demand, directory)
+    for one in answered.collected:
+        for line in _told(one):
+            click.echo(line)
+    for subject in answered.left_out:
+        click.echo(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
+    for remark in answered.remarks:
+        click.echo(remark)
+    click.echo(f"diagnostics: {directory / INDEX}")
+
+
+def _told(one: Collected) -> Iterator[str]:
+    files = [item.file for item in one.items if item.file]
+    yield f"{one.subject}: {plural(len(files), 'file')} in {one.subject.folder}/"
+    if files:
+        yield f"  {', '.join(files)}"
+    for problem, titles in one.missing.items():
+        yield f"  not available: {', '.join(titles)}: {one_line(problem, limit=160)}"

@@ -1,0 +1,182 @@
+"""Diagnostics without a run: what a cluster's nodes, DNS and kept objects look like at this moment.
+
+For ``nettests diagnose``. Reads, and creates nothing unless the nodes' own tools are asked for: then one Pod
+on each chosen node, in a namespace of its own, which goes again.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nettests import probes
+from nettests.cluster import connect
+from nettests.diagnose import Collected, Subject, Wanted, subjects_of
+from nettests.diagnose.subjects import DNS, NODE
+from nettests.errors import NettestsError, PlanError
+from nettests.model.check import Plan, ProbePod
+from nettests.model.document import nearest
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS
+from nettests.plan import Flow
+from nettests.plan.cast import host_probe, unusable
+from nettests.session.asked import facts_of, profile_of
+from nettests.session.blueprint import blueprint
+from nettests.session.diagnosis import Diagnosis, host_pods
+from nettests.session.holding import Holding
+from nettests.session.options import Keep, RunOptions
+from nettests.session.run import Prepared, blank_of, new_run_id, require_writable
+
+NOT_ASKED = "it was not asked for: --hosts puts a Pod on the node for it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What to look at: ``checks`` by id, ``nodes`` by name; neither means all nodes and the cluster's DNS.
+
+    ``run`` names a run whose objects were kept; ``hosts`` asks the nodes' own tools as well.
+    """
+
+    checks: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    run: str | None = None
+    hosts: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Answered:
+    """What was collected, what was left out for the bound, and remarks for people."""
+
+    collected: tuple[Collected, ...] = ()
+    left_out: tuple[Subject, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+
+
+def collect_now(
+    options: RunOptions,
+    flows: Sequence[Flow],
+    demand: Demand,
+    directory: Path,
+    on_progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> Answered:
+    """Look at a cluster and write what is found into ``directory``."""
+    require_writable(directory)
+    prepared = _prepared(options, flows, directory)
+    try:
+        facts, plan = prepared.blueprint.facts, prepared.blueprint.plan
+        wanted = _wanted(demand, facts, plan)
+        limit = prepared.profile.diagnostics.subjects
+        answered = Answered(left_out=tuple(one.subject for one in wanted[limit:]))
+        with _hosts(prepared, demand, wanted[:limit], answered) as (namespace, hosts):
+            answered.collected = Diagnosis(
+                connection=prepared.connection,
+                facts=facts,
+                plan=plan,
+                namespace=namespace,
+                profile=prepared.profile,
+                directory=directory,
+                hosts=hosts,
+                absent="; ".join(answered.remarks) or NOT_ASKED,
+                on_progress=lambda done, total: on_progress("diagnose", done, total),
+            ).collect(tuple(wanted[:limit]), answered.left_out)
+    finally:
+        prepared.connection.close()
+    return answered
+
+
+def _prepared(options: RunOptions, flows: Sequence[Flow], directory: Path) -> Prepared:
+    profile = profile_of(options)
+    connection = connect(options.kubeconfig, options.context)
+    facts = facts_of(connection, profile, options)
+    return Prepared(
+        options=options,
+        run_id=new_run_id(),
+        directory=directory,
+        connection=connection,
+        profile=profile,
+        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
+    )
+
+
+def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
+    """Return the subjects that are asked for; Services and Pods stand only where a run was kept."""
+    checks = {check.id: check for check in plan.checks}
+    found: dict[Subject, list[str]] = {}
+    for name in demand.nodes:
+        if name not in {node.name for node in facts.nodes}:
+            known = [node.name for node in facts.nodes]
+            raise PlanError(f"the cluster has no node {name!r}", hint=nearest(name, known))
+        found[Subject(NODE, name)] = []
+    for name in demand.checks:
+        if name not in checks:
+            raise PlanError(f"this cluster has no check {name!r}", hint=nearest(name, [*checks]))
+        for subject in subjects_of(checks[name], plan):
+            if demand.run or subject.kind in {NODE, DNS}:
+                found.setdefault(subject, []).append(name)
+    if not found:
+        found = {Subject(NODE, node.name): [] for node in facts.nodes}
+        found[Subject(DNS, "kube-dns")] = []
+    return [Wanted(subject=one, checks=tuple(names)) for one, names in found.items()]
+
+
+@contextmanager
+def _hosts(
+    prepared: Prepared, demand: Demand, wanted: Sequence[Wanted], answered: Answered
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the namespace to read, and the Pods that stand for nodes there, for the time of the block."""
+    facts, plan = prepared.blueprint.facts, prepared.blueprint.plan
+    if demand.run:
+        yield facts.namespace or f"nettests-{demand.run}", host_pods(plan)
+        return
+    nodes = [facts.node(one.subject.name) for one in wanted if one.subject.kind == NODE]
+    pods = tuple(_pod(node) for node in nodes if _may_stand_on(node)) if demand.hosts else ()
+    if not pods:
+        yield facts.namespace or "default", {}
+        return
+    holding = Holding(
+        connection=prepared.connection,
+        run_id=prepared.run_id,
+        namespace=facts.namespace or f"nettests-{prepared.run_id}",
+        timing=prepared.profile.timing,
+        keep=Keep.NEVER,
+        shared=bool(facts.namespace),
+    )
+    try:
+        yield holding.namespace, _deployed(prepared, holding, pods, answered)
+    finally:
+        holding.end(0)
+        if holding.left_behind:
+            answered.remarks.append(f"left behind: {holding.left_behind}")
+
+
+def _deployed(
+    prepared: Prepared, holding: Holding, pods: tuple[ProbePod, ...], answered: Answered
+) -> dict[str, str]:
+    """Put Pods on nodes; what is refused, or does not come up, is a remark."""
+    facts, profile = prepared.blueprint.facts, prepared.profile
+    try:
+        access, marks = holding.begin(touches=True)
+        standing = probes.deploy(
+            access,
+            Plan(checks=(), skips=(), pods=pods, services=()),
+            facts,
+            blank=blank_of(marks.labels, profile, facts, holding.namespace),
+            timing=profile.timing,
+            on_namespace=lambda: holding.guard(marks, answered.remarks.append),
+            on_progress=lambda *_: None,
+        )
+    except NettestsError as error:
+        answered.remarks.append(error.message)
+        return {}
+    answered.remarks += standing.problems.values()
+    return {pod.node: name for name, pod in standing.pods.items()}
+
+
+def _may_stand_on(node: NodeFacts) -> bool:
+    return not unusable(node) and (node.os is OS.LINUX or node.host_process.value is True)
+
+
+def _pod(node: NodeFacts) -> ProbePod:
+    return ProbePod(
+        name=host_probe(node), purpose="node", node=node.name, os=node.os, role=node.role
+    )
