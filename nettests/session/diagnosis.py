@@ -24,6 +24,7 @@ from nettests.model.observation import Raw
 from nettests.model.profile import ClusterProfile
 from nettests.model.words import OS, Verdict
 from nettests.probes.asking import STOPPED
+from nettests.probes.objects import INSPECTOR
 from nettests.session.journal import Finished, Journal
 from nettests.session.observed import observed
 
@@ -47,13 +48,13 @@ class Hosts:
         return "" if node in self.pods else self.absent
 
     def open(self, node: str) -> ExecChannel:
-        """Return the channel to a node's own tools."""
+        """Return the channel to a node's own tools: HNS answers administrators only."""
         windows = self.facts.node(node).os is OS.WINDOWS
         timing = self.profile.timing
         return self.access.open_exec(
             self.namespace,
             self.pods[node],
-            "node",
+            INSPECTOR if windows else "node",
             node=node,
             at_once=timing.exec_windows if windows else timing.exec_linux,
         )
