@@ -1,7 +1,8 @@
 """Examples in the documents work as written.
 
 A comment above a block says what becomes of it: ``<!-- test: file NAME -->`` writes it to a file,
-``<!-- test: run -->`` runs it in a shell, ``<!-- test: copy PATH -->`` fetches a file of the repository. All
+``<!-- test: run -->`` runs it in a shell, ``<!-- test: copy PATH -->`` fetches a file of the repository, or a
+folder to its own place. All
 examples of one document share a folder, in their order, and labs of their own. A ``console`` block
 that is run shows what its commands print: a line ``…`` stands for any others.
 """
@@ -44,8 +45,10 @@ class Followed:
         runtime = folder / "runtime"
         runtime.mkdir(mode=0o700)
         tools = (str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin", "/sbin")
+        # No example may reach a cluster of the machine.
+        inherited = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
         self.environment = {
-            **os.environ,
+            **inherited,
             "PATH": os.pathsep.join(tools),
             "NO_COLOR": "1",
             "XDG_RUNTIME_DIR": str(runtime),
@@ -53,7 +56,9 @@ class Followed:
 
     def carry_out(self, block: Block) -> None:
         """Do what the mark above a block asks for."""
-        if block.action == "copy":
+        if block.action == "copy" and (ROOT / block.name).is_dir():
+            shutil.copytree(ROOT / block.name, self.folder / block.name)
+        elif block.action == "copy":
             shutil.copy(ROOT / block.name, self.folder)
         elif block.action == "file":
             target = self.folder / block.name
@@ -98,9 +103,13 @@ def compare(printed: list[str], shown: list[str], command: str) -> None:
         assert printed[len(told) :] == [], command
 
 
+@pytest.mark.timeout(900)  # some follow whole runs, and each command has its own limit
 @pytest.mark.parametrize("document", FOLLOWED)
 def test_examples_work_as_written(document: str, tmp_path: Path) -> None:
     """Following a document from top to bottom works."""
+    spoken = " ".join(block.text for block in blocks(document) if block.action == "run")
+    if "kubectl" in spoken and shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not installed")
     reader = Followed(tmp_path)
     try:
         for block in blocks(document):

@@ -5,6 +5,7 @@ The rules that every real cluster has are built in: ``system:masters`` may do al
 comes from a user's ``rules`` and from Roles and ClusterRoles in the store.
 """
 
+import dataclasses
 import math
 import secrets
 import time
@@ -79,7 +80,12 @@ class Access:
             del self._tokens[token]
 
     def check(self, user: User, request: Request) -> None:
-        """Raise 403 in the API server's words when ``user`` may not do it."""
+        """Raise 403 in the API server's words when ``user`` may not do it.
+
+        A request for one namespace counts as made within it, so that its own Roles can allow it.
+        """
+        if request.plural == "namespaces" and not request.group and request.name:
+            request = dataclasses.replace(request, namespace=request.name)
         if not self.allows(user, request):
             raise _forbidden(user, request)
 

@@ -13,6 +13,7 @@ from typing import Any
 from nettests.lab.apiserver import (
     gated_fields,
     pod_defaults,
+    pod_security,
     pod_validation,
     resources,
     services,
@@ -66,7 +67,18 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     pod_defaults.fill_pod(pod)
     _admit_pod(pod, context)
     errors = [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
-    return [error for error in errors if _looked_at(error, context.settings)]
+    wrong = [error for error in errors if _looked_at(error, context.settings)]
+    if not wrong:  # validating admission comes after validation
+        _secure_pod(pod, context)
+    return wrong
+
+
+def _secure_pod(pod: Json, context: Context) -> None:
+    namespace = context.store.get(resources.NAMESPACES.key, "", pod["metadata"]["namespace"])
+    labels = (namespace.body["metadata"].get("labels") or {}) if namespace else {}
+    why = pod_security.refusal(pod, labels, context.settings.version.minor)
+    if why:
+        raise forbidden(resources.PODS, pod["metadata"]["name"], why)
 
 
 def _looked_at(error: FieldError, settings: ApiSettings) -> bool:
