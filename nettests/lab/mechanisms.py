@@ -52,6 +52,9 @@ MECHANISMS = (
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
+    Mechanism(
+        "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files ask for", counts=True
+    ),
     Mechanism("graceful-end", "processes of Windows pods are told of their end, and waited for"),
 )
 """All switches, in the order of the data plane: kube-proxy, switch, host, names, pods."""

@@ -250,6 +250,14 @@ EXPERIMENTS = (
         checks=("pod-port-forward/windows-1/*",),
     ),
     Experiment(
+        fact="cni-check-spec",
+        profile=DSR,
+        switch="cni-version=9",
+        checks=("windows-cni-configuration/windows-1/cni-version",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
         fact="sec-runasnonroot",
         profile=DSR,
         switch="run-as-non-root=off",

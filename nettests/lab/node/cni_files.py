@@ -16,6 +16,7 @@ FLANNEL_FILE = "C:\\etc\\cni\\net.d\\10-flannel.conf"
 AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
 CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
+_CNI_MINOR = 3
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
 _MTU, _OVERLAY_MTU = 1500, 1450
@@ -75,7 +76,7 @@ def _flannel(spec: NodeSpec, profile: Profile) -> Json:
         exceptions.append(str(profile.node_network))
         routes.append(f"{spec.address}/32")
     return {
-        "cniVersion": "0.3.0",
+        "cniVersion": f"0.{profile.mechanism('cni-version', _CNI_MINOR)}.0",
         "name": f"flannel.{profile.cni.vni}" if overlay else "cbr0",
         "type": "flannel",
         "capabilities": {"portMappings": True, "dns": True},
