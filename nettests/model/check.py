@@ -205,6 +205,8 @@ class ProbePod:
     os: OS
     role: str
     dns_policy: str = ""
+    inspected: bool = False
+    """Whether its node is looked at through it, whatever the checks ask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

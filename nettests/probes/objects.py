@@ -119,10 +119,16 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         }
         for pod in plan.pods
     }
-    inspected = {
-        check.source.probe for check in plan.checks if check.ask.question is Question.INSPECT
-    }
+    inspected = inspected_pods(plan)
     return [_pod(pod, facts, backing[pod.name], inspected, blank) for pod in plan.pods]
+
+
+def inspected_pods(plan: Plan) -> frozenset[str]:
+    """Return the Pods through which nodes are looked at: they need a container that HNS answers."""
+    asked = (check for check in plan.checks if check.ask.question is Question.INSPECT)
+    return frozenset({pod.name for pod in plan.pods if pod.inspected}).union(
+        check.source.probe for check in asked
+    )
 
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:

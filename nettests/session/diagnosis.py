@@ -40,6 +40,7 @@ class Hosts:
     facts: ClusterFacts
     namespace: str
     pods: Mapping[str, str]
+    inspected: frozenset[str]
     profile: ClusterProfile
     absent: str
 
@@ -54,7 +55,7 @@ class Hosts:
         return self.access.open_exec(
             self.namespace,
             self.pods[node],
-            INSPECTOR if windows else "node",
+            INSPECTOR if windows and self.pods[node] in self.inspected else "node",
             node=node,
             at_once=timing.exec_windows if windows else timing.exec_linux,
         )
@@ -83,6 +84,8 @@ class Diagnosis:
     directory: Path
     """The folder that the diagnostics stand in."""
     hosts: Mapping[str, str]
+    inspected: frozenset[str]
+    """Those of ``hosts`` that have a container which HNS answers."""
     absent: str
     ended: Callable[[], bool] = lambda: False
     on_progress: Callable[[int, int], None] = lambda *_: None
@@ -98,6 +101,7 @@ class Diagnosis:
             facts=self.facts,
             namespace=self.namespace,
             pods=self.hosts,
+            inspected=self.inspected,
             profile=self.profile,
             absent=self.absent,
         )

@@ -20,6 +20,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.cast import host_probe, unusable
+from nettests.probes.objects import inspected_pods
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import blueprint
 from nettests.session.diagnosis import Diagnosis, host_pods
@@ -76,6 +77,7 @@ def collect_now(
                 profile=prepared.profile,
                 directory=directory,
                 hosts=hosts,
+                inspected=frozenset(hosts.values()) if demand.hosts else inspected_pods(plan),
                 absent="; ".join(answered.remarks) or NOT_ASKED,
                 on_progress=lambda done, total: on_progress("diagnose", done, total),
             ).collect(tuple(wanted[:limit]), answered.left_out)
@@ -178,5 +180,10 @@ def _may_stand_on(node: NodeFacts) -> bool:
 
 def _pod(node: NodeFacts) -> ProbePod:
     return ProbePod(
-        name=host_probe(node), purpose="node", node=node.name, os=node.os, role=node.role
+        name=host_probe(node),
+        purpose="node",
+        node=node.name,
+        os=node.os,
+        role=node.role,
+        inspected=True,
     )

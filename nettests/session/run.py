@@ -22,6 +22,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
 from nettests.probes.asking import STOPPED
+from nettests.probes.objects import inspected_pods
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
 from nettests.session.diagnosis import (
@@ -274,6 +275,7 @@ class Run:
             profile=prepared.profile,
             directory=self.directory / FOLDER,
             hosts=host_pods(plan),
+            inspected=inspected_pods(plan),
             absent="no Pod of this run stands for the node: no check of it asked from there",
             ended=self._broken_off.is_set,
             on_progress=lambda done, total: self._tell("diagnose", done, total),

@@ -16,7 +16,7 @@ from tests.acceptance.runs import HASTY, FinishedRun, run_on
 
 SERVICE = "svc-server-windows-1-2"
 SECRET = "hunter2-planted"
-FLOWS = ("--flow=pod-to-service-clusterip", "--flow=node-to-pod")
+FLOWS = ("--flow=pod-to-service-clusterip", "--flow=hns-configuration")
 
 
 @pytest.fixture(scope="module")
