@@ -5,11 +5,11 @@ contents follow what those installers write, because tools read settings there. 
 them become real pods; what their containers run is in ``node.system``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from nettests.lab import plugin_objects
 from nettests.lab.client import Json
-from nettests.lab.topology import OS, Driver, Plugin, Profile, ProxyMode
+from nettests.lab.topology import OS, Driver, Network, Plugin, Profile, ProxyMode
 
 API_PORT = 6443
 COREDNS_IMAGE = "registry.k8s.io/coredns/coredns:v1.11.1"
@@ -119,12 +119,17 @@ def _kubeadm_config(profile: Profile) -> dict[str, str]:
                 f"kubernetesVersion: {profile.kubernetes_version}",
                 "networking:",
                 f"  dnsDomain: {profile.cluster_domain}",
-                f"  podSubnet: {profile.cluster_cidr}",
-                f"  serviceSubnet: {profile.service_cidr}",
+                f"  podSubnet: {_both(profile, lambda one: one.cluster_cidr)}",
+                f"  serviceSubnet: {_both(profile, lambda one: one.service_cidr)}",
                 "",
             )
         )
     }
+
+
+def _both(profile: Profile, network: Callable[[Profile], Network]) -> str:
+    """Return a network of the cluster in each of its families, as settings of both are written."""
+    return ",".join(str(network(family)) for family in profile.by_family)
 
 
 def _kube_proxy_config(profile: Profile) -> str:
@@ -133,7 +138,7 @@ def _kube_proxy_config(profile: Profile) -> str:
         (
             "apiVersion: kubeproxy.config.k8s.io/v1alpha1",
             "bindAddress: 0.0.0.0",
-            f"clusterCIDR: {profile.cluster_cidr}",
+            f"clusterCIDR: {_both(profile, lambda one: one.cluster_cidr)}",
             "healthzBindAddress: 0.0.0.0:10256",
             "kind: KubeProxyConfiguration",
             "mode: nftables",

@@ -4,14 +4,13 @@ import base64
 import io
 import sys
 from collections.abc import Sequence
-from ipaddress import IPv4Network
 from pathlib import Path
 
 from ruamel.yaml import YAML
 
 from nettests.lab import credential
 from nettests.lab.client import Json
-from nettests.lab.topology import OS, Plugin, Profile
+from nettests.lab.topology import OS, Network, Plugin, Profile
 
 TOKEN_SECONDS = 60
 """How long the tokens live that the exec plugin fetches."""
@@ -56,7 +55,7 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 
 
 def cluster_profile(
-    profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[IPv4Network]
+    profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
 ) -> str:
     """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
     return _yaml(
@@ -77,16 +76,18 @@ def cluster_profile(
     )
 
 
-def _stated(profile: Profile, nat_exceptions: Sequence[IPv4Network]) -> Json:
+def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
     """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
 
-    Azure CNI makes its HNS network on the node; Antrea's has no OutBoundNAT.
+    Azure CNI makes its HNS network on the node; sdnbridge has no DaemonSet, and uses one made by hand; Antrea's has no OutBoundNAT.
     """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
         return {}
-    made_there = profile.cni.plugin is Plugin.AZURE
+    sdnbridge = profile.cni.plugin is Plugin.SDNBRIDGE
+    made_there = profile.cni.plugin is Plugin.AZURE or sdnbridge
     return {
+        **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
         "natExceptions": [str(network) for network in nat_exceptions],
     }

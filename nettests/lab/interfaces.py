@@ -15,10 +15,10 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
+from ipaddress import IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.topology import OS, NodeSpec, Profile, ServiceTable
+from nettests.lab.topology import OS, Address, NodeSpec, Profile, ServiceTable
 
 Json = dict[str, Any]
 
@@ -38,11 +38,13 @@ class Namespace(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodNetwork:
-    """A pod's own namespace and address on its node."""
+    """A pod's own namespace and addresses on its node."""
 
     namespace: Namespace
-    address: IPv4Address
-    gateway: IPv4Address
+    address: Address
+    gateway: Address
+    ipv6: IPv6Address | None = None
+    """The address of the second family, where the pod has one."""
 
 
 class Hns(Protocol):

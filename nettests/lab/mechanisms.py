@@ -41,6 +41,8 @@ MECHANISMS = (
     Mechanism("outbound-icmp", "OutBoundNAT translates ICMP too"),
     Mechanism("host-encapsulates", "the host's packets to remote pods enter the overlay"),
     Mechanism("stealth", "the host's firewall hides closed ports"),
+    Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
+    Mechanism("required-families", "RequireDualStack Services get load balancers of both families"),
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),

@@ -75,6 +75,7 @@ def daemons(profile: Profile) -> Iterator[Daemon]:
         Plugin.AZURE: _azure,
         Plugin.ANTREA: _antreas,
         Plugin.CALICO: lambda: _calicos(profile),
+        Plugin.SDNBRIDGE: lambda: iter(()),  # programs on the nodes' disks, and nothing else
     }
     systems = {node.os for node in profile.nodes}
     return (daemon for daemon in makers[profile.cni.plugin]() if daemon.os in systems)
@@ -99,7 +100,10 @@ def _net_conf(profile: Profile) -> Json:
     backend: Json = {"Type": profile.cni.backend}
     if profile.cni.backend == "vxlan":
         backend |= {"VNI": profile.cni.vni, "Port": profile.cni.vxlan_port}
-    return {"Network": str(profile.cluster_cidr), "EnableNFTables": True, "Backend": backend}
+    networks: Json = {"Network": str(profile.cluster_cidr), "EnableNFTables": True}
+    if profile.ipv6 is not None:
+        networks |= {"EnableIPv6": True, "IPv6Network": str(profile.ipv6.cluster_cidr)}
+    return {**networks, "Backend": backend}
 
 
 def _antrea_agent_conf(profile: Profile) -> str:

@@ -1,7 +1,8 @@
 """Read lab profiles (``manifests/lab/*.yaml``) into ``topology.Profile``.
 
 A profile file names nodes, builds and settings; addresses are given out here, so that every profile
-has the same plan: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.244.i.0/24``. Errors name the
+has the same plan: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.244.i.0/24``, with IPv6
+``fd00:172:30::(10+i)`` and the ``i``-th /64 of ``fd00:10:244::/56``. Errors name the
 file, the line and the nearest valid key. Files come from the checkout or from an installed wheel.
 """
 
@@ -18,11 +19,14 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
 from nettests.lab.topology import (
+    IPV6_NETWORKS,
     OS,
     PRODUCTS,
     Cni,
     Driver,
+    IPv6Networks,
     KubeProxy,
+    NodeIPv6,
     NodeSpec,
     Options,
     Plugin,
@@ -39,8 +43,12 @@ _DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
     Plugin.AZURE: (("vnet", "l2tunnel"),),
     Plugin.ANTREA: (("vxlan", "transparent"),),
     Plugin.CALICO: (("vxlan", "overlay"),),
+    Plugin.SDNBRIDGE: (("routes", "l2bridge"),),
 }
 """Backends of each plugin, and the HNS network that they make."""
+
+_ROUTED = frozenset({"host-gw", "routes"})
+"""Backends that the lab wires in both families."""
 
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
@@ -85,7 +93,7 @@ _SCHEMA: dict[str, Any] = {
             "required": ["plugin", "backend", "driver"],
             "properties": {
                 "plugin": {"enum": [plugin.value for plugin in Plugin]},
-                "backend": {"enum": ["host-gw", "vxlan", "vnet"]},
+                "backend": {"enum": ["host-gw", "vxlan", "vnet", "routes"]},
                 "driver": {"enum": [driver.value for driver in Driver]},
                 "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
                 "vxlanPort": {"const": 4789},
@@ -96,6 +104,7 @@ _SCHEMA: dict[str, Any] = {
                 },
             },
         },
+        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"]]},
         "kubeProxy": {
             "type": "object",
             "additionalProperties": False,
@@ -213,6 +222,11 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
         raise ProfileError(
             f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
         )
+    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in _ROUTED:
+        raise ProfileError(
+            f"{file}:{_line(document, ('ipFamilies',))}: two families need a network of routes.",
+            hint=f"Backends: {', '.join(sorted(_ROUTED))}.",
+        )
     if any(node["os"] == "windows" for node in nodes):
         _check_windows(document, file)
 
@@ -246,11 +260,13 @@ def _build(document: Mapping[str, Any]) -> Profile:
     cni = document["cni"]
     options, proxy = document.get("options", {}), document.get("kubeProxy", {})
     node_network, cluster_cidr = _networks(Plugin(cni["plugin"]))
+    ipv6 = IPV6_NETWORKS if "IPv6" in document.get("ipFamilies", ()) else None
     return Profile(
         name=str(document["name"]),
         summary=str(document["summary"]),
         kubernetes_version=str(document["kubernetesVersion"]),
-        nodes=_nodes(document["nodes"], node_network, cluster_cidr),
+        nodes=_nodes(document["nodes"], node_network, cluster_cidr, ipv6),
+        ipv6=ipv6,
         node_network=node_network,
         cluster_cidr=cluster_cidr,
         cni=Cni(
@@ -281,7 +297,10 @@ def _networks(plugin: Plugin) -> tuple[IPv4Network, IPv4Network]:
 
 
 def _nodes(
-    entries: Sequence[Mapping[str, Any]], underlay: IPv4Network, cluster: IPv4Network
+    entries: Sequence[Mapping[str, Any]],
+    underlay: IPv4Network,
+    cluster: IPv4Network,
+    ipv6: IPv6Networks | None,
 ) -> tuple[NodeSpec, ...]:
     subnets = list(cluster.subnets(new_prefix=24))
     return tuple(
@@ -290,6 +309,7 @@ def _nodes(
             os=OS(entry["os"]),
             address=underlay.network_address + 10 + index,
             pod_cidr=subnets[index],
+            ipv6=_second(index, ipv6),
             build=entry.get("build"),
             patch=entry.get("patch"),
             runtime=str(entry.get("runtime", "containerd://1.7.20")),
@@ -298,6 +318,13 @@ def _nodes(
         )
         for index, entry in enumerate(entries, start=1)
     )
+
+
+def _second(index: int, networks: IPv6Networks | None) -> NodeIPv6 | None:
+    if networks is None:
+        return None
+    subnets = list(networks.cluster_cidr.subnets(new_prefix=64))
+    return NodeIPv6(address=networks.node_network[10 + index], pod_cidr=subnets[index])
 
 
 def _dotted(path: Sequence[object]) -> str:

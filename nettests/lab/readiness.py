@@ -6,6 +6,7 @@ What it waits for is read through the API, and from the service proxies' own wor
 import asyncio
 from collections.abc import Callable
 
+from nettests.lab import plugin_objects
 from nettests.lab.client import Client, Json
 from nettests.lab.errors import StartError
 from nettests.lab.informer import Informer
@@ -80,7 +81,9 @@ class Readiness:
         unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
         alone = self._profile.kube_proxy.mode is ProxyMode.NONE
         without = [n for n in self._profile.nodes if alone and n.os is OS.WINDOWS]
-        expected = 2 * len(self._profile.nodes) - len(without) + 1
+        daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
+        plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
+        expected = plugins + len(self._profile.nodes) - len(without) + 1
         return unready or (["system pods"] if len(own) < expected else [])
 
     def _missing_dns(self) -> list[str]:

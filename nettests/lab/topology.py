@@ -4,9 +4,12 @@ Read from profile files by ``profiles``; handed to every part of the lab. Pure v
 creates a namespace or opens a socket.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
 
 
 class OS(StrEnum):
@@ -46,6 +49,8 @@ class Plugin(StrEnum):
     AZURE = "azure"
     ANTREA = "antrea"
     CALICO = "calico"
+    SDNBRIDGE = "sdnbridge"
+    """Microsoft's own plugin for l2bridge; the one of them that gives pods both families."""
 
 
 class ProxyMode(StrEnum):
@@ -57,19 +62,35 @@ class ProxyMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeIPv6:
+    """A node's addresses of the second family."""
+
+    address: IPv6Address
+    pod_cidr: IPv6Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSpec:
     """One node; ``build`` and ``patch`` (UBR) are set on Windows only."""
 
     name: str
     os: OS
-    address: IPv4Address
-    pod_cidr: IPv4Network
+    address: Address
+    pod_cidr: Network
+    ipv6: NodeIPv6 | None = None
+    """``None`` in a cluster of one family."""
     build: int | None = None
     patch: int | None = None
     runtime: str = "containerd://1.7.20"
     control_plane: bool = False
     taints: tuple[str, ...] = ()
     """``key=value:Effect``."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The node's addresses, the primary family's first."""
+        second = () if self.ipv6 is None else (str(self.ipv6.address),)
+        return (str(self.address), *second)
 
     @property
     def windows_release(self) -> tuple[int, int]:
@@ -110,6 +131,22 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IPv6Networks:
+    """The second family of a dual-stack cluster; the world outside has IPv4 only."""
+
+    node_network: IPv6Network
+    cluster_cidr: IPv6Network
+    service_cidr: IPv6Network
+
+
+IPV6_NETWORKS = IPv6Networks(
+    node_network=IPv6Network("fd00:172:30::/64"),
+    cluster_cidr=IPv6Network("fd00:10:244::/56"),
+    service_cidr=IPv6Network("fd00:10:96::/112"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """A whole emulated cluster. Addresses live in namespaces of the lab only.
 
@@ -127,9 +164,11 @@ class Profile:
     options: Options = field(default_factory=Options)
     mechanisms: tuple[tuple[str, int], ...] = ()
     """What the user switched by hand, as ``mechanisms.read`` returns it."""
-    node_network: IPv4Network = IPv4Network("172.30.0.0/24")
-    cluster_cidr: IPv4Network = IPv4Network("10.244.0.0/16")
-    service_cidr: IPv4Network = IPv4Network("10.96.0.0/16")
+    node_network: Network = IPv4Network("172.30.0.0/24")
+    cluster_cidr: Network = IPv4Network("10.244.0.0/16")
+    service_cidr: Network = IPv4Network("10.96.0.0/16")
+    ipv6: IPv6Networks | None = None
+    """The second family; ``None`` in a cluster of one."""
     dns_address: IPv4Address = IPv4Address("10.96.0.10")
     cluster_domain: str = "cluster.local"
     outside_network: IPv4Network = IPv4Network("198.51.100.0/24")
@@ -150,6 +189,28 @@ class Profile:
                 return node
         raise KeyError(name)
 
+    @property
+    def by_family(self) -> "tuple[Profile, ...]":
+        """The cluster as it is in each of its families, the primary first.
+
+        Rules are made of one family at a time, as kube-proxy runs once for each.
+        """
+        if self.ipv6 is None:
+            return (self,)
+        nodes = tuple(
+            replace(node, address=node.ipv6.address, pod_cidr=node.ipv6.pod_cidr)
+            for node in self.nodes
+            if node.ipv6 is not None
+        )
+        second = replace(
+            self,
+            nodes=nodes,
+            node_network=self.ipv6.node_network,
+            cluster_cidr=self.ipv6.cluster_cidr,
+            service_cidr=self.ipv6.service_cidr,
+        )
+        return self, second
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
@@ -159,7 +220,7 @@ class Backend:
     (hostNetwork and HostProcess pods, the ``kubernetes`` Service).
     """
 
-    address: IPv4Address
+    address: Address
     port: int
     node: str | None = None
     node_address: bool = False
@@ -174,20 +235,26 @@ class ServicePort:
     port_name: str
     protocol: str
     """``TCP`` or ``UDP``."""
-    cluster_ip: IPv4Address
+    cluster_ip: Address
     port: int
     node_port: int | None = None
     client_ip_affinity: bool = False
     affinity_timeout: int = 10800
     external_traffic_local: bool = False
     internal_traffic_local: bool = False
+    require_dual_stack: bool = False
     backends: tuple[Backend, ...] = ()
 
     @property
     def key(self) -> str:
-        """``namespace/service:port-name``, unique in a cluster."""
+        """``namespace/service:port-name``, unique in a cluster and family."""
         return f"{self.namespace}/{self.service}:{self.port_name}"
 
 
 ServiceTable = tuple[ServicePort, ...]
-"""All Service ports of a cluster, sorted by ``key``."""
+"""All Service ports of a cluster, sorted by ``key``; one of two families is listed once for each."""
+
+
+def of_family(table: ServiceTable, like: Address) -> ServiceTable:
+    """Return the Service ports of the family that an address belongs to."""
+    return tuple(port for port in table if port.cluster_ip.version == like.version)

@@ -3,7 +3,7 @@
 "Too large to pass unsplit" is ICMP's destination unreachable, code 4, and read as such.
 Summaries and exit codes mislead: "0% loss" is part of "100% loss", and Windows counts "Destination host
 unreachable" as received and ends with 0. A reply line of Windows is known by ``TTL=``, which no
-translation changes.
+translation changes; replies over IPv6 have none, and are known by an address and a time.
 """
 
 import ipaddress
@@ -23,7 +23,9 @@ _LINUX_REPLY = re.compile(
 _WINDOWS_REPLY = re.compile(
     # sample: "Reply from 10.244.2.5: bytes=32 time<1ms TTL=127"
     # sample: "Antwort von 10.244.2.5: Bytes=32 Zeit=1ms TTL=127"
-    r"^.*?([0-9a-fA-F]*[.:][0-9a-fA-F.:]+): .*\bTTL=\d+",
+    r"^.*?([0-9a-fA-F]*[.:][0-9a-fA-F.:]+): .*\bTTL=\d+"
+    # sample: "Reply from fd00:10:244:4::3: time<1ms", "Antwort von fd00:10:244:4::3: Zeit=1ms"
+    r"|^.*?([0-9a-fA-F]*:[0-9a-fA-F:]+): \S+?[<=]\d+\s?ms",
     re.MULTILINE,
 )
 _UNREACHABLE = re.compile(
@@ -70,7 +72,8 @@ def read(raw: Raw) -> Reading:
 
 def _replies(raw: Raw) -> list[str]:
     pattern = _WINDOWS_REPLY if raw.client_os == OS.WINDOWS else _LINUX_REPLY
-    senders: list[str] = pattern.findall(raw.stdout)
+    found = pattern.finditer(raw.stdout)
+    senders = [next(text for text in one.groups() if text) for one in found]
     target = _address(raw.command[-1]) if raw.command else None
     return senders if target is None else [one for one in senders if _address(one) == target]
 

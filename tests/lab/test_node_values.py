@@ -160,8 +160,8 @@ def test_a_status_has_the_recorded_phase_and_conditions(note: str) -> None:
     pod = _recorded(note)
     recorded = pod["status"]
     sandbox = SandboxView(
-        host_address=IPv4Address(recorded["hostIP"]),
-        address=IPv4Address(recorded["podIP"]),
+        host_addresses=(recorded["hostIP"],),
+        addresses=(recorded["podIP"],),
         start_time=recorded["startTime"],
     )
     views = [_view(status) for status in recorded["containerStatuses"]]
@@ -235,9 +235,7 @@ def test_an_address_is_told_with_the_first_container_that_was_dealt_with() -> No
 
 
 def _status(pod: Json, view: ContainerView, minor: int = 36) -> Json:
-    sandbox = SandboxView(
-        host_address=LINUX.address, address=IPv4Address("10.244.1.2"), start_time=NOW
-    )
+    sandbox = SandboxView(host_addresses=LINUX.addresses, addresses=("10.244.1.2",), start_time=NOW)
     manner = Manner(minor=minor, os=OS.LINUX)
     return pod_status(pod, sandbox, [view], [], manner=manner, now=NOW)
 

@@ -61,7 +61,8 @@ def test_addresses_do_not_overlap(name: str) -> None:
     assert len({node.pod_cidr for node in profile.nodes}) == len(profile.nodes)
     for node in profile.nodes:
         assert node.address in profile.node_network
-        assert node.pod_cidr.subnet_of(profile.cluster_cidr)
+        assert node.pod_cidr[0] in profile.cluster_cidr
+        assert node.pod_cidr[-1] in profile.cluster_cidr
 
 
 def test_windows_2019_is_older_than_the_update_that_changed_host_rules() -> None:
@@ -161,7 +162,7 @@ def test_azures_pods_have_addresses_of_the_nodes_network() -> None:
     """With Azure CNI the pods' ranges lie in the network that the nodes are on."""
     profile = profiles.load("azure-l2tunnel")
     assert profile.cluster_cidr == profile.node_network
-    assert all(node.pod_cidr.subnet_of(profile.node_network) for node in profile.nodes)
+    assert all(node.pod_cidr[-1] in profile.node_network for node in profile.nodes)
     assert not any(
         node.address in other.pod_cidr for node in profile.nodes for other in profile.nodes
     )

@@ -134,7 +134,9 @@ def _create_service(service: Json, context: Context) -> list[FieldError]:
 def _update_service(old: Json, new: Json, context: Context) -> list[FieldError]:
     services.fill(new)
     errors = services.keep(old, new) or services.validate(new)
-    return errors or services.complete(new, _other_services(new, context), context.settings)
+    return errors or services.complete(
+        new, _other_services(new, context), context.settings, before=old
+    )
 
 
 def _create_namespace(namespace: Json, _context: Context) -> list[FieldError]:

@@ -1,16 +1,17 @@
 """Services: defaults, ClusterIP and NodePort allocation, validation.
 
-After the Service registry of kube-apiserver (single-stack IPv4). Addresses and ports are taken at
+After the Service registry of kube-apiserver; IP families are ``families``. Addresses and ports are taken at
 random from what the stored Services leave free, above the part of each range that is kept for static
 choice (KEP-3070, KEP-3668). ``complete`` changes the object it is given.
 """
 
 import random
 from collections.abc import Iterator, Sequence
-from ipaddress import AddressValueError, IPv4Address, IPv4Network
+from ipaddress import ip_address
 from typing import Any
 
-from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver import families
+from nettests.lab.apiserver.settings import ApiSettings, Network
 from nettests.lab.apiserver.status import (
     FieldError,
     duplicate,
@@ -52,16 +53,25 @@ def fill(service: Json) -> None:
     service.setdefault("status", {"loadBalancer": {}})
 
 
-def complete(service: Json, others: Sequence[Json], settings: ApiSettings) -> list[FieldError]:
-    """Allocate what is not chosen and check what is; ``others`` are the other stored Services."""
+def complete(
+    service: Json,
+    others: Sequence[Json],
+    settings: ApiSettings,
+    before: Json | None = None,
+) -> list[FieldError]:
+    """Allocate what is not chosen and check what is; ``others`` are the other stored Services.
+
+    ``before`` is the Service as it is stored, when it is updated.
+    """
     spec = service["spec"]
     if spec["type"] == "ExternalName":
         for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             spec.pop(field, None)
         return []
-    errors = _cluster_ip(spec, others, settings)
-    spec.setdefault("ipFamilies", ["IPv4"])
-    spec.setdefault("ipFamilyPolicy", "SingleStack")
+    errors = families.choose(spec, before["spec"] if before else None, settings)
+    if errors:
+        return errors
+    errors = _cluster_ips(spec, others, settings, before["spec"] if before else {})
     if spec["type"] in _EXPOSED and spec.get("allocateLoadBalancerNodePorts", True):
         errors += _node_ports(spec, others, settings.node_ports)
     elif spec["type"] == "ClusterIP":
@@ -76,30 +86,33 @@ def complete(service: Json, others: Sequence[Json], settings: ApiSettings) -> li
     return errors
 
 
-def _cluster_ip(spec: Json, others: Sequence[Json], settings: ApiSettings) -> list[FieldError]:
-    chosen = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
-    if chosen != "None":
+def _cluster_ips(
+    spec: Json, others: Sequence[Json], settings: ApiSettings, before: Json
+) -> list[FieldError]:
+    """Give the Service an address of each of its families, as far as it has none."""
+    chosen: list[str] = list(spec.get("clusterIPs") or ())
+    if families.NONE not in chosen:
         used = {
             address
             for other in others
             for address in other["spec"].get("clusterIPs") or ()
-            if address != "None"
+            if address != families.NONE
         }
-        if chosen:
-            if complaint := _static_address(chosen, used, settings.service_cidr):
-                return [invalid_value("spec.clusterIPs", [chosen], complaint)]
-        else:
-            chosen = _free_address(used, settings.service_cidr)
-    spec["clusterIP"] = chosen
-    spec["clusterIPs"] = [chosen]
+        networks = families.configured(settings)
+        for index, family in enumerate(spec["ipFamilies"]):
+            if index >= len(chosen):
+                chosen.append(_free_address(used, networks[family]))
+            elif chosen[index] not in (before.get("clusterIPs") or ()):
+                complaint = _static_address(chosen[index], used, networks[family])
+                if complaint:
+                    return [invalid_value("spec.clusterIPs", chosen, complaint)]
+    spec["clusterIP"] = chosen[0]
+    spec["clusterIPs"] = chosen
     return []
 
 
-def _static_address(chosen: str, used: set[str], network: IPv4Network) -> str | None:
-    try:
-        address = IPv4Address(chosen)
-    except AddressValueError:
-        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+def _static_address(chosen: str, used: set[str], network: Network) -> str | None:
+    address = ip_address(chosen)
     if address not in network or address in {network.network_address, network.broadcast_address}:
         return (
             f"failed to allocate IP {chosen}: the provided IP ({chosen}) is not in the valid range. "
@@ -110,7 +123,7 @@ def _static_address(chosen: str, used: set[str], network: IPv4Network) -> str | 
     return None
 
 
-def _free_address(used: set[str], network: IPv4Network) -> str:
+def _free_address(used: set[str], network: Network) -> str:
     size = network.num_addresses
     static = min(max(16, size // 16), 256)
     for bounds in ((static + 1, size - 1), (1, static + 1)):
@@ -224,9 +237,13 @@ def keep(old: Json, new: Json) -> list[FieldError]:
     if "ExternalName" in {before["type"], after["type"]}:
         return []
     had = before["clusterIP"]
-    if (now := after.get("clusterIP") or had) != had:
-        return [invalid_value("spec.clusterIPs[0]", [now], "may not change once set")]
-    after["clusterIP"], after["clusterIPs"] = had, before["clusterIPs"]
+    chosen = after.get("clusterIP") or next(iter(after.get("clusterIPs") or ()), had)
+    if chosen != had:
+        return [invalid_value("spec.clusterIPs[0]", [chosen], "may not change once set")]
+    after["clusterIP"] = had
+    for field in ("clusterIPs", "ipFamilies"):
+        after[field] = list(after.get(field) or before[field])
+    after.setdefault("ipFamilyPolicy", before["ipFamilyPolicy"])
     node_ports = {
         (port.get("protocol", "TCP"), port["port"]): port.get("nodePort")
         for port in before.get("ports") or ()

@@ -5,9 +5,11 @@ Pure values, except ``Faults``, whose two hooks the supervisor sets and clears w
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 from nettests.lab.apiserver.request import Request
+
+Network = IPv4Network | IPv6Network
 
 _SERVICE_CIDR = IPv4Network("10.96.0.0/16")
 _DNS_ADDRESS = IPv4Address("10.96.0.10")
@@ -113,7 +115,9 @@ class ApiSettings:
 
     tokens: Mapping[str, User]
     version: Version = field(default_factory=Version)
-    service_cidr: IPv4Network = _SERVICE_CIDR
+    service_cidr: Network = _SERVICE_CIDR
+    second_service_cidr: Network | None = None
+    """Of the other family; ``None`` in a cluster of one."""
     dns_address: IPv4Address = _DNS_ADDRESS
     cluster_domain: str = "cluster.local"
     node_ports: range = range(30000, 32768)

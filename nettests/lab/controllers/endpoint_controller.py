@@ -6,13 +6,17 @@ somebody else (the bootstrap, a user) writes their endpoints.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoints import (
+    MANAGED_BY,
+    MANAGED_LABEL,
     SERVICE_LABEL,
     endpoints_of,
+    families,
     selects_pod,
     slice_of,
 )
@@ -30,7 +34,7 @@ class EndpointController:
         self._pods = Informer(client, "/api/v1/pods")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
         self._queue = WorkQueue()
-        self._written: dict[str, tuple[Json, Json]] = {}
+        self._written: dict[str, tuple[list[Json], Json]] = {}
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
@@ -72,17 +76,20 @@ class EndpointController:
         if not service["spec"].get("selector"):
             return
         pods = list(self._pods.in_namespace(service["metadata"]["namespace"]))
-        wanted = (slice_of(service, pods), endpoints_of(service, pods))
+        slices = [slice_of(service, pods, family) for family in families(service)]
+        wanted = (slices, endpoints_of(service, pods))
         if self._written.get(key) == wanted:
             return
-        await self._write_slice(key, wanted[0])
+        for one in slices:
+            await self._write_slice(key, one)
+        await self._remove_slices(key, families(service))
         await self._write_endpoints(wanted[1])
         self._written[key] = wanted
 
     async def _write_slice(self, key: str, wanted: Json) -> None:
         namespace = wanted["metadata"]["namespace"]
         path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-        existing = self._existing_slice(key)
+        existing = self._existing_slice(key, wanted["addressType"])
         if existing is None:
             created = await self._client.create(path, wanted)
             # The watch may tell later than the next change comes: remember the name now.
@@ -92,13 +99,31 @@ class EndpointController:
         body["metadata"] = {"annotations": wanted["metadata"]["annotations"]}
         await self._client.patch(f"{path}/{existing['metadata']['name']}", body)
 
-    def _existing_slice(self, key: str) -> Json | None:
+    async def _remove_slices(self, key: str, kept: Sequence[str]) -> None:
+        """Remove the slices of families that the Service no longer has."""
+        for item in self._slices_of(key):
+            metadata = item["metadata"]
+            managed = (metadata.get("labels") or {}).get(MANAGED_LABEL) == MANAGED_BY
+            if item["addressType"] in kept or not managed:
+                continue
+            path = f"/apis/discovery.k8s.io/v1/namespaces/{metadata['namespace']}/endpointslices"
+            try:
+                await self._client.delete(f"{path}/{metadata['name']}")
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+
+    def _existing_slice(self, key: str, family: str) -> Json | None:
+        found = (item for item in self._slices_of(key) if item["addressType"] == family)
+        return next(found, None)
+
+    def _slices_of(self, key: str) -> list[Json]:
         namespace, _, name = key.partition("/")
-        for item in self._slices.in_namespace(namespace):
-            labels = item["metadata"].get("labels") or {}
-            if labels.get(SERVICE_LABEL) == name:
-                return item
-        return None
+        return [
+            item
+            for item in self._slices.in_namespace(namespace)
+            if (item["metadata"].get("labels") or {}).get(SERVICE_LABEL) == name
+        ]
 
     async def _write_endpoints(self, wanted: Json) -> None:
         metadata = wanted["metadata"]
@@ -130,6 +155,7 @@ def _seen(pod: Json) -> tuple[object, ...]:
         pod["metadata"].get("labels"),
         "deletionTimestamp" in pod["metadata"],
         status.get("podIP"),
+        status.get("podIPs"),
         status.get("phase"),
         ready,
     )

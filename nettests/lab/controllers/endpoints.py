@@ -1,7 +1,7 @@
 """Endpoints and EndpointSlices of Services, from selectors and the readiness of pods. Pure.
 
-Follows the endpoint and EndpointSlice controllers as recorded from Kubernetes 1.36: one IPv4 slice per
-Service, ``ready``/``serving``/``terminating`` conditions, ``hostname`` for pods of a headless Service
+Follows the endpoint and EndpointSlice controllers as recorded from Kubernetes 1.36: one slice per
+Service and IP family, ``ready``/``serving``/``terminating`` conditions, ``hostname`` for pods of a headless Service
 whose ``subdomain`` is the Service's name, ``publishNotReadyAddresses``.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nettests.lab.client import Json
 
 MANAGED_BY = "endpointslice-controller.k8s.io"
+MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
 SERVICE_LABEL = "kubernetes.io/service-name"
 
 _TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -37,13 +38,18 @@ def selects_pod(service: Json, pod: Json) -> bool:
     return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
-def slice_of(service: Json, pods: Iterable[Json]) -> Json:
-    """Return the Service's EndpointSlice, without its name."""
+def families(service: Json) -> list[str]:
+    """Return the IP families of a Service, the first being that of ``clusterIP``."""
+    return list(service["spec"].get("ipFamilies") or ("IPv4",))
+
+
+def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
+    """Return the Service's EndpointSlice of one family, without its name."""
     metadata = service["metadata"]
-    found = _endpoints(service, pods)
+    found = _endpoints(service, pods, family)
     labels = {
         **(metadata.get("labels") or {}),
-        "endpointslice.kubernetes.io/managed-by": MANAGED_BY,
+        MANAGED_LABEL: MANAGED_BY,
         SERVICE_LABEL: metadata["name"],
     }
     if service["spec"].get("clusterIP") == "None":
@@ -67,16 +73,16 @@ def slice_of(service: Json, pods: Iterable[Json]) -> Json:
                 }
             ],
         },
-        "addressType": "IPv4",
+        "addressType": family,
         "endpoints": [_slice_endpoint(endpoint) for endpoint in found],
         "ports": _ports(service, [endpoint.pod for endpoint in found], unnamed=True),
     }
 
 
 def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
-    """Return the Service's Endpoints object; no ``subsets`` when nothing is selected."""
+    """Return the Service's Endpoints object, of its first family; no ``subsets`` without any."""
     metadata = service["metadata"]
-    found = _endpoints(service, pods)
+    found = _endpoints(service, pods, families(service)[0])
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
     ready = [e for e in found if e.ready or (publish and not e.terminating)]
     unready = [e for e in found if e not in ready and not e.terminating]
@@ -115,13 +121,16 @@ def _trigger(service: Json, found: Iterable[_Endpoint]) -> dict[str, str]:
     return {_TRIGGER: max(moments)} if any(moments) else {}
 
 
-def _endpoints(service: Json, pods: Iterable[Json]) -> list[_Endpoint]:
-    """Return the endpoints by address, so that the same pods give the same object."""
+def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoint]:
+    """Return the endpoints by address, so that the same pods give the same object.
+
+    A pod without an address of the family is none.
+    """
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
     found = []
     for pod in pods:
         status = pod.get("status", {})
-        address = status.get("podIP")
+        address = _address_of(status, family)
         if not address or status.get("phase") in _FINISHED or not selects_pod(service, pod):
             continue
         serving = _is_ready(status)
@@ -137,6 +146,13 @@ def _endpoints(service: Json, pods: Iterable[Json]) -> list[_Endpoint]:
             )
         )
     return sorted(found, key=lambda endpoint: (endpoint.address, endpoint.pod["metadata"]["name"]))
+
+
+def _address_of(status: Mapping[str, Json], family: str) -> str | None:
+    single: list[Json] = [{"ip": status["podIP"]}] if status.get("podIP") else []
+    every: Sequence[Json] = status.get("podIPs") or single  # type: ignore[assignment]
+    wanted = family == "IPv6"
+    return next((str(one["ip"]) for one in every if (":" in one["ip"]) is wanted), None)
 
 
 def _is_ready(status: Mapping[str, Json]) -> bool:

@@ -6,14 +6,15 @@ endpoint that is a node's own address is marked, because source rewriting depend
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ipaddress import IPv4Address
+from ipaddress import ip_address
 
 from nettests.lab.client import Json
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.topology import Backend, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, Profile, ServicePort, ServiceTable
 
 _PROTOCOLS = frozenset({"TCP", "UDP"})
 _DEFAULT_AFFINITY_SECONDS = 10800
+_VERSIONS = {"IPv4": 4, "IPv6": 6}
 
 
 def service_table(
@@ -23,25 +24,32 @@ def service_table(
     by_service: dict[tuple[str, str], list[Json]] = {}
     for item in slices:
         labels = item["metadata"].get("labels") or {}
-        if item.get("addressType") == "IPv4" and SERVICE_LABEL in labels:
+        if item.get("addressType") in _VERSIONS and SERVICE_LABEL in labels:
             owner = (item["metadata"]["namespace"], labels[SERVICE_LABEL])
             by_service.setdefault(owner, []).append(item)
-    nodes = {str(node.address): node.name for node in profile.nodes}
+    nodes = {address: node.name for node in profile.nodes for address in node.addresses}
     ports: list[ServicePort] = []
     for service in services:
         metadata = service["metadata"]
         own = by_service.get((metadata["namespace"], metadata["name"]), [])
-        ports.extend(_ports(service, own, nodes))
-    return tuple(sorted(ports, key=lambda port: port.key))
+        for address in _cluster_ips(service["spec"]):
+            of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
+            ports.extend(_ports(service, address, of_family, nodes))
+    return tuple(sorted(ports, key=lambda port: (port.key, port.cluster_ip.version)))
+
+
+def _cluster_ips(spec: Json) -> list[Address]:
+    """Return the Service's addresses, of one family or both; none if kube-proxy leaves it alone."""
+    if spec.get("type") == "ExternalName":
+        return []
+    single = [spec["clusterIP"]] if spec.get("clusterIP") else []
+    return [ip_address(text) for text in spec.get("clusterIPs") or single if text != "None"]
 
 
 def _ports(
-    service: Json, slices: Sequence[Json], nodes: Mapping[str, str]
+    service: Json, address: Address, slices: Sequence[Json], nodes: Mapping[str, str]
 ) -> Iterator[ServicePort]:
     metadata, spec = service["metadata"], service["spec"]
-    address = spec.get("clusterIP")
-    if spec.get("type") == "ExternalName" or not address or address == "None":
-        return
     affinity = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
     for port in spec.get("ports") or ():
         protocol = port.get("protocol", "TCP")
@@ -52,13 +60,14 @@ def _ports(
             service=metadata["name"],
             port_name=port.get("name", ""),
             protocol=protocol,
-            cluster_ip=IPv4Address(address),
+            cluster_ip=address,
             port=int(port["port"]),
             node_port=port.get("nodePort"),
             client_ip_affinity=spec.get("sessionAffinity") == "ClientIP",
             affinity_timeout=int(affinity.get("timeoutSeconds", _DEFAULT_AFFINITY_SECONDS)),
             external_traffic_local=spec.get("externalTrafficPolicy") == "Local",
             internal_traffic_local=spec.get("internalTrafficPolicy") == "Local",
+            require_dual_stack=spec.get("ipFamilyPolicy") == "RequireDualStack",
             backends=_backends(port, slices, nodes),
         )
 
@@ -80,7 +89,7 @@ def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> t
                 serving |= found
     return tuple(
         Backend(
-            address=IPv4Address(address),
+            address=ip_address(address),
             port=number,
             node=nodes.get(address, node),
             node_address=address in nodes,
@@ -89,8 +98,8 @@ def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> t
     )
 
 
-def _by_address(found: tuple[str, int, str | None]) -> tuple[IPv4Address, int]:
-    return IPv4Address(found[0]), found[1]
+def _by_address(found: tuple[str, int, str | None]) -> tuple[int, int]:
+    return int(ip_address(found[0])), found[1]
 
 
 def _port_number(item: Json, port: Json) -> int | None:

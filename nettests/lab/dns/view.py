@@ -7,11 +7,16 @@ Names are absolute, lower case, with the final dot.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
+from ipaddress import ip_address
 from typing import Any
+
+from nettests.lab.topology import Address
 
 Object = Mapping[str, Any]
 """A Kubernetes object as JSON."""
+
+_FAMILIES = frozenset({"IPv4", "IPv6"})
+"""Types of EndpointSlice whose addresses are addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +32,10 @@ class DnsView:
     """All records of the cluster zone. ``namespaces`` is ``None`` when any namespace is taken to exist."""
 
     domain: str
-    addresses: Mapping[str, tuple[IPv4Address, ...]] = field(default_factory=dict)
+    addresses: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     services: Mapping[str, tuple[ServiceTarget, ...]] = field(default_factory=dict)
-    pointers: Mapping[IPv4Address, tuple[str, ...]] = field(default_factory=dict)
+    pointers: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
     namespaces: frozenset[str] | None = None
 
     @property
@@ -43,12 +48,12 @@ class DnsView:
 class _Records:
     """Records while they are gathered."""
 
-    addresses: dict[str, list[IPv4Address]] = field(default_factory=dict)
+    addresses: dict[str, list[Address]] = field(default_factory=dict)
     services: dict[str, list[ServiceTarget]] = field(default_factory=dict)
-    pointers: dict[IPv4Address, list[str]] = field(default_factory=dict)
+    pointers: dict[Address, list[str]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
 
-    def address(self, name: str, address: IPv4Address) -> None:
+    def address(self, name: str, address: Address) -> None:
         known = self.addresses.setdefault(name, [])
         if address not in known:
             known.append(address)
@@ -58,7 +63,7 @@ class _Records:
         if target not in known:
             known.append(target)
 
-    def pointer(self, address: IPv4Address, name: str) -> None:
+    def pointer(self, address: Address, name: str) -> None:
         known = self.pointers.setdefault(address, [])
         if name not in known:
             known.append(name)
@@ -98,9 +103,10 @@ def view_from_objects(
 
 
 def _add_cluster_ip(records: _Records, base: str, spec: Object) -> None:
-    address = IPv4Address(spec["clusterIP"])
-    records.address(base, address)
-    records.pointer(address, base)
+    for text in spec.get("clusterIPs") or (spec["clusterIP"],):
+        address = ip_address(text)
+        records.address(base, address)
+        records.pointer(address, base)
     for port in spec.get("ports", ()):
         for name in _service_names(base, port):
             records.service(name, ServiceTarget(port=port["port"], target=base))
@@ -109,18 +115,18 @@ def _add_cluster_ip(records: _Records, base: str, spec: Object) -> None:
 def _add_headless(records: _Records, base: str, spec: Object, slices: list[Object]) -> None:
     all_addresses = bool(spec.get("publishNotReadyAddresses"))
     for piece in slices:
-        if piece.get("addressType") != "IPv4":
+        if piece.get("addressType") not in _FAMILIES:
             continue
         for endpoint in piece.get("endpoints") or ():
             ready = endpoint.get("conditions", {}).get("ready")
             if ready is False and not all_addresses:
                 continue
-            for address in map(IPv4Address, endpoint["addresses"]):
+            for address in map(ip_address, endpoint["addresses"]):
                 _add_endpoint(records, base, piece, _endpoint_label(endpoint, address), address)
 
 
 def _add_endpoint(
-    records: _Records, base: str, piece: Object, label: str, address: IPv4Address
+    records: _Records, base: str, piece: Object, label: str, address: Address
 ) -> None:
     own = f"{label}.{base}"
     records.address(base, address)
@@ -131,9 +137,10 @@ def _add_endpoint(
             records.service(name, ServiceTarget(port=port["port"], target=own))
 
 
-def _endpoint_label(endpoint: Object, address: IPv4Address) -> str:
+def _endpoint_label(endpoint: Object, address: Address) -> str:
     """An endpoint is named by its hostname, else by its address with dashes."""
-    return str(endpoint.get("hostname") or str(address).replace(".", "-")).lower()
+    dashed = str(address).replace(".", "-").replace(":", "-")
+    return str(endpoint.get("hostname") or dashed).lower()
 
 
 def _service_names(base: str, port: Object) -> Iterator[str]:

@@ -7,6 +7,8 @@ seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
 """
 
 import asyncio
+import contextlib
+import dataclasses
 from collections.abc import Iterator
 
 import dns.message
@@ -41,7 +43,7 @@ def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 
 
 async def resolve(machine: Machine, name: str) -> Resolved:
-    """Return the IPv4 addresses of ``name``; ``ResolutionError`` when it has none."""
+    """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` when it has none."""
     known = from_literal(name) or from_hosts(machine.resolver, name)
     if known:
         return known
@@ -56,11 +58,23 @@ async def resolve(machine: Machine, name: str) -> Resolved:
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
         found = records.addresses(answer)
-        if found:
-            return found
+        second = await _ipv6(machine, candidate)
+        if found or second:
+            both = [one for one in (found, second) if one]
+            addresses = tuple(address for one in both for address in one.addresses)
+            return dataclasses.replace(both[0], addresses=addresses)
         last = ResolutionError(records.failure(answer), name)
     assert last is not None
     raise last
+
+
+async def _ipv6(machine: Machine, name: str) -> Resolved | None:
+    """Return IPv6 addresses of a name for a machine that has one; silence is no answer."""
+    if not any(":" in address for address in machine.addresses):
+        return None
+    with contextlib.suppress(ResolutionError):
+        return records.addresses(await query(machine, name, "AAAA"), "AAAA")
+    return None
 
 
 async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Message:

@@ -5,7 +5,7 @@ Pure: a view and a query in, a response or "not ours" out. Modelled on the defau
 ttl 30 }``. Known differences are in ``programs/LIMITS.txt``.
 """
 
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import ip_address
 
 import dns.flags
 import dns.message
@@ -18,10 +18,14 @@ import dns.reversename
 import dns.rrset
 
 from nettests.lab.dns.view import DnsView
+from nettests.lab.topology import Address
 
 TTL = 30
 _NEGATIVE_TTL = 5
 _DNS_VERSION = '"1.1.0"'
+_REVERSE = (dns.reversename.ipv4_reverse_domain, dns.reversename.ipv6_reverse_domain)
+_VERSIONS = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}
+"""Types of address records, and the family that each holds."""
 
 
 def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | None:
@@ -30,7 +34,7 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
         return _refuse(query, dns.rcode.FORMERR)
     asked = query.question[0]
     name = asked.name.to_text().lower()
-    if asked.name.is_subdomain(dns.reversename.ipv4_reverse_domain):
+    if any(asked.name.is_subdomain(domain) for domain in _REVERSE):
         return _answer_pointer(view, query, asked.name)
     if name != view.zone and not name.endswith(f".{view.zone}"):
         return None
@@ -65,8 +69,8 @@ def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Re
         dns.rdatatype.CNAME,
     ):
         return _alias_records(view, name, kind)
-    if kind == dns.rdatatype.A:
-        return [(name, "A", str(address)) for address in _addresses(view, name)]
+    if kind in _VERSIONS:
+        return _address_records(view, name, kind)
     if kind == dns.rdatatype.SRV:
         return _srv_records(view, name)
     return _zone_records(view, name, kind)
@@ -87,9 +91,18 @@ def _alias_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> l
     """Return the CNAME and, when it stays in the cluster, the addresses behind it."""
     target = view.aliases[name]
     found: list[Record] = [(name, "CNAME", target)]
-    if kind == dns.rdatatype.A:
-        found += [(target, "A", str(address)) for address in _addresses(view, target)]
+    if kind in _VERSIONS:
+        found += _address_records(view, target, kind)
     return found
+
+
+def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
+    """Return the addresses of one family; a name of the other alone has none, and exists."""
+    return [
+        (name, dns.rdatatype.to_text(kind), str(address))
+        for address in _addresses(view, name)
+        if address.version == _VERSIONS[kind]
+    ]
 
 
 def _srv_records(view: DnsView, name: str) -> list[Record]:
@@ -98,7 +111,7 @@ def _srv_records(view: DnsView, name: str) -> list[Record]:
     return [(name, "SRV", f"0 {weight} {found.port} {found.target}") for found in targets]
 
 
-def _addresses(view: DnsView, name: str) -> tuple[IPv4Address, ...]:
+def _addresses(view: DnsView, name: str) -> tuple[Address, ...]:
     known = view.addresses.get(name)
     if known is not None:
         return known
@@ -106,18 +119,19 @@ def _addresses(view: DnsView, name: str) -> tuple[IPv4Address, ...]:
     return (pod,) if pod else ()
 
 
-def _pod_address(view: DnsView, name: str) -> IPv4Address | None:
+def _pod_address(view: DnsView, name: str) -> Address | None:
     """Read a pod name; with ``pods insecure`` any address in any existing namespace is answered."""
-    # Sample: 10-244-1-2.demo.pod.cluster.local.
+    # Samples: 10-244-1-2.demo.pod.cluster.local. and fd00-10-244-1--2.demo.pod.cluster.local.
     suffix = f".pod.{view.zone}"
     if not name.endswith(suffix):
         return None
     label, _, namespace = name.removesuffix(suffix).partition(".")
     if not namespace or "." in namespace or not _namespace_exists(view, namespace):
         return None
+    separator = "." if label.count("-") == 3 and "--" not in label else ":"
     try:
-        return IPv4Address(label.replace("-", "."))
-    except AddressValueError:
+        return ip_address(label.replace("-", separator))
+    except ValueError:
         return None
 
 
@@ -145,8 +159,8 @@ def _answer_pointer(
 ) -> dns.message.Message | None:
     """Answer a PTR question for a Service or endpoint; any other falls through to the outside."""
     try:
-        address = IPv4Address(dns.reversename.to_address(name))
-    except (dns.exception.DNSException, AddressValueError):
+        address = ip_address(dns.reversename.to_address(name))
+    except (dns.exception.DNSException, ValueError):
         return None
     owners = view.pointers.get(address)
     if not owners or query.question[0].rdtype != dns.rdatatype.PTR:

@@ -6,10 +6,10 @@ overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source
 (sig-windows-tools, flannel ``kube-proxy`` start script).
 """
 
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv6Address
 
 from nettests.lab.errors import LabError
-from nettests.lab.topology import OS, Cni, Driver, NodeSpec, Plugin
+from nettests.lab.topology import OS, Address, Cni, Driver, Network, NodeSpec, Plugin
 
 HYPER_V_PREFIX = b"\x00\x15\x5d"
 """Microsoft's OUI for dynamic MACs of virtual NICs."""
@@ -23,11 +23,20 @@ POINT_TO_POINT = IPv4Address("169.254.1.1")
 """The gateway of a link that needs none: nobody has the address, only its MAC is written down."""
 
 
+POINT_TO_POINT_IPV6 = IPv6Address("fe80::1")
+"""The same of the second family."""
+
+
 class PodAddressesExhaustedError(LabError):
     """A node's pod CIDR has no free address left."""
 
 
-def pod_gateway(node: NodeSpec, cni: Cni) -> IPv4Address:
+def point_to_point(like: Address) -> Address:
+    """Return the gateway of a link that needs none, in the family of ``like``."""
+    return POINT_TO_POINT if like.version == 4 else POINT_TO_POINT_IPV6
+
+
+def pod_gateway(node: NodeSpec, cni: Cni) -> Address:
     """Return the address that pods of ``node`` use as their default gateway."""
     if cni.plugin is Plugin.AZURE and node.os is OS.LINUX:
         return POINT_TO_POINT
@@ -35,7 +44,7 @@ def pod_gateway(node: NodeSpec, cni: Cni) -> IPv4Address:
     return node.pod_cidr[2 if bridge_endpoint else 1]
 
 
-def source_vip(node: NodeSpec, cni: Cni) -> IPv4Address | None:
+def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
     """Return the address in a Windows node's own pod range that load balancers may rewrite to.
 
     kube-proxy's source VIP on overlay; with Open vSwitch the one of Antrea's gateway port, which the
@@ -47,23 +56,25 @@ def source_vip(node: NodeSpec, cni: Cni) -> IPv4Address | None:
     return reserved.get(cni.driver)
 
 
-def vtep(node: NodeSpec) -> IPv4Address:
+def vtep(node: NodeSpec) -> Address:
     """Return the address of a node's end of the VXLAN, the first of its pod CIDR."""
     return node.pod_cidr.network_address
 
 
-def mac(os: OS, address: IPv4Address) -> str:
-    """Return the MAC of the interface that carries ``address``, as that OS's stack would make it.
+def mac(os: OS, address: Address) -> str:
+    """Return the MAC of the interface whose first address is ``address``, as that OS's stack would make it.
 
     Linux CNI plugins derive ``0a:58`` plus the address; Hyper-V hands out ``00:15:5d`` MACs.
     """
     octets = (
-        HYPER_V_PREFIX + address.packed[1:] if os is OS.WINDOWS else b"\x0a\x58" + address.packed
+        HYPER_V_PREFIX + address.packed[-3:]
+        if os is OS.WINDOWS
+        else b"\x0a\x58" + address.packed[-4:]
     )
     return octets.hex(":")
 
 
-def port_mac(address: IPv4Address) -> str:
+def port_mac(address: Address) -> str:
     """Return the MAC of the port, on the wire's side, that leads to ``address``."""
     return (b"\x02\x01" + address.packed).hex(":")
 
@@ -80,13 +91,13 @@ class AddressPool:
     connection-tracking entries of the one before.
     """
 
-    def __init__(self, network: IPv4Network, first: int) -> None:
+    def __init__(self, network: Network, first: int) -> None:
         self._network = network
         self._offsets = range(first, network.num_addresses - 1)
         self._next = 0
-        self._used: set[IPv4Address] = set()
+        self._used: set[Address] = set()
 
-    def take(self) -> IPv4Address:
+    def take(self) -> Address:
         """Return a free address; ``PodAddressesExhaustedError`` when there is none."""
         for step in range(len(self._offsets)):
             position = (self._next + step) % len(self._offsets)
@@ -100,7 +111,7 @@ class AddressPool:
             hint="remove pods, or give the node a larger pod CIDR",
         )
 
-    def give_back(self, address: IPv4Address) -> None:
+    def give_back(self, address: Address) -> None:
         """Make ``address`` free again."""
         self._used.discard(address)
 

@@ -12,13 +12,13 @@ import errno
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import ip_address
 
 from pyroute2.conntrack import Conntrack, ConntrackEntry, NFCTAttrTuple
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nettests.lab.network import kernel
-from nettests.lab.topology import ServiceTable
+from nettests.lab.topology import Address, ServiceTable
 
 _NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": socket.IPPROTO_UDP}
 
@@ -27,13 +27,13 @@ _NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": socket.IPPROTO_UDP}
 class UdpFlow:
     """What UDP clients dialled, and the backend they were sent to."""
 
-    address: IPv4Address
+    address: Address
     port: int
-    backend: IPv4Address
+    backend: Address
 
 
 def removed_udp_flows(
-    old: ServiceTable, new: ServiceTable, node_address: IPv4Address
+    old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> frozenset[UdpFlow]:
     """Return the flows that ``old`` allowed and ``new`` no longer does."""
     return frozenset(_udp_flows(old, node_address)) - frozenset(_udp_flows(new, node_address))
@@ -44,18 +44,18 @@ class Frontend:
     """What clients dial: the key by which rules claim a packet. ``protocol`` as in a Service."""
 
     protocol: str
-    address: IPv4Address
+    address: Address
     port: int
 
 
 def added_frontends(
-    old: ServiceTable, new: ServiceTable, node_address: IPv4Address
+    old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> frozenset[Frontend]:
     """Return what the node answers for in ``new`` and did not, for lack of backends, in ``old``."""
     return frozenset(_frontends(new, node_address)) - frozenset(_frontends(old, node_address))
 
 
-def _frontends(table: ServiceTable, node_address: IPv4Address) -> Iterator[Frontend]:
+def _frontends(table: ServiceTable, node_address: Address) -> Iterator[Frontend]:
     for service in table:
         if not service.backends:
             continue
@@ -65,7 +65,7 @@ def _frontends(table: ServiceTable, node_address: IPv4Address) -> Iterator[Front
             yield Frontend(protocol=protocol, address=node_address, port=service.node_port)
 
 
-def _udp_flows(table: ServiceTable, node_address: IPv4Address) -> Iterator[UdpFlow]:
+def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
     for service in table:
         if service.protocol != "UDP":
             continue
@@ -77,35 +77,38 @@ def _udp_flows(table: ServiceTable, node_address: IPv4Address) -> Iterator[UdpFl
 
 def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    if flows:
-        _forget(fd, "UDP", lambda entry: _udp_flow(entry) in flows)
+    for version in {flow.address.version for flow in flows}:
+        _forget(fd, "UDP", version, lambda entry: _udp_flow(entry) in flows)
 
 
 def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    for protocol in {frontend.protocol for frontend in frontends} & _NUMBERS.keys():
+    for protocol, version in {(one.protocol, one.address.version) for one in frontends}:
+        if protocol not in _NUMBERS:
+            continue
 
         def begun_early(entry: ConntrackEntry, protocol: str = protocol) -> bool:
             asked = entry.tuple_orig
             if entry.tuple_reply.saddr != asked.daddr:
                 return False
-            address = IPv4Address(asked.daddr)
+            address = ip_address(asked.daddr)
             return Frontend(protocol=protocol, address=address, port=asked.dport) in frontends
 
-        _forget(fd, protocol, begun_early)
+        _forget(fd, protocol, version, begun_early)
 
 
 def _udp_flow(entry: ConntrackEntry) -> UdpFlow:
     return UdpFlow(
-        address=IPv4Address(entry.tuple_orig.daddr),
+        address=ip_address(entry.tuple_orig.daddr),
         port=entry.tuple_orig.dport,
-        backend=IPv4Address(entry.tuple_reply.saddr),
+        backend=ip_address(entry.tuple_reply.saddr),
     )
 
 
-def _forget(fd: int, protocol: str, chosen: Callable[[ConntrackEntry], bool]) -> None:
-    wanted = NFCTAttrTuple(proto=_NUMBERS[protocol])
-    with kernel.inside_network(fd), Conntrack() as tracking:
+def _forget(fd: int, protocol: str, version: int, chosen: Callable[[ConntrackEntry], bool]) -> None:
+    family = socket.AF_INET if version == 4 else socket.AF_INET6
+    wanted = NFCTAttrTuple(family=family, proto=_NUMBERS[protocol])
+    with kernel.inside_network(fd), Conntrack(nfgen_family=family) as tracking:
         for entry in [it for it in tracking.dump_entries(tuple_orig=wanted) if chosen(it)]:
             _delete(tracking, entry)
 

@@ -8,12 +8,21 @@ which the cmdlets of the module HostNetworkingService speak.
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
 from nettests.lab.network.load_balancers import LoadBalancer, Source
-from nettests.lab.topology import Cni, Driver, NodeSpec, Plugin, Profile, ProxyMode
+from nettests.lab.network.thresholds import switch_features
+from nettests.lab.topology import (
+    Address,
+    Cni,
+    Driver,
+    Network,
+    NodeSpec,
+    Plugin,
+    Profile,
+    ProxyMode,
+)
 
 DYNAMIC_PORTS = range(49152, 65536)
 POOL = 64
@@ -47,8 +56,8 @@ class NodeHns:
 
     node: NodeSpec
     profile: Profile
-    exceptions: Sequence[IPv4Network]
-    pods: Callable[[], Mapping[str, IPv4Address]]
+    exceptions: Sequence[Network]
+    pods: Callable[[], Mapping[str, tuple[Address, ...]]]
     policies: Callable[[], tuple[LoadBalancer, ...]]
 
     def networks(self) -> list[Json]:
@@ -70,7 +79,7 @@ class NodeHns:
             {
                 "CurrentEndpointCount": endpoints,
                 "ID": self._network,
-                "IPv6": False,
+                "IPv6": self._dual_stack,
                 "ManagementIP": str(self.node.address),
                 "Name": network_name(cni),
                 "Policies": policies,
@@ -86,19 +95,21 @@ class NodeHns:
         pods = self.pods()
         local = [
             {
-                **self._endpoint(uid[:8], address),
+                **self._endpoint(uid[:8], first),
+                **({"IPv6Address": str(second[0])} if second else {}),
                 "GatewayAddress": str(addressing.pod_gateway(self.node, self.profile.cni)),
-                "Policies": self._policies(address),
+                "Policies": self._policies(first),
                 "State": _ATTACHED,
             }
-            for uid, address in pods.items()
+            for uid, (first, *second) in pods.items()
         ]
+        known = {address for addresses in pods.values() for address in addresses}
         return (
             local
             + self._calicos()
             + [
                 {**self._endpoint("Ethernet", address), "IsRemoteEndpoint": True, "State": _CREATED}
-                for address in sorted(self._referred() - set(pods.values()))
+                for address in sorted(self._referred() - known, key=int)
             ]
         )
 
@@ -125,6 +136,11 @@ class NodeHns:
         return [DYNAMIC_PORTS[:POOL]] if rewriting else []
 
     @property
+    def _dual_stack(self) -> bool:
+        dual_stack = switch_features(self.node, self.profile).dual_stack
+        return self.profile.ipv6 is not None and dual_stack
+
+    @property
     def _network(self) -> str:
         return _identity(self.node.name, "network")
 
@@ -141,7 +157,7 @@ class NodeHns:
             if other.name != self.node.name
         ]
 
-    def _endpoint(self, name: str, address: IPv4Address) -> Json:
+    def _endpoint(self, name: str, address: Address) -> Json:
         return {
             "ID": self._endpoint_id(address),
             "IPAddress": str(address),
@@ -154,7 +170,7 @@ class NodeHns:
             "VirtualNetworkName": network_name(self.profile.cni),
         }
 
-    def _policies(self, address: IPv4Address) -> list[Json]:
+    def _policies(self, address: Address) -> list[Json]:
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
         found: list[Json] = [
@@ -164,7 +180,7 @@ class NodeHns:
             found.append({"Type": "OutBoundNAT", "Destinations": [str(address)]})
         return found
 
-    def _referred(self) -> set[IPv4Address]:
+    def _referred(self) -> set[Address]:
         return {address for one in self._balancers() for address in one.backends}
 
     def _balancers(self) -> tuple[LoadBalancer, ...]:
@@ -185,13 +201,22 @@ class NodeHns:
             "VIPs": [] if policy.kind == "NodePort" else [str(policy.vip)],
         }
         return {
-            "ID": _identity(self.node.name, f"{policy.kind}/{policy.service}"),
+            "ID": _identity(self.node.name, self._object_name(policy)),
             "Policies": [elb],
             "References": [f"/endpoints/{self._endpoint_id(one)}" for one in policy.backends],
             "State": _APPLIED,
         }
 
-    def _endpoint_id(self, address: IPv4Address) -> str:
+    def _object_name(self, policy: LoadBalancer) -> str:
+        """Each family has load balancers of its own."""
+        second = "/IPv6" if policy.vip.version == 6 else ""
+        return f"{policy.kind}/{policy.service}{second}"
+
+    def _endpoint_id(self, address: Address) -> str:
+        """Return the id of the endpoint that has the address; a pod's is named after its first."""
+        for addresses in self.pods().values():
+            if address in addresses:
+                address = addresses[0]
         return _identity(self.node.name, str(address))
 
 

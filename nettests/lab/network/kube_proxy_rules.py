@@ -7,13 +7,15 @@ backend is remembered in one dynamic set per backend.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network
 
-from nettests.lab.network.tables import Chain, Table
-from nettests.lab.topology import Backend, NodeSpec, ServicePort, ServiceTable
+from nettests.lab.network.tables import Chain, Table, word
+from nettests.lab.topology import Backend, Network, NodeSpec, ServicePort, ServiceTable
 
 MASQUERADE = 0x4000
 TABLE = "kube-proxy"
+
+_ADDRESS_TYPES = {"ip": "ipv4_addr", "ip6": "ipv6_addr"}
+_MULTICAST = {"ip": "224.0.0.0/4", "ip6": "ff00::/8"}
 
 
 @dataclass(slots=True)
@@ -21,7 +23,7 @@ class _Draft:
     """What is collected while walking the Service table."""
 
     node: NodeSpec
-    cluster_cidr: IPv4Network
+    cluster_cidr: Network
     chains: dict[str, list[str]] = field(default_factory=dict)
     sets: dict[str, str] = field(default_factory=dict)
     service_ips: list[str] = field(default_factory=list)
@@ -29,15 +31,23 @@ class _Draft:
     no_endpoint_ips: list[str] = field(default_factory=list)
     no_endpoint_node_ports: list[str] = field(default_factory=list)
 
+    @property
+    def ip(self) -> str:
+        """The family's word in rules."""
+        return word(self.node.address)
 
-def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, cluster_cidr: IPv4Network) -> Table:
-    """Return the rules of one Linux node for the Services of a cluster."""
+
+def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, cluster_cidr: Network) -> Table:
+    """Return the rules of one Linux node for the Services of a cluster, in one family."""
     draft = _Draft(node, cluster_cidr)
     for service in services:
         _add_service(draft, service)
     plain = {name: Chain(rules=tuple(rules)) for name, rules in draft.chains.items()}
     return Table(
-        name=TABLE, chains={**plain, **_fixed_chains(draft, services)}, sets=dict(draft.sets)
+        name=TABLE,
+        family=draft.ip,
+        chains={**plain, **_fixed_chains(draft, services)},
+        sets=dict(draft.sets),
     )
 
 
@@ -54,9 +64,9 @@ def _add_service(draft: _Draft, service: ServicePort) -> None:
 
     cluster_ip = f"{service.cluster_ip} . {protocol} . {service.port}"
     if inside:
-        to_service = f"ip daddr {service.cluster_ip} {protocol} dport {service.port}"
+        to_service = f"{draft.ip} daddr {service.cluster_ip} {protocol} dport {service.port}"
         draft.chains[f"service-{label}"] = [
-            f"{to_service} ip saddr != {draft.cluster_cidr} jump mark-for-masquerade",
+            f"{to_service} {draft.ip} saddr != {draft.cluster_cidr} jump mark-for-masquerade",
             *_choose(service, inside),
         ]
         draft.service_ips.append(f"{cluster_ip} : goto service-{label}")
@@ -82,9 +92,9 @@ def _add_node_port(
         return
     short_circuit = f"goto service-{label}" if inside else "drop"
     draft.chains[f"external-{label}"] = [
-        f"ip saddr {draft.cluster_cidr} {short_circuit}",
-        f"ip saddr {draft.node.address} jump mark-for-masquerade",
-        f"ip saddr {draft.node.address} {short_circuit}",
+        f"{draft.ip} saddr {draft.cluster_cidr} {short_circuit}",
+        f"{draft.ip} saddr {draft.node.address} jump mark-for-masquerade",
+        f"{draft.ip} saddr {draft.node.address} {short_circuit}",
         *_choose(service, local),
     ]
     if not local:
@@ -97,7 +107,7 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
         return []
     endpoints = [_endpoint(service, backend) for backend in backends]
     remembered = [
-        f"ip saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
+        f"{word(backend.address)} saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
         for backend in backends
     ]
     choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
@@ -108,7 +118,8 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
 
 
 def _endpoint(service: ServicePort, backend: Backend) -> str:
-    return f"{_label(service)}/{backend.address}/{backend.port}"
+    # nft's names have no colons; kube-proxy writes dots for them too.
+    return f"{_label(service)}/{backend.address}/{backend.port}".replace(":", ".")
 
 
 def _affinity(service: ServicePort, backend: Backend) -> str:
@@ -117,17 +128,21 @@ def _affinity(service: ServicePort, backend: Backend) -> str:
 
 def _add_endpoint(draft: _Draft, service: ServicePort, backend: Backend) -> None:
     name = _endpoint(service, backend)
-    rules = [f"ip saddr {backend.address} jump mark-for-masquerade"]
+    rules = [f"{draft.ip} saddr {backend.address} jump mark-for-masquerade"]
     if service.client_ip_affinity:
         remembered = _affinity(service, backend)
         draft.sets[remembered] = (
-            f"type ipv4_addr; flags dynamic,timeout; timeout {service.affinity_timeout}s;"
+            f"type {_ADDRESS_TYPES[draft.ip]}; flags dynamic,timeout; timeout {service.affinity_timeout}s;"
         )
-        rules.append(f"update @{remembered} {{ ip saddr }}")
-    rules.append(
-        f"meta l4proto {service.protocol.lower()} dnat to {backend.address}:{backend.port}"
-    )
+        rules.append(f"update @{remembered} {{ {draft.ip} saddr }}")
+    rules.append(f"meta l4proto {service.protocol.lower()} dnat to {_place(backend)}")
     draft.chains[f"endpoint-{name}"] = rules
+
+
+def _place(backend: Backend) -> str:
+    address = backend.address
+    host = f"[{address}]" if address.version == 6 else str(address)
+    return f"{host}:{backend.port}"
 
 
 def _dispatch(match: str, entries: Sequence[str]) -> list[str]:
@@ -135,10 +150,10 @@ def _dispatch(match: str, entries: Sequence[str]) -> list[str]:
 
 
 def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
-    by_ip = "ip daddr . meta l4proto . th dport"
-    by_port = f"ip daddr {draft.node.address} meta l4proto . th dport"
+    by_ip = f"{draft.ip} daddr . meta l4proto . th dport"
+    by_port = f"{draft.ip} daddr {draft.node.address} meta l4proto . th dport"
     cluster_ips = ", ".join(sorted({str(service.cluster_ip) for service in services}))
-    invalid = [f"ct state new ip daddr {{ {cluster_ips} }} reject"] if cluster_ips else []
+    invalid = [f"ct state new {draft.ip} daddr {{ {cluster_ips} }} reject"] if cluster_ips else []
     dispatch = (
         *_dispatch(by_ip, draft.service_ips),
         *_dispatch(by_port, draft.node_ports),
@@ -167,13 +182,14 @@ def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
     }
 
 
-def flannel_table(*, cluster_cidr: IPv4Network, pod_cidr: IPv4Network) -> Table:
+def flannel_table(*, cluster_cidr: Network, pod_cidr: Network) -> Table:
     """Return Flannel's ``--ip-masq``: pods leave the cluster with the node's address, ICMP too."""
+    ip = word(pod_cidr.network_address)
     rules = (
-        f"ip saddr {cluster_cidr} ip daddr {cluster_cidr} return",
-        f"ip saddr {cluster_cidr} ip daddr != 224.0.0.0/4 masquerade fully-random",
-        f"ip saddr != {cluster_cidr} ip daddr {pod_cidr} return",
-        f"ip saddr != {cluster_cidr} ip daddr {cluster_cidr} masquerade fully-random",
+        f"{ip} saddr {cluster_cidr} {ip} daddr {cluster_cidr} return",
+        f"{ip} saddr {cluster_cidr} {ip} daddr != {_MULTICAST[ip]} masquerade fully-random",
+        f"{ip} saddr != {cluster_cidr} {ip} daddr {pod_cidr} return",
+        f"{ip} saddr != {cluster_cidr} {ip} daddr {cluster_cidr} masquerade fully-random",
     )
     hook = "type nat hook postrouting priority 110"
-    return Table(name="flannel", chains={"masquerading": Chain(hook=hook, rules=rules)})
+    return Table(name="flannel", family=ip, chains={"masquerading": Chain(hook=hook, rules=rules)})

@@ -4,34 +4,33 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 (host-gw) or through ``flannel.1`` (vxlan).
 """
 
-from ipaddress import IPv4Network
-
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.kube_proxy_rules import TABLE, flannel_table, kube_proxy_table
-from nettests.lab.network.namespace import NetworkNamespace, Worker, make_namespace
-from nettests.lab.network.netlink import ANY, Netlink, configure
+from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
+from nettests.lab.network.netlink import Netlink, anywhere, configure
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
-from nettests.lab.network.pods import PodPorts, Pods, other_nodes
-from nettests.lab.network.tables import Table, render
-from nettests.lab.network.underlay import Underlay
-from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable
+from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
+from nettests.lab.network.tables import Table, render, word
+from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
+from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable, of_family
 
 _DEVICE = "flannel.1"
 
 
 class LinuxServices:
-    """kube-proxy in nftables mode on one node. On the worker thread only."""
+    """kube-proxy in nftables mode on one node, in one family. On the worker thread only."""
 
-    def __init__(self, node: NodeSpec, host: NetworkNamespace, cluster_cidr: IPv4Network) -> None:
-        self._node = node
+    def __init__(self, name: str, host: NetworkNamespace, family: Profile) -> None:
+        self._node = family.node(name)
         self._host = host
-        self._cluster_cidr = cluster_cidr
+        self._cluster_cidr = family.cluster_cidr
         self._services: ServiceTable = ()
-        self._rules = nft.LoadedTable(host, Table(name=TABLE))
+        self._rules = nft.LoadedTable(host, Table(name=TABLE, family=word(self._node.address)))
 
-    def program(self, services: ServiceTable) -> None:
-        """Bring the rules in force to ``services``, then forget the flows that the change ends."""
+    def program(self, table: ServiceTable) -> None:
+        """Bring the rules in force to ``table``, then forget the flows that the change ends."""
+        services = of_family(table, self._node.address)
         self._rules.change_to(
             kube_proxy_table(services, node=self._node, cluster_cidr=self._cluster_cidr)
         )
@@ -45,33 +44,41 @@ class LinuxServices:
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
     """Make a Linux node's namespace and wire it. On the worker thread only."""
     overlay = profile.cni.backend == "vxlan"
-    host = make_namespace(f"{node.name}/host", {"ipv4/ip_forward": 1})
+    host = make_namespace(f"{node.name}/host", {**settings_for(profile), **FORWARDING})
     underlay.plug(host, "eth0", node.address)
-    with configure(host) as links:
-        links.address("eth0", node.address, profile.node_network.prefixlen)
-        links.route(ANY, "eth0", via=underlay.gateway_address)
-        links.unreachable(node.pod_cidr)
-        _reach_other_pods(links, node, profile, overlay=overlay)
-    masquerade = flannel_table(cluster_cidr=profile.cluster_cidr, pod_cidr=node.pod_cidr)
-    nft.load(host.fd, render(masquerade))
+    for family in profile.by_family:
+        own = family.node(node.name)
+        with configure(host) as links:
+            links.address("eth0", own.address, family.node_network.prefixlen)
+            links.route(anywhere(own.address), "eth0", via=gateway_of(family))
+            links.unreachable(own.pod_cidr)
+            _reach_other_pods(links, own, family, overlay=overlay)
+        masquerade = flannel_table(cluster_cidr=family.cluster_cidr, pod_cidr=own.pod_cidr)
+        nft.load(host.fd, render(masquerade))
     pods = Pods(
         PodPorts(
             node=node,
             attached_to=host,
             gateway=addressing.pod_gateway(node, profile.cni),
+            ipv6=ipv6_range(node, profile),
             gateway_on_port=profile.cni.plugin is not Plugin.AZURE,
             mtu=pod_mtu(profile),
-            settings={},
+            settings=settings_for(profile),
         )
     )
-    services = LinuxServices(node, host, profile.cluster_cidr)
+    services = [LinuxServices(node.name, host, family) for family in profile.by_family]
+
+    def program(table: ServiceTable) -> None:
+        for of_one_family in services:
+            of_one_family.program(table)
+
     return Node(
         spec=node,
         host=host,
         switch=None,
         source_vip=None,
         pods=pods,
-        program=services.program,
+        program=program,
         worker=worker,
     )
 

@@ -7,10 +7,9 @@ policy becomes packets is ``switch_rules``.
 
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from ipaddress import IPv4Address
 
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
-from nettests.lab.topology import Backend, NodeSpec, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, NodeSpec, Profile, ServicePort, ServiceTable
 
 
 class Port(StrEnum):
@@ -36,11 +35,11 @@ class LoadBalancer:
     service: str
     kind: str
     ports: tuple[Port, ...]
-    vip: IPv4Address
+    vip: Address
     protocol: str
     external_port: int
     internal_port: int
-    backends: tuple[IPv4Address, ...]
+    backends: tuple[Address, ...]
     source: Source
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
@@ -50,7 +49,7 @@ class LoadBalancer:
 class Frontend:
     """What clients dial of one Service port."""
 
-    address: IPv4Address
+    address: Address
     protocol: str
     port: int
 
@@ -92,6 +91,9 @@ class _Planner:
         self._features = features
 
     def policies(self, service: ServicePort) -> list[LoadBalancer]:
+        second = service.require_dual_stack and service.cluster_ip.version == 6
+        if second and not self._features.required_families:
+            return []
         if len({backend.address for backend in service.backends}) > self._features.backend_limit:
             return []  # HNS: "invalid number of destinations"; the whole Service stays unprogrammed
         usable = [backend for backend in service.backends if self._has_endpoint(backend)]
@@ -154,7 +156,7 @@ class _Planner:
             protocol=service.protocol.lower(),
             external_port=(service.node_port or 0) if node_port else service.port,
             internal_port=backends[0].port,  # HNS has one InternalPort for all destinations
-            backends=tuple(sorted({backend.address for backend in backends})),
+            backends=tuple(sorted({backend.address for backend in backends}, key=int)),
             source=source,
             by_client=service.client_ip_affinity and self._features.session_affinity,
         )

@@ -30,6 +30,22 @@ _QUIET = {
     # A refused UDP dial is an ICMP error; limiting their rate would turn refusals into timeouts.
     "ipv4/icmp_ratemask": 0,
 }
+IPV6 = {
+    "ipv6/conf/all/disable_ipv6": 0,
+    "ipv6/conf/default/disable_ipv6": 0,
+    "ipv6/conf/all/accept_ra": 0,
+    "ipv6/conf/default/accept_ra": 0,
+    # Addresses are of use at once, and links have none that nobody gave them.
+    "ipv6/conf/all/accept_dad": 0,
+    "ipv6/conf/default/accept_dad": 0,
+    "ipv6/conf/default/dad_transmits": 0,
+    "ipv6/conf/default/addr_gen_mode": 1,
+    "ipv6/icmp/ratelimit": 0,
+}
+"""Settings of a namespace of a dual-stack cluster; without them IPv6 is off."""
+
+FORWARDING = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1}
+
 _SETTINGS = Path("/proc/sys/net")
 _LOOPBACK_INDEX = 1
 

@@ -7,13 +7,15 @@ waits for ARP, and a Windows switch can own a MAC without owning the address.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from socket import AF_INET, AF_INET6
 from typing import Any
 
 from pyroute2 import IPRoute
 
 from nettests.lab.network import kernel
 from nettests.lab.network.namespace import NetworkNamespace
+from nettests.lab.topology import Address, Network
 
 _PERMANENT = 0x80
 _BLACKHOLE = 6
@@ -22,6 +24,7 @@ _UNREACHABLE = 7
 _LOCAL_TABLE = 255
 _LOCAL_RULE = 100
 ANY = IPv4Network("0.0.0.0/0")
+ANY_IPV6 = IPv6Network("::/0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,7 @@ class Vxlan:
     name: str
     vni: int
     port: int
-    local: IPv4Address
+    local: Address
     mac: str
     mtu: int
 
@@ -101,30 +104,32 @@ class Netlink:
         """Remove a link, and with it its other end and its routes."""
         self._routes.link("del", index=self._index(name))
 
-    def address(self, name: str, address: IPv4Address, length: int = 32) -> None:
-        """Give a link an address."""
+    def address(self, name: str, address: Address, length: int | None = None) -> None:
+        """Give a link an address, of a network of its own unless ``length`` says otherwise."""
+        length = address.max_prefixlen if length is None else length
         self._routes.addr("add", index=self._index(name), address=str(address), prefixlen=length)
 
-    def drop_address(self, name: str, address: IPv4Address, length: int = 32) -> None:
+    def drop_address(self, name: str, address: Address) -> None:
         """Take an address from a link."""
+        length = address.max_prefixlen
         self._routes.addr("del", index=self._index(name), address=str(address), prefixlen=length)
 
-    def neighbour(self, name: str, address: IPv4Address, mac: str) -> None:
+    def neighbour(self, name: str, address: Address, mac: str) -> None:
         """Fix the MAC of a neighbour for good."""
         self._routes.neigh(
             "replace", dst=str(address), lladdr=mac, ifindex=self._index(name), state=_PERMANENT
         )
 
-    def forwarding_entry(self, name: str, mac: str, peer: IPv4Address) -> None:
+    def forwarding_entry(self, name: str, mac: str, peer: Address) -> None:
         """Tell a VXLAN device behind which outer address a MAC lives."""
         self._routes.fdb("add", ifindex=self._index(name), lladdr=mac, dst=str(peer))
 
     def route(
         self,
-        destination: IPv4Network,
+        destination: Network,
         link: str,
         *,
-        via: IPv4Address | None = None,
+        via: Address | None = None,
         table: int = 254,
     ) -> None:
         """Route ``destination`` through ``link``; ``via`` need not be on a connected network."""
@@ -133,11 +138,11 @@ class Netlink:
             "add", dst=str(destination), oif=self._index(link), table=table, **gateway
         )
 
-    def blackhole(self, destination: IPv4Network) -> None:
+    def blackhole(self, destination: Network) -> None:
         """Drop what goes to ``destination``, without telling the sender."""
         self._routes.route("add", dst=str(destination), type=_BLACKHOLE)
 
-    def unreachable(self, destination: IPv4Network) -> None:
+    def unreachable(self, destination: Network) -> None:
         """Refuse what goes to ``destination``: "no route to host", by ICMP for other senders."""
         self._routes.route("add", dst=str(destination), type=_UNREACHABLE)
 
@@ -146,24 +151,29 @@ class Netlink:
         self._routes.rule("add", priority=50, fwmark=mark, fwmask=mark, table=table)
 
     def route_own_ports(
-        self, address: IPv4Address, protocol: int, ports: tuple[int, int], table: int
+        self, address: Address, protocol: int, ports: tuple[int, int], table: int
     ) -> None:
         """Send what this namespace itself sends to its own ``ports`` through ``table``."""
         self._routes.rule(
             "add",
+            family=_family(address),
             priority=10,
             iifname="lo",
             dst=str(address),
-            dst_len=32,
+            dst_len=address.max_prefixlen,
             ip_proto=protocol,
             dport_range="{}:{}".format(*ports),
             table=table,
         )
 
-    def demote_local_table(self) -> None:
-        """Let rules come before the table of local addresses, which the kernel always asks first."""
-        self._routes.rule("add", priority=_LOCAL_RULE, table=_LOCAL_TABLE)
-        self._routes.rule("del", priority=0, table=_LOCAL_TABLE)
+    def demote_local_table(self, like: Address) -> None:
+        """Let rules come before the table of local addresses, which the kernel always asks first.
+
+        Each family has its own rules: those of the family of ``like`` are meant.
+        """
+        family = _family(like)
+        self._routes.rule("add", family=family, priority=_LOCAL_RULE, table=_LOCAL_TABLE)
+        self._routes.rule("del", family=family, priority=0, table=_LOCAL_TABLE)
 
 
 @contextmanager
@@ -173,6 +183,15 @@ def configure(namespace: NetworkNamespace) -> Iterator[Netlink]:
         yield Netlink(routes)
 
 
-def host(address: IPv4Address) -> IPv4Network:
-    """Return the /32 of an address."""
-    return IPv4Network(address)
+def host(address: Address) -> Network:
+    """Return the network that holds an address alone."""
+    return ip_network(address)
+
+
+def anywhere(like: Address) -> Network:
+    """Return the network of all addresses of a family."""
+    return ANY if like.version == 4 else ANY_IPV6
+
+
+def _family(address: Address) -> int:
+    return AF_INET if address.version == 4 else AF_INET6

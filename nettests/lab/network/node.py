@@ -6,14 +6,13 @@ a Service table is programmed, which is handed in.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from ipaddress import IPv4Address
 
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.portals import Portals
 from nettests.lab.network.services import ServiceRules, Withheld, nothing_withheld
-from nettests.lab.topology import NodeSpec, ServiceTable
+from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 
 class Node:
@@ -25,7 +24,7 @@ class Node:
         spec: NodeSpec,
         host: NetworkNamespace,
         switch: NetworkNamespace | None,
-        source_vip: IPv4Address | None,
+        source_vip: Address | None,
         pods: Pods,
         program: Callable[[ServiceTable], None],
         worker: Worker,

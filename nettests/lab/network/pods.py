@@ -7,13 +7,21 @@ switch on Windows.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv6Address, IPv6Network
 
 from nettests.lab.interfaces import PodNetwork
 from nettests.lab.network import addressing
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, configure, host
-from nettests.lab.topology import NodeSpec
+from nettests.lab.network.netlink import End, Netlink, anywhere, configure, host
+from nettests.lab.topology import Address, NodeSpec, Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IPv6Range:
+    """Where a node's pods have addresses of the second family."""
+
+    network: IPv6Network
+    gateway: IPv6Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +30,8 @@ class PodPorts:
 
     node: NodeSpec
     attached_to: NetworkNamespace
-    gateway: IPv4Address
+    gateway: Address
+    ipv6: IPv6Range | None
     gateway_on_port: bool
     """The pod's gateway address sits on the node's end of each link (the ptp plugin's manner)."""
     mtu: int
@@ -32,7 +41,8 @@ class PodPorts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pod:
     namespace: NetworkNamespace
-    address: IPv4Address
+    address: Address
+    ipv6: IPv6Address | None
     port: str
 
 
@@ -49,7 +59,12 @@ class Pods:
         pod = self._pods.get(uid)
         if pod is None:
             pod = self._pods[uid] = self._make(uid)
-        return PodNetwork(namespace=pod.namespace, address=pod.address, gateway=self._ports.gateway)
+        return PodNetwork(
+            namespace=pod.namespace,
+            address=pod.address,
+            ipv6=pod.ipv6,
+            gateway=self._ports.gateway,
+        )
 
     def detach(self, uid: str) -> None:
         """Remove the pod's link and let go of its namespace."""
@@ -65,9 +80,9 @@ class Pods:
         """Return the namespaces by pod ``uid``."""
         return {uid: pod.namespace for uid, pod in self._pods.items()}
 
-    def addresses(self) -> Mapping[str, IPv4Address]:
-        """Return the pods' addresses by pod ``uid``."""
-        return {uid: pod.address for uid, pod in self._pods.items()}
+    def addresses(self) -> Mapping[str, tuple[Address, ...]]:
+        """Return the pods' addresses by pod ``uid``, the primary family's first."""
+        return {uid: (pod.address, *_some(pod.ipv6)) for uid, pod in self._pods.items()}
 
     def close(self) -> None:
         """Let go of all namespaces."""
@@ -81,10 +96,18 @@ class Pods:
         pod = _Pod(
             namespace=make_namespace(f"{self._ports.node.name}/{uid}", dict(self._ports.settings)),
             address=address,
+            ipv6=self._second(address),
             port=port,
         )
         self._connect(pod)
         return pod
+
+    def _second(self, address: Address) -> IPv6Address | None:
+        """Return the address at the same place of the node's other range."""
+        second = self._ports.ipv6
+        if second is None:
+            return None
+        return second.network[int(address) - int(self._ports.node.pod_cidr.network_address)]
 
     def _connect(self, pod: _Pod) -> None:
         ports = self._ports
@@ -96,22 +119,48 @@ class Pods:
         )
         with configure(ports.attached_to) as links:
             links.veth(near, far, ports.mtu)
-            if ports.gateway_on_port:
-                links.address(pod.port, ports.gateway)
-            links.neighbour(pod.port, pod.address, far.mac)
-            links.route(host(pod.address), pod.port)
-        connect_to_gateway(pod.namespace, pod.address, ports.gateway)
+            for address, gateway in self._ways(pod):
+                if ports.gateway_on_port:
+                    links.address(pod.port, gateway)
+                lead_to(links, pod.port, address, far.mac)
+        connect_to_gateway(pod.namespace, self._ways(pod))
+
+    def _ways(self, pod: _Pod) -> list[tuple[Address, Address]]:
+        """Return the pod's addresses, each with its gateway."""
+        ways: list[tuple[Address, Address]] = [(pod.address, self._ports.gateway)]
+        if pod.ipv6 is not None and self._ports.ipv6 is not None:
+            ways.append((pod.ipv6, self._ports.ipv6.gateway))
+        return ways
+
+
+def _some(address: IPv6Address | None) -> tuple[IPv6Address, ...]:
+    return () if address is None else (address,)
+
+
+def lead_to(links: Netlink, port: str, address: Address, mac: str) -> None:
+    """Make the near end of a routed link lead to what is at the far one."""
+    links.neighbour(port, address, mac)
+    links.route(host(address), port)
 
 
 def connect_to_gateway(
-    namespace: NetworkNamespace, address: IPv4Address, gateway: IPv4Address
+    namespace: NetworkNamespace, ways: Iterable[tuple[Address, Address]]
 ) -> None:
-    """Configure the far end of a routed link: one address, everything through one gateway."""
+    """Configure the far end of a routed link: an address of each family, all through its gateway."""
     with configure(namespace) as links:
         links.up("eth0")
-        links.address("eth0", address)
-        links.neighbour("eth0", gateway, addressing.GATEWAY_MAC)
-        links.route(ANY, "eth0", via=gateway)
+        for address, gateway in ways:
+            links.address("eth0", address)
+            links.neighbour("eth0", gateway, addressing.GATEWAY_MAC)
+            links.route(anywhere(address), "eth0", via=gateway)
+
+
+def ipv6_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
+    """Return where pods of ``node`` have their second address; ``None`` in a cluster of one family."""
+    if node.ipv6 is None:
+        return None
+    offset = int(addressing.pod_gateway(node, profile.cni)) - int(node.pod_cidr.network_address)
+    return IPv6Range(network=node.ipv6.pod_cidr, gateway=node.ipv6.pod_cidr[offset])
 
 
 def other_nodes(nodes: Iterable[NodeSpec], own: NodeSpec) -> list[NodeSpec]:

@@ -16,11 +16,11 @@ firewall. The order of hooks in the switch:
 
 import zlib
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv4Network
 
 from nettests.lab.network.load_balancers import Frontend, LoadBalancer, Port, Source
-from nettests.lab.network.tables import Chain, Table
+from nettests.lab.network.tables import Chain, Table, word
 from nettests.lab.network.thresholds import SwitchFeatures
+from nettests.lab.topology import Address, Network
 
 FROM_POD = 0x1
 REWRITE_TO_NODE = 0x10
@@ -29,17 +29,21 @@ ENCAPSULATE = 0x100
 TO_FABRIC = 0x200
 """Mark bits; the last two select routing tables: the VXLAN routes, and everything to the gateway."""
 
+_ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
+_MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
+_LOOPBACK = {"ip": "127.0.0.0/8", "ip6": "::1"}
+
 _REWRITE = {Source.KEPT: 0, Source.NODE: REWRITE_TO_NODE, Source.VIP: REWRITE_TO_VIP}
 
 
 def ports_table(
     *,
-    node_address: IPv4Address,
-    pod_cidr: IPv4Network,
-    service_cidr: IPv4Network,
-    exceptions: Sequence[IPv4Network],
+    node_address: Address,
+    pod_cidr: Network,
+    service_cidr: Network,
+    exceptions: Sequence[Network],
     features: SwitchFeatures,
-    pods_elsewhere: Sequence[IPv4Network] = (),
+    pods_elsewhere: Sequence[Network] = (),
 ) -> Table:
     """Return the switch's lasting rules: port marks, OutBoundNAT with exceptions, encapsulation.
 
@@ -54,9 +58,10 @@ def ports_table(
     node's own (provider) address only. In kube-proxy's userspace mode no packet to a Service ends here.
     """
     kept = ", ".join(map(str, (*exceptions, node_address)))
-    translated = "tcp, udp, icmp" if features.outbound_icmp else "tcp, udp"
+    ip = word(node_address)
+    translated = f"tcp, udp, {_ICMP[ip]}" if features.outbound_icmp else "tcp, udp"
     outbound = (
-        f"meta mark & {FROM_POD:#x} != 0 ip saddr {pod_cidr} ip daddr != {{ {kept} }} "
+        f"meta mark & {FROM_POD:#x} != 0 {ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
     unserved = "reject" if features.refuse_unserved else "drop"
@@ -69,7 +74,7 @@ def ports_table(
             hook="type filter hook forward priority 0",
             rules=()
             if features.user_mode
-            else (f'iifname "{Port.POD}" ip daddr {service_cidr} {unserved}',),
+            else (f'iifname "{Port.POD}" {ip} daddr {service_cidr} {unserved}',),
         ),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",
@@ -82,7 +87,7 @@ def ports_table(
         )
     if features.tunnel:
         chains["tunnel"] = _tunnel_chain()
-    return Table(name="vfp", chains=chains)
+    return Table(name="vfp", family=ip, chains=chains)
 
 
 def _tunnel_chain() -> Chain:
@@ -97,16 +102,14 @@ def _tunnel_chain() -> Chain:
     )
 
 
-def _overlay_chains(
-    node_address: IPv4Address, from_host: Sequence[IPv4Network]
-) -> dict[str, Chain]:
+def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict[str, Chain]:
     """``from_host`` are the destinations to which the host's own packets are encapsulated too.
 
     They leave with the source VIP, to which other nodes send answers through the overlay.
     """
     encapsulate = f"meta mark set meta mark | {ENCAPSULATE:#x}"
     hosts = tuple(
-        f'iifname "{Port.HOST}" ip daddr {network} '
+        f'iifname "{Port.HOST}" {word(node_address)} daddr {network} '
         f"meta mark set meta mark | {ENCAPSULATE | REWRITE_TO_VIP:#x}"
         for network in from_host
     )
@@ -121,7 +124,7 @@ def _overlay_chains(
         ),
         "provider-addresses": Chain(
             hook="type filter hook postrouting priority 300",
-            rules=(f'oifname "{Port.UPLINK}" ip saddr != {node_address} drop',),
+            rules=(f'oifname "{Port.UPLINK}" {word(node_address)} saddr != {node_address} drop',),
         ),
     }
 
@@ -129,9 +132,9 @@ def _overlay_chains(
 def load_balancers_table(
     policies: Sequence[LoadBalancer],
     *,
-    node_address: IPv4Address,
-    source_vip: IPv4Address | None,
-    loopback: Sequence[IPv4Address] = (),
+    node_address: Address,
+    source_vip: Address | None,
+    loopback: Sequence[Address] = (),
     refused: Sequence[Frontend] = (),
 ) -> Table:
     """Return kube-proxy's policies: one chain each, and per kind of port a dispatch to them.
@@ -140,26 +143,27 @@ def load_balancers_table(
     it such a packet arrives with its own address as source and the pod's stack drops it. ``refused`` are
     addresses of Services that nobody backs.
     """
+    ip = word(node_address)
     chains = {_chain_name(policy): Chain(rules=(_rule(policy),)) for policy in policies}
-    dispatch = tuple(rule for port in Port for rule in _dispatch(port, policies))
+    dispatch = tuple(rule for port in Port for rule in _dispatch(ip, port, policies))
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
         *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
-        *(f"ip saddr {pod} ip daddr {pod} snat to {node_address}" for pod in loopback),
+        *(f"{ip} saddr {pod} {ip} daddr {pod} snat to {node_address}" for pod in loopback),
     )
     chains["load-balancing"] = Chain(hook="type nat hook prerouting priority -100", rules=dispatch)
     chains["source-rewriting"] = Chain(
         hook="type nat hook postrouting priority 100", rules=rewriting
     )
     if refused:
-        chains["without-backends"] = _refusals(refused)
-    return Table(name="hns", chains=chains)
+        chains["without-backends"] = _refusals(ip, refused)
+    return Table(name="hns", family=ip, chains=chains)
 
 
-def _refusals(refused: Sequence[Frontend]) -> Chain:
+def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
     """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
     empty = ", ".join(f"{one.address} . {one.protocol} . {one.port}" for one in refused)
-    unserved = f"ct state new ip daddr . meta l4proto . th dport {{ {empty} }}"
+    unserved = f"ct state new {ip} daddr . meta l4proto . th dport {{ {empty} }}"
     return Chain(
         hook="type filter hook forward priority -10",
         rules=(f"{unserved} meta l4proto tcp reject with tcp reset", f"{unserved} reject"),
@@ -170,7 +174,7 @@ def _chain_name(policy: LoadBalancer) -> str:
     return f"{policy.kind}/{policy.service.replace(':', '/')}"
 
 
-def _dispatch(port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
+def _dispatch(ip: str, port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
     entries = [
         f"{policy.vip} . {policy.protocol} . {policy.external_port} : goto {_chain_name(policy)}"
         for policy in policies
@@ -178,13 +182,14 @@ def _dispatch(port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
     ]
     if entries:
         yield (
-            f'iifname "{port}" ip daddr . meta l4proto . th dport vmap {{ {", ".join(entries)} }}'
+            f'iifname "{port}" {ip} daddr . meta l4proto . th dport vmap {{ {", ".join(entries)} }}'
         )
 
 
 def _rule(policy: LoadBalancer) -> str:
-    transport = f"{policy.protocol} sport . ip daddr . {policy.protocol} dport"
-    key = "ip saddr" if policy.by_client else f"ip saddr . {transport}"
+    ip = word(policy.vip)
+    transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"
+    key = f"{ip} saddr" if policy.by_client else f"{ip} saddr . {transport}"
     # A fixed seed: programming the same policy again must not move clients to other backends.
     seed = zlib.crc32(f"{policy.service} {policy.vip}:{policy.external_port}".encode())
     backends = ", ".join(
@@ -194,21 +199,25 @@ def _rule(policy: LoadBalancer) -> str:
     rewrite = _REWRITE[policy.source]
     mark = f"meta mark set meta mark | {rewrite:#x} " if rewrite else ""
     return (
-        f"meta l4proto {policy.protocol} {mark}dnat ip to"
+        f"meta l4proto {policy.protocol} {mark}dnat {ip} to"
         f" jhash {key} mod {len(policy.backends)} seed {seed:#x} map {{ {backends} }}"
     )
 
 
-def stealth_table() -> Table:
+def stealth_table(like: Address) -> Table:
     """Return the Windows firewall's stealth mode: closed ports of the node answer nothing.
+
+    In the family of ``like``.
 
     The answer to a SYN for a closed port is the only reset with sequence number 0. Loopback
     addresses are exempt. Source: Microsoft KB 2586744.
     """
+    ip = word(like)
+    icmp = _MESSAGES[ip]
     rules = (
-        "ip daddr 127.0.0.0/8 accept",
+        f"{ip} daddr {_LOOPBACK[ip]} accept",
         "tcp flags & (rst | ack) == rst | ack tcp sequence 0 drop",
-        "icmp type destination-unreachable icmp code port-unreachable drop",
+        f"{icmp} type destination-unreachable {icmp} code port-unreachable drop",
     )
     hook = "type filter hook output priority 0"
-    return Table(name="firewall", chains={"stealth": Chain(hook=hook, rules=rules)})
+    return Table(name="firewall", family=ip, chains={"stealth": Chain(hook=hook, rules=rules)})

@@ -10,6 +10,8 @@ chains come first, the dispatching base chains next, and what nothing refers to 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from nettests.lab.topology import Address
+
 _LARGEST = 60_000
 """Characters of one transaction; about a third of the default ``wmem_max`` once it is netlink."""
 
@@ -24,18 +26,29 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of family ``ip``: chains and set definitions by name."""
+    """A table of family ``ip`` or ``ip6``: chains and set definitions by name."""
 
     name: str
+    family: str = "ip"
     chains: Mapping[str, Chain] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Family and name, as nft's commands want them."""
+        return f"{self.family} {self.name}"
+
+
+def word(address: Address) -> str:
+    """Return what nft calls the family of an address: ``ip`` or ``ip6``."""
+    return "ip" if address.version == 4 else "ip6"
 
 
 def replacement(new: Table) -> list[str]:
     """Return transactions that put ``new`` in the place of whatever has its name."""
-    clean = f"add table ip {new.name}\ndelete table ip {new.name}\n"
-    first, *rest = transactions(Table(name=new.name), new) or [""]
-    return [clean + f"add table ip {new.name}\n" + first, *rest]
+    clean = f"add table {new.label}\ndelete table {new.label}\n"
+    first, *rest = transactions(Table(name=new.name, family=new.family), new) or [""]
+    return [clean + f"add table {new.label}\n" + first, *rest]
 
 
 def transactions(old: Table, new: Table) -> list[str]:
@@ -48,7 +61,7 @@ def transactions(old: Table, new: Table) -> list[str]:
     ]
     if not units:
         return []
-    texts = [f"add table ip {new.name}\n"]
+    texts = [f"add table {new.label}\n"]
     for unit in units:
         if len(texts[-1]) + len(unit) > _LARGEST:
             texts.append("")
@@ -59,14 +72,14 @@ def transactions(old: Table, new: Table) -> list[str]:
 def _added_sets(old: Table, new: Table) -> Iterable[str]:
     for name, definition in new.sets.items():
         if name not in old.sets:
-            yield f"add set ip {new.name} {name} {{ {definition} }}\n"
+            yield f"add set {new.label} {name} {{ {definition} }}\n"
 
 
 def _added_chains(old: Table, new: Table) -> Iterable[str]:
     for name, chain in new.chains.items():
         if name not in old.chains:
             hook = f" {{ {chain.hook}; }}" if chain.hook else ""
-            yield f"add chain ip {new.name} {name}{hook}\n"
+            yield f"add chain {new.label} {name}{hook}\n"
 
 
 def _changed_chains(old: Table, new: Table) -> Iterable[str]:
@@ -75,20 +88,20 @@ def _changed_chains(old: Table, new: Table) -> Iterable[str]:
         before = old.chains.get(name)
         if before == chain:
             continue
-        flush = f"flush chain ip {new.name} {name}\n" if before else ""
-        yield flush + "".join(f"add rule ip {new.name} {name} {rule}\n" for rule in chain.rules)
+        flush = f"flush chain {new.label} {name}\n" if before else ""
+        yield flush + "".join(f"add rule {new.label} {name} {rule}\n" for rule in chain.rules)
 
 
 def _removed(old: Table, new: Table) -> Iterable[str]:
     chains = [name for name in old.chains if name not in new.chains]
-    yield from (f"flush chain ip {new.name} {name}\n" for name in chains)
-    yield from (f"delete chain ip {new.name} {name}\n" for name in chains)
-    yield from (f"delete set ip {new.name} {name}\n" for name in old.sets if name not in new.sets)
+    yield from (f"flush chain {new.label} {name}\n" for name in chains)
+    yield from (f"delete chain {new.label} {name}\n" for name in chains)
+    yield from (f"delete set {new.label} {name}\n" for name in old.sets if name not in new.sets)
 
 
 def render(table: Table) -> str:
     """Return the whole table as a ruleset a person can read and ``nft -f`` can load."""
-    lines = [f"table ip {table.name} {{"]
+    lines = [f"table {table.label} {{"]
     lines += [f" set {name} {{ {definition} }}" for name, definition in table.sets.items()]
     for name, chain in table.chains.items():
         lines.append(f" chain {name} {{")

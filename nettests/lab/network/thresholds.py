@@ -9,7 +9,7 @@ the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
 
 from dataclasses import dataclass
 
-from nettests.lab.topology import Driver, NodeSpec, Profile, ProxyMode
+from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile, ProxyMode
 
 SESSION_AFFINITY_BUILD = 20348
 """HNS 12.0 (Windows Server 2022) has the SourceIP distribution; older ones log and ignore it."""
@@ -25,6 +25,18 @@ MANY_BACKENDS = (17763, 2746)
 
 INTERNAL_TRAFFIC_LOCAL = (1, 27)
 """kube-proxy 1.27 reads ``internalTrafficPolicy`` on Windows."""
+
+DUAL_STACK_BUILD = 19041
+"""HNS 11.10 (Windows 2004) has endpoints and load balancers of both families (hcsshim issue 1003)."""
+
+DUAL_STACK = (1, 21)
+"""IPv6DualStack is on by default; kube-proxy then runs once for each family, except on overlay."""
+
+REQUIRED_FAMILIES = (1, 27)
+"""kube-proxy 1.27 makes IPv6 load balancers of RequireDualStack Services (CHANGELOG-1.27)."""
+
+DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
+"""Plugins that give Windows pods both families; win-bridge, which Flannel calls, knows IPv4 only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +70,10 @@ class SwitchFeatures:
     stealth: bool
     user_mode: bool
     """kube-proxy listens on Service addresses itself; the switch only hands them to the host."""
+    dual_stack: bool
+    """Pods have addresses, and Services load balancers, of both families."""
+    required_families: bool
+    """Services with RequireDualStack have load balancers of the second family too."""
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
@@ -95,6 +111,15 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", usual=True),
         user_mode=user_mode,
+        dual_stack=has(
+            "dual-stack",
+            profile.cni.plugin in DUAL_STACK_PLUGINS
+            and release[0] >= DUAL_STACK_BUILD
+            and _minor(profile.kubernetes_version) >= DUAL_STACK,
+        ),
+        required_families=has(
+            "required-families", _minor(profile.kubernetes_version) >= REQUIRED_FAMILIES
+        ),
     )
 
 

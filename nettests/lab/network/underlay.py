@@ -6,13 +6,12 @@ to them here is dropped without a word, as a network does that has no route back
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address
 
 from nettests.lab.network import addressing, nft
-from nettests.lab.network.namespace import NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, configure
+from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
+from nettests.lab.network.netlink import ANY, End, anywhere, configure
 from nettests.lab.network.tables import Chain, Table, render
-from nettests.lab.topology import OS, Profile
+from nettests.lab.topology import OS, Address, Profile
 
 MTU = 1500
 _BRIDGE = "underlay"
@@ -27,16 +26,15 @@ class Underlay:
     gateway: NetworkNamespace
     outside_server: NetworkNamespace
     outside_client: NetworkNamespace
-    gateway_address: IPv4Address
-    macs: Mapping[IPv4Address, str]
+    macs: Mapping[Address, str]
     """MAC of every address on the node network."""
 
     def namespaces(self) -> tuple[NetworkNamespace, ...]:
         """Return all namespaces, to be released."""
         return (self.wire, self.gateway, self.outside_server, self.outside_client)
 
-    def plug(self, namespace: NetworkNamespace, link: str, address: IPv4Address) -> None:
-        """Give a node its network card: a link to the wire, and its neighbours' MACs."""
+    def plug(self, namespace: NetworkNamespace, link: str, address: Address) -> None:
+        """Give the machine at ``address`` its network card: a link to the wire, its neighbours' MACs."""
         port = f"to-{str(address).replace('.', '-')}"[:15]
         with configure(self.wire) as wire:
             near = End(namespace=self.wire, name=port, mac=addressing.port_mac(address))
@@ -46,23 +44,18 @@ class Underlay:
         with configure(namespace) as links:
             links.up(link)
             for neighbour, mac in self.macs.items():
-                if neighbour != address:
+                if mac != self.macs[address]:
                     links.neighbour(link, neighbour, mac)
 
 
 def build_underlay(profile: Profile) -> Underlay:
     """Make wire, gateway and outside. On the worker thread only."""
-    gateway_address = profile.node_network[1]
     underlay = Underlay(
         wire=make_namespace("underlay"),
-        gateway=make_namespace("gateway", {"ipv4/ip_forward": 1}),
+        gateway=make_namespace("gateway", {**settings_for(profile), **FORWARDING}),
         outside_server=make_namespace("outside-server"),
         outside_client=make_namespace("outside-client"),
-        gateway_address=gateway_address,
-        macs={
-            gateway_address: addressing.mac(OS.LINUX, gateway_address),
-            **{node.address: addressing.mac(node.os, node.address) for node in profile.nodes},
-        },
+        macs=_macs(profile),
     )
     with configure(underlay.wire) as wire:
         wire.bridge(_BRIDGE)
@@ -71,16 +64,43 @@ def build_underlay(profile: Profile) -> Underlay:
     return underlay
 
 
+def settings_for(profile: Profile) -> dict[str, int]:
+    """Return the settings of a namespace on the cluster's networks: IPv6 is off unless it has any."""
+    return {} if profile.ipv6 is None else dict(IPV6)
+
+
+def gateway_of(profile: Profile) -> Address:
+    """Return the gateway's address, in the family that ``profile`` shows."""
+    return profile.node_network[1]
+
+
+def _macs(profile: Profile) -> dict[Address, str]:
+    """Return the MAC of every address: an interface is named after its first one."""
+    gateway = addressing.mac(OS.LINUX, gateway_of(profile))
+    nodes = {node.name: addressing.mac(node.os, node.address) for node in profile.nodes}
+    return {
+        address: mac
+        for family in profile.by_family
+        for address, mac in (
+            (gateway_of(family), gateway),
+            *((node.address, nodes[node.name]) for node in family.nodes),
+        )
+    }
+
+
 def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
-    underlay.plug(underlay.gateway, "eth0", underlay.gateway_address)
+    underlay.plug(underlay.gateway, "eth0", gateway_of(profile))
     with configure(underlay.gateway) as gateway:
-        gateway.address("eth0", underlay.gateway_address, profile.node_network.prefixlen)
+        for family in profile.by_family:
+            own = gateway_of(family)
+            gateway.address("eth0", own, family.node_network.prefixlen)
+            nowhere = {family.cluster_cidr, family.service_cidr, anywhere(own)}
+            for unknown in nowhere - {family.node_network}:
+                gateway.blackhole(unknown)
         gateway.bridge(_OUTSIDE_BRIDGE)
         gateway.address(
             _OUTSIDE_BRIDGE, profile.outside_network[1], profile.outside_network.prefixlen
         )
-        for unknown in {profile.cluster_cidr, profile.service_cidr, ANY} - {profile.node_network}:
-            gateway.blackhole(unknown)
     if profile.cluster_cidr == profile.node_network:
         _know_pods(underlay, profile)
 

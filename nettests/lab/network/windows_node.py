@@ -6,8 +6,6 @@ own port, where no ClusterIP rule sits. The node's address belongs to the host; 
 switch answers for it with the host's MAC (l2bridge rewrites MACs).
 """
 
-from ipaddress import IPv4Address, IPv4Network
-
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.load_balancers import (
@@ -17,11 +15,18 @@ from nettests.lab.network.load_balancers import (
     load_balancers,
     refused_frontends,
 )
-from nettests.lab.network.namespace import NetworkNamespace, Worker, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, configure, host
+from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
-from nettests.lab.network.pods import PodPorts, Pods, connect_to_gateway, other_nodes
+from nettests.lab.network.pods import (
+    PodPorts,
+    Pods,
+    connect_to_gateway,
+    ipv6_range,
+    lead_to,
+    other_nodes,
+)
 from nettests.lab.network.portals import Portals
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
@@ -30,12 +35,12 @@ from nettests.lab.network.switch_rules import (
     ports_table,
     stealth_table,
 )
-from nettests.lab.network.tables import Table, render
+from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
-from nettests.lab.network.underlay import MTU, Underlay
-from nettests.lab.topology import NodeSpec, Profile, ServiceTable
+from nettests.lab.network.underlay import MTU, Underlay, gateway_of, settings_for
+from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable, of_family
 
-_TTL = {"ipv4/ip_default_ttl": 128}
+_TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 _DEVICE = "vxlan"
 _VXLAN_TABLE = 100
 _SWITCH_TABLE = 101
@@ -45,19 +50,21 @@ _TCP, _UDP = 6, 17
 
 
 class WindowsServices:
-    """kube-proxy in kernelspace mode on one node. On the worker thread only."""
+    """kube-proxy in kernelspace mode on one node, in one family. On the worker thread only."""
 
-    def __init__(self, node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> None:
-        self._node = node
-        self._profile = profile
+    def __init__(self, name: str, family: Profile, switch: NetworkNamespace) -> None:
+        self._node = family.node(name)
+        self._profile = family
         self._switch = switch
         self._services: ServiceTable = ()
         self.policies: tuple[LoadBalancer, ...] = ()
         """The load balancers in force."""
-        self._rules = nft.LoadedTable(switch, Table(name="hns"))
+        family_word = word(self._node.address)
+        self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
-    def program(self, services: ServiceTable) -> None:
-        """Bring the switch's policies to ``services``; flows to a backend go on as they are."""
+    def program(self, table: ServiceTable) -> None:
+        """Bring the switch's policies to ``table``; flows to a backend go on as they are."""
+        services = of_family(table, self._node.address)
         policies = load_balancers(services, self._node, self._profile)
         self._rules.change_to(
             load_balancers_table(
@@ -73,7 +80,7 @@ class WindowsServices:
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
 
-    def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[IPv4Address]:
+    def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[Address]:
         """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
         if not switch_features(self._node, self._profile).loopback_dsr:
             return []
@@ -84,7 +91,7 @@ class WindowsServices:
             for backend in policy.backends
             if backend in self._node.pod_cidr
         }
-        return sorted(local)
+        return sorted(local, key=int)
 
 
 class HostAddresses:
@@ -92,15 +99,15 @@ class HostAddresses:
 
     def __init__(self, machine: NetworkNamespace) -> None:
         self._machine = machine
-        self._held: frozenset[IPv4Address] = frozenset()
+        self._held: frozenset[Address] = frozenset()
 
     def program(self, services: ServiceTable) -> None:
-        """Give the host the addresses of ``services``, and take those of others."""
-        wanted = frozenset(service.cluster_ip for service in services)
+        """Give the host the addresses of ``services``, and take those of others; it knows IPv4 only."""
+        wanted = frozenset(one.cluster_ip for one in services if one.cluster_ip.version == 4)
         with configure(self._machine) as links:
-            for address in sorted(self._held - wanted):
+            for address in sorted(self._held - wanted, key=int):
                 links.drop_address("lo", address)
-            for address in sorted(wanted - self._held):
+            for address in sorted(wanted - self._held, key=int):
                 links.address("lo", address)
         self._held = wanted
 
@@ -111,67 +118,88 @@ def build_windows_node(
     """Make a Windows node's host and switch and wire them. On the worker thread only."""
     features = switch_features(node, profile)
     accept = {"ipv4/conf/all/accept_local": int(features.local_routed_vip)}
-    machine = make_namespace(f"{node.name}/host", {**_TTL, **accept})
-    switch = make_namespace(f"{node.name}/switch", {"ipv4/ip_forward": 1})
+    settings = settings_for(profile)
+    machine = make_namespace(f"{node.name}/host", {**settings, **_TTL, **accept})
+    switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
     underlay.plug(switch, Port.UPLINK, node.address)
-    _connect_host(node, machine, switch)
-    with configure(switch) as links:
-        links.route(profile.node_network, Port.UPLINK)
-        links.route(ANY, Port.UPLINK, via=underlay.gateway_address)
+    _connect_host(node, profile, machine, switch)
+    for family in profile.by_family:
+        _build_family(family.node(node.name), family, machine, switch)
     if features.overlay:
         _build_overlay(node, profile, machine, switch)
-    else:
-        with configure(switch) as links:
-            for other in other_nodes(profile.nodes, node):
-                links.route(other.pod_cidr, Port.UPLINK, via=other.address)
     if features.tunnel:
-        _build_tunnel(node, switch, underlay)
+        _build_tunnel(node, profile, switch)
     if features.user_mode:
         with configure(switch) as links:
             links.route(profile.service_cidr, Port.HOST, via=node.address)
-    if features.local_routed_vip:
-        with configure(machine) as links:
-            _route_own_node_ports(links, node)
-    if features.stealth:
-        nft.load(machine.fd, render(stealth_table()))
-    nft.load(switch.fd, _ports_ruleset(node, profile, features))
     pods = Pods(_pod_ports(node, profile, switch))
-    services = WindowsServices(node, profile, switch)
+    families = profile.by_family if features.dual_stack else profile.by_family[:1]
+    services = [WindowsServices(node.name, family, switch) for family in families]
     own = HostAddresses(machine)
+
+    def program(table: ServiceTable) -> None:
+        if features.user_mode:
+            own.program(table)
+            return
+        for of_one_family in services:
+            of_one_family.program(table)
+
     return Node(
         spec=node,
         host=machine,
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        program=own.program if features.user_mode else services.program,
+        program=program,
         worker=worker,
         hns=NodeHns(
             node=node,
             profile=profile,
             exceptions=nat_exceptions(profile),
             pods=pods.addresses,
-            policies=lambda: services.policies,
+            policies=lambda: tuple(one for each in services for one in each.policies),
         ),
         portals=Portals(machine) if features.user_mode else None,
     )
 
 
-def _connect_host(node: NodeSpec, machine: NetworkNamespace, switch: NetworkNamespace) -> None:
+def _build_family(
+    node: NodeSpec, family: Profile, machine: NetworkNamespace, switch: NetworkNamespace
+) -> None:
+    """Give switch and host the routes and rules of one family."""
+    features = switch_features(node, family)
+    with configure(switch) as links:
+        links.route(family.node_network, Port.UPLINK)
+        links.route(anywhere(node.address), Port.UPLINK, via=gateway_of(family))
+        for other in () if features.overlay else other_nodes(family.nodes, node):
+            links.route(other.pod_cidr, Port.UPLINK, via=other.address)
+    if features.local_routed_vip:
+        with configure(machine) as links:
+            _route_own_node_ports(links, node)
+    if features.stealth:
+        nft.load(machine.fd, render(stealth_table(node.address)))
+    nft.load(switch.fd, _ports_ruleset(node, family, features))
+
+
+def _connect_host(
+    node: NodeSpec, profile: Profile, machine: NetworkNamespace, switch: NetworkNamespace
+) -> None:
     mac = addressing.mac(node.os, node.address)
     with configure(switch) as links:
         near = End(namespace=switch, name=Port.HOST, mac=addressing.GATEWAY_MAC)
         links.veth(near, End(namespace=machine, name="eth0", mac=mac), MTU)
-        links.neighbour(Port.HOST, node.address, mac)
-        links.route(host(node.address), Port.HOST)
-    connect_to_gateway(machine, node.address, addressing.POINT_TO_POINT)
+        addresses = [family.node(node.name).address for family in profile.by_family]
+        for address in addresses:
+            lead_to(links, Port.HOST, address, mac)
+    ways = ((address, addressing.point_to_point(address)) for address in addresses)
+    connect_to_gateway(machine, ways)
 
 
-def _build_tunnel(node: NodeSpec, switch: NetworkNamespace, underlay: Underlay) -> None:
+def _build_tunnel(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> None:
     """L2tunnel: what pods send goes to the fabric, which knows where every pod is."""
     with configure(switch) as links:
         links.blackhole(node.pod_cidr)
-        links.route(ANY, Port.UPLINK, via=underlay.gateway_address, table=_FABRIC_TABLE)
+        links.route(ANY, Port.UPLINK, via=gateway_of(profile), table=_FABRIC_TABLE)
         links.route_marked(TO_FABRIC, _FABRIC_TABLE)
 
 
@@ -196,17 +224,19 @@ def _route_own_node_ports(links: Netlink, node: NodeSpec) -> None:
 
     The kernel would deliver it at once; the packet comes back with the host's own address as source.
     """
-    links.route(ANY, "eth0", via=addressing.POINT_TO_POINT, table=_SWITCH_TABLE)
-    links.demote_local_table()
+    near = addressing.point_to_point(node.address)
+    links.route(anywhere(node.address), "eth0", via=near, table=_SWITCH_TABLE)
+    links.demote_local_table(node.address)
     for protocol in (_TCP, _UDP):
         links.route_own_ports(node.address, protocol, _NODE_PORTS, _SWITCH_TABLE)
 
 
-def nat_exceptions(profile: Profile) -> tuple[IPv4Network, ...]:
+def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
     """OutBoundNAT's exceptions: without an overlay the nodes' network too, since it can route back."""
     nodes = () if profile.cni.backend == "vxlan" else (profile.node_network,)
     own = (profile.cluster_cidr, profile.service_cidr, *nodes)
-    return (*own, *profile.cni.nat_exceptions)
+    stated = profile.cni.nat_exceptions
+    return (*own, *(one for one in stated if one.version == profile.cluster_cidr.version))
 
 
 def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
@@ -226,7 +256,8 @@ def _pod_ports(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> Po
         node=node,
         attached_to=switch,
         gateway=addressing.pod_gateway(node, profile.cni),
+        ipv6=ipv6_range(node, profile) if switch_features(node, profile).dual_stack else None,
         gateway_on_port=False,
         mtu=pod_mtu(profile),
-        settings=_TTL,
+        settings={**settings_for(profile), **_TTL},
     )

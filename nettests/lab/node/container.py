@@ -222,9 +222,9 @@ class Container:
             raise ConfigError(refusal)
         facts = {
             "status.podIP": str(sandbox.address),
-            "status.podIPs": str(sandbox.address),
+            "status.podIPs": ",".join(sandbox.addresses),
             "status.hostIP": str(node.spec.address),
-            "status.hostIPs": str(node.spec.address),
+            "status.hostIPs": ",".join(node.spec.addresses),
         }
         environment = variables(
             self._pod,

@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv6Address
 
 from nettests.lab.client import Client, Json
 from nettests.lab.events import Recorder
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
 from nettests.lab.node.images import Kind
-from nettests.lab.topology import NodeSpec, Profile
+from nettests.lab.topology import Address, NodeSpec, Profile
 
 Launch = Callable[[Kind, Process], Awaitable[int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
@@ -45,9 +45,16 @@ class Sandbox:
     """A pod's place in the network: its own namespace, or its node's."""
 
     namespace: Namespace
-    address: IPv4Address
-    gateway: IPv4Address
+    address: Address
+    ipv6: IPv6Address | None
+    """The address of the second family, where it has one."""
+    gateway: Address
     hostname: str
     resolver: ResolverConfig
     on_host: bool
     host_process: bool
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The pod's addresses, the primary family's first."""
+        return tuple(str(one) for one in (self.address, self.ipv6) if one is not None)

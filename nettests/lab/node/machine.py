@@ -35,7 +35,7 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         os=node.spec.os,
         hostname=sandbox.hostname,
         namespace=sandbox.namespace,
-        addresses=(str(sandbox.address),),
+        addresses=sandbox.addresses,
         gateway=str(sandbox.gateway),
         resolver=sandbox.resolver,
         build=node.spec.build,

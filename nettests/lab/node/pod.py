@@ -179,13 +179,16 @@ class PodWorker:
         on_host = host_process or (honoured and bool(spec.get("hostNetwork")))
         if on_host:
             namespace, address = node.network.host, node.spec.address
+            ipv6 = node.spec.ipv6.address if node.spec.ipv6 else None
             gateway = node.profile.node_network[1]
         else:
             network = await node.network.attach_pod(self.uid)
             namespace, address, gateway = network.namespace, network.address, network.gateway
+            ipv6 = network.ipv6
         return Sandbox(
             namespace=namespace,
             address=address,
+            ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
             resolver=resolver(self.pod, node.profile, node.spec.os, address, on_host=on_host),
@@ -210,8 +213,8 @@ class PodWorker:
     async def _send_status(self) -> None:
         node = self._node
         view = SandboxView(
-            host_address=node.spec.address,
-            address=self.sandbox.address if self.sandbox else None,
+            host_addresses=node.spec.addresses,
+            addresses=self.sandbox.addresses if self.sandbox else (),
             start_time=self._start_time,
             running=self.sandbox is not None and not self._stopped,
         )

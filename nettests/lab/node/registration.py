@@ -53,7 +53,8 @@ def _ranges(spec: NodeSpec, profile: Profile) -> Json:
     """Return the node's pod range; Azure CNI asks Azure for addresses, and the API knows of none."""
     if profile.cni.plugin is Plugin.AZURE:
         return {}
-    return {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr)]}
+    second = [] if spec.ipv6 is None else [str(spec.ipv6.pod_cidr)]
+    return {"podCIDR": str(spec.pod_cidr), "podCIDRs": [str(spec.pod_cidr), *second]}
 
 
 def node_status(spec: NodeSpec, profile: Profile) -> Json:
@@ -70,7 +71,7 @@ def node_status(spec: NodeSpec, profile: Profile) -> Json:
         "allocatable": resources,
         "conditions": _conditions(timestamp()),
         "addresses": [
-            {"type": "InternalIP", "address": str(spec.address)},
+            *({"type": "InternalIP", "address": address} for address in spec.addresses),
             {"type": "Hostname", "address": spec.name},
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},

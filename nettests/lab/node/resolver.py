@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import ResolverConfig
-from nettests.lab.topology import OS, Profile
+from nettests.lab.topology import OS, Address, Profile
 
 _LOCALHOST = (
     ("127.0.0.1", ("localhost",)),
@@ -22,7 +22,7 @@ _LOCALHOST = (
 
 
 def resolver(
-    pod: Json, profile: Profile, os: OS, address: IPv4Address, *, on_host: bool
+    pod: Json, profile: Profile, os: OS, address: Address, *, on_host: bool
 ) -> ResolverConfig:
     """Return the settings of a pod; ``on_host`` says that it shares its node's network."""
     config = pod["spec"].get("dnsConfig") or {}
@@ -69,7 +69,7 @@ def outside_resolver(profile: Profile) -> IPv4Address:
 
 
 def _hosts(
-    pod: Json, profile: Profile, os: OS, address: IPv4Address, *, on_host: bool
+    pod: Json, profile: Profile, os: OS, address: Address, *, on_host: bool
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     aliases = tuple(
         (str(alias["ip"]), tuple(alias.get("hostnames") or ()))

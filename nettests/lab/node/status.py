@@ -8,7 +8,6 @@ replaced.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address
 
 from nettests.lab.client import Json
 from nettests.lab.topology import OS
@@ -49,10 +48,10 @@ class ContainerView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxView:
-    """The pod's sandbox: whether it runs, and the pod's address once there is one."""
+    """The pod's sandbox: whether it runs, and the pod's addresses once it has any."""
 
-    host_address: IPv4Address
-    address: IPv4Address | None
+    host_addresses: tuple[str, ...]
+    addresses: tuple[str, ...]
     start_time: str
     running: bool = True
 
@@ -100,14 +99,14 @@ def pod_status(
     A kubelet learns the pod's address with the first container that it has dealt with.
     """
     current = phase(pod, containers, init)
-    address = sandbox.address if any(map(_dealt_with, (*init, *containers))) else None
+    addresses = sandbox.addresses if any(map(_dealt_with, (*init, *containers))) else ()
     status: Json = {
         "phase": current,
         "conditions": _conditions(pod, sandbox, containers, init, current=current, now=now),
-        "hostIP": str(sandbox.host_address),
-        "hostIPs": [{"ip": str(sandbox.host_address)}],
-        "podIP": str(address) if address else None,
-        "podIPs": [{"ip": str(address)}] if address else None,
+        "hostIP": sandbox.host_addresses[0],
+        "hostIPs": [{"ip": address} for address in sandbox.host_addresses],
+        "podIP": addresses[0] if addresses else None,
+        "podIPs": [{"ip": address} for address in addresses] or None,
         "startTime": sandbox.start_time,
         "containerStatuses": _container_statuses(pod, "containers", containers, manner),
     }

@@ -26,7 +26,7 @@ from nettests.lab.node.endpoint import answering
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
-from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import OS, Address, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
 
@@ -49,7 +49,7 @@ class SystemPrograms:
     profile: Profile
     network: NodeNetwork
     clients: Callable[[str], Client]
-    source_vip: IPv4Address | None
+    source_vip: Address | None
     programmed: Callable[[ServiceTable], None]
 
     def by_kind(self) -> Mapping[Kind, Program]:

@@ -277,7 +277,7 @@ def test_node_ports_differ_per_protocol_and_stay_in_range() -> None:
 def test_a_chosen_address_must_be_free_and_of_the_network(address: str, complaint: str) -> None:
     """The reason is told under ``spec.clusterIPs``."""
     (text,) = _complete(_service(clusterIP=address))
-    assert text.startswith("spec.clusterIPs: Invalid value")
+    assert text.startswith(("spec.clusterIPs: Invalid value", "spec.clusterIPs[0]: Invalid value"))
     assert complaint in text
 
 

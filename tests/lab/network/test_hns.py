@@ -21,7 +21,7 @@ def hns(cluster: Profile, *services: ServicePort, exceptions: str = "10.244.0.0/
         node=cluster.node(WIN_A),
         profile=cluster,
         exceptions=(IPv4Network(exceptions),),
-        pods=lambda: {"0a1b2c3d-uid": IPv4Address("10.244.2.5")},
+        pods=lambda: {"0a1b2c3d-uid": (IPv4Address("10.244.2.5"),)},
         policies=lambda: load_balancers(services, cluster.node(WIN_A), cluster),
     )
 

@@ -1,4 +1,4 @@
-"""``ping`` of iputils: real ICMP echo from the container, output as iputils prints it (IPv4)."""
+"""``ping`` of iputils: real ICMP echo from the container, output as iputils prints it."""
 
 import asyncio
 import errno
@@ -69,7 +69,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 def _parse(words: Sequence[str]) -> _Options:
-    pairs, hosts = getopt.gnu_getopt(list(words), "4c:i:M:nqs:W:w:")
+    pairs, hosts = getopt.gnu_getopt(list(words), "46c:i:M:nqs:W:w:")
     if len(hosts) != 1:
         raise ValueError("usage error: Destination address required")
     given = dict(pairs)
@@ -90,11 +90,11 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     tally = _Tally()
     loop = asyncio.get_running_loop()
     started = loop.time()
-    total = options.size + _ICMP_HEADER + _IP_HEADER
+    size = f"{options.size}"
+    if ":" not in address:  # iputils tells the whole size of IPv4 packets alone
+        size += f"({options.size + _ICMP_HEADER + _IP_HEADER})"
     with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
-        await process.stdout(
-            f"PING {options.host} ({address}) {options.size}({total}) bytes of data.\n".encode()
-        )
+        await process.stdout(f"PING {options.host} ({address}) {size} bytes of data.\n".encode())
         while options.count is None or tally.sent < options.count:
             left = None if options.deadline is None else started + options.deadline - loop.time()
             if left is not None and left <= 0:

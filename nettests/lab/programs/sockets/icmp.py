@@ -1,6 +1,7 @@
 """ICMP echo over a raw socket in the container's namespace: what ``ping`` of either OS is made of.
 
-The reply's TTL and source are read from the packet that came; nothing is assumed. IPv4 only.
+The reply's TTL and source are read from the packet that came; nothing is assumed. The kernel hands ICMPv6
+over without its header: source and hop limit then come beside it, and it fills the checksum in.
 """
 
 import asyncio
@@ -8,17 +9,25 @@ import errno
 import os
 import socket
 import struct
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Namespace
+from nettests.lab.programs.sockets.addresses import family
 from nettests.lab.programs.sockets.route import source_towards
 
 _ECHO_REPLY, _UNREACHABLE, _ECHO_REQUEST, _EXCEEDED = 0, 3, 8, 11
 _MTU_DISCOVER, _DO, _MTU = 10, 2, 14
 """``IP_MTU_DISCOVER``, ``IP_PMTUDISC_DO`` and ``IP_MTU`` (ip(7)): Python has no names for them."""
+_IPV6_MTU_DISCOVER, _IPV6_MTU = 23, 24
+"""The same of ipv6(7)."""
+_IPV6_REQUEST = 128
+_IPV6_ANSWERS = {1: _UNREACHABLE, 3: _EXCEEDED, 129: _ECHO_REPLY}
+"""Types of ICMPv6, as those of ICMP that mean the same."""
+_IPV6_HEADER = 40
 _HEADER = struct.Struct("!BBHHH")
 
 
@@ -53,8 +62,15 @@ class EchoSocket:
 
     def __init__(self, namespace: Namespace, address: str, *, whole: bool = False) -> None:
         source_towards(namespace, address)
-        self._sock = namespace.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-        if whole:
+        self._family = family(address)
+        ipv6 = self._family is socket.AF_INET6
+        protocol = socket.IPPROTO_ICMPV6 if ipv6 else socket.IPPROTO_ICMP
+        self._sock = namespace.socket(self._family, socket.SOCK_RAW, protocol)
+        if ipv6:
+            self._sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
+        if whole and ipv6:
+            self._sock.setsockopt(socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER, _DO)
+        elif whole:
             self._sock.setsockopt(socket.IPPROTO_IP, _MTU_DISCOVER, _DO)
         self._identifier = int.from_bytes(os.urandom(2), "big")
         self._address = address
@@ -75,13 +91,13 @@ class EchoSocket:
         """Send one request and return what answered it within ``limit`` seconds."""
         loop = asyncio.get_running_loop()
         started = loop.time()
-        packet = _request(self._identifier, sequence, payload)
+        packet = _request(self._family, self._identifier, sequence, payload)
         try:
             async with asyncio.timeout(limit):
                 await loop.sock_sendto(self._sock, packet, (self._address, 0))
                 while True:
-                    data = await loop.sock_recv(self._sock, 65535)
-                    found = _read(data, self._identifier, sequence, loop.time() - started)
+                    message = await self._receive()
+                    found = _read(message, self._identifier, sequence, loop.time() - started)
                     if found:
                         return found
         except TimeoutError:
@@ -93,12 +109,47 @@ class EchoSocket:
 
     def _path_mtu(self) -> int:
         """Return what the kernel knows to fit on the way."""
-        with self._namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        ipv6 = self._family is socket.AF_INET6
+        option = (socket.IPPROTO_IPV6, _IPV6_MTU) if ipv6 else (socket.IPPROTO_IP, _MTU)
+        with self._namespace.socket(self._family, socket.SOCK_DGRAM) as probe:
             probe.connect((self._address, 9))
-            return probe.getsockopt(socket.IPPROTO_IP, _MTU)
+            return probe.getsockopt(*option)
+
+    async def _receive(self) -> "_Message":
+        """Wait for the next message of ICMP or ICMPv6."""
+        loop = asyncio.get_running_loop()
+        if self._family is not socket.AF_INET6:
+            return _from_packet(await loop.sock_recv(self._sock, 65535))
+        arrived = asyncio.Event()
+        loop.add_reader(self._sock, arrived.set)
+        try:
+            await arrived.wait()
+        finally:
+            loop.remove_reader(self._sock)
+        body, beside, _flags, sender = self._sock.recvmsg(65535, socket.CMSG_SPACE(4))
+        hops = [int.from_bytes(data, sys.byteorder) for _level, _kind, data in beside]
+        return _Message(source=sender[0], ttl=hops[0] if hops else 0, body=body, ipv6=True)
 
 
-def _request(identifier: int, sequence: int, payload: bytes) -> bytes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Message:
+    """What came: from whom, with how many hops left, and the message of ICMP itself."""
+
+    source: str
+    ttl: int
+    body: bytes
+    ipv6: bool = False
+
+
+def _from_packet(packet: bytes) -> _Message:
+    """Take the IPv4 header off."""
+    body = packet[(packet[0] & 0x0F) * 4 :]
+    return _Message(source=socket.inet_ntoa(packet[12:16]), ttl=packet[8], body=body)
+
+
+def _request(family: socket.AddressFamily, identifier: int, sequence: int, payload: bytes) -> bytes:
+    if family is socket.AF_INET6:  # the kernel fills the checksum in
+        return _HEADER.pack(_IPV6_REQUEST, 0, 0, identifier, sequence) + payload
     blank = _HEADER.pack(_ECHO_REQUEST, 0, 0, identifier, sequence)
     checksum = _checksum(blank + payload)
     return _HEADER.pack(_ECHO_REQUEST, 0, checksum, identifier, sequence) + payload
@@ -113,14 +164,15 @@ def _checksum(data: bytes) -> int:
     return ~total & 0xFFFF
 
 
-def _read(packet: bytes, identifier: int, sequence: int, seconds: float) -> Echo | None:
-    """Return what ``packet`` (with its IPv4 header) says about our request, if anything."""
-    length = (packet[0] & 0x0F) * 4
-    body = packet[length:]
+def _read(message: _Message, identifier: int, sequence: int, seconds: float) -> Echo | None:
+    """Return what ``message`` says about our request, if anything."""
+    body = message.body
     if len(body) < _HEADER.size:
         return None
     kind, code, _, its_identifier, its_sequence = _HEADER.unpack_from(body)
-    common = {"source": socket.inet_ntoa(packet[12:16]), "ttl": packet[8], "code": code}
+    if message.ipv6:
+        kind = _IPV6_ANSWERS.get(kind, -1)
+    common = {"source": message.source, "ttl": message.ttl, "code": code}
     size = len(body) - _HEADER.size
     spent = seconds * 1000
     if kind == _ECHO_REPLY and (its_identifier, its_sequence) == (identifier, sequence):
@@ -132,11 +184,13 @@ def _read(packet: bytes, identifier: int, sequence: int, seconds: float) -> Echo
 
 
 def _quotes(original: bytes, identifier: int, sequence: int) -> bool:
-    """Tell whether an ICMP error quotes our request (its IPv4 header and eight bytes)."""
+    """Tell whether an ICMP error quotes our request (its IP header and eight bytes)."""
     if len(original) < 28:
         return False
-    inner = original[(original[0] & 0x0F) * 4 :]
+    ipv6 = original[0] >> 4 == 6
+    inner = original[_IPV6_HEADER if ipv6 else (original[0] & 0x0F) * 4 :]
     if len(inner) < _HEADER.size:
         return False
+    asked = _IPV6_REQUEST if ipv6 else _ECHO_REQUEST
     kind, _, _, its_identifier, its_sequence = _HEADER.unpack_from(inner)
-    return (kind, its_identifier, its_sequence) == (_ECHO_REQUEST, identifier, sequence)
+    return (kind, its_identifier, its_sequence) == (asked, identifier, sequence)

@@ -55,7 +55,10 @@ def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, 
             ("DHCP Enabled", ["No"]),
             ("Autoconfiguration Enabled ", ["Yes"]),
         ]
-    for text in machine.addresses:
+    # Windows lists IPv6 addresses first.
+    for text in (one for one in machine.addresses if ":" in one):
+        settings.append(("IPv6 Address", [f"{text}(Preferred) " if everything else text]))
+    for text in (one for one in machine.addresses if ":" not in one):
         address, mask = _address(text)
         settings += [
             ("IPv4 Address", [f"{address}(Preferred) " if everything else address]),

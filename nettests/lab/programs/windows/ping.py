@@ -1,6 +1,7 @@
-"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them (IPv4).
+"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them.
 
-"Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies.
+"Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies, and of
+IPv6 those with a time, where ping tells neither size nor hop limit.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ _UNREACHABLE_TEXTS = {
 _SPLIT = (Answer.UNREACHABLE, 4)
 """A router's "fragmentation needed", which Windows prints without saying whose it is."""
 _NUMBERS = ("-n", "-w", "-l")
+_FAMILIES = ("-4", "-6")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +79,9 @@ def _parse(words: Sequence[str]) -> _Options:
             numbers[option] = int(rest.pop(0))
         elif option == "-f":
             whole = True
-        elif option.startswith("-") and option != "-4":
+        elif option.startswith("-") and option not in _FAMILIES:
             raise ValueError(f"Bad option {word}.")
-        elif option != "-4":
+        elif option not in _FAMILIES:
             hosts.append(word)
     if len(hosts) != 1:
         raise ValueError("IP address must be specified.")
@@ -132,6 +134,8 @@ def _line(echo: Echo) -> str:
         text = _UNREACHABLE_TEXTS.get(echo.code, "Destination host unreachable.")
         return f"Reply from {echo.source}: {text}"
     time = "<1ms" if echo.milliseconds < 1 else f"={int(echo.milliseconds)}ms"
+    if ":" in echo.source:
+        return f"Reply from {echo.source}: time{time} "
     return f"Reply from {echo.source}: bytes={echo.size} time{time} TTL={echo.ttl}"
 
 
