@@ -25,6 +25,7 @@ PATH_MTU = Source(document="RFC 1191, Path MTU discovery", section="3. Host spec
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     protocols=(Protocol.ICMP,),
     question=Question.PING,
     needs=("ping",),

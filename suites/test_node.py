@@ -25,6 +25,7 @@ VIRTUAL_IPS = Source(
     source=VantageKind.NODE,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     facts=(
         "flow-node-local-pod",
         "flow-node-remote-pod-l2bridge",
@@ -45,6 +46,7 @@ def test_node_to_pod(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.NODE_IP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     facts=("flow-pod-own-node", "flow-pod-other-node"),
     sources=(NETWORKING,),
 )
@@ -58,6 +60,7 @@ def test_pod_to_node(verdict: Judgement) -> None:
     source=VantageKind.NODE,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     facts=(
         "node-svc-vip-docs",
         "node-svc-vip-dsr-host-rules",

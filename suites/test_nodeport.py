@@ -18,6 +18,7 @@ LOOPBACK = Source(
     source=VantageKind.NODE,
     target=TargetKind.NODEPORT,
     matrix=Matrix.OWN_NODE,
+    each_family=True,
     facts=("nodeport-local-from-node",),
     sources=(NODEPORT,),
 )
@@ -70,6 +71,7 @@ def test_nodeport_from_pod_own_node(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.NODEPORT,
     matrix=Matrix.OTHER_NODES,
+    each_family=True,
     facts=("nodeport-external", "nodeport-udp"),
     sources=(NODEPORT,),
 )

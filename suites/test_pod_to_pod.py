@@ -33,6 +33,7 @@ DNS = Source(document="Kubernetes documentation, DNS for Services and Pods", sec
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     source_seen=SourceSeen.CLIENT_POD,
     facts=(
         "flow-pod-pod-ip-same-node",

@@ -21,6 +21,7 @@ EXPLICIT = (Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     facts=(
         "flow-pod-clusterip",
         "svc-types",
@@ -82,6 +83,7 @@ def test_pod_to_service_partial_name(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_FQDN,
     matrix=Matrix.PAIRS,
+    each_family=True,
     names=(NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=EXPLICIT),),
     facts=("flow-pod-svc-fqdn", "dns-fqdn"),
     sources=(NETWORKING, DNS),

@@ -66,6 +66,7 @@ def test_affinity_timeout(verdict: Judgement) -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.PAIRS,
+    each_family=True,
     source_seen=SourceSeen.CLIENT_POD,
     facts=("dsr-source-ip-clusterip", "dsr-source-ip-non-dsr"),
     sources=(SOURCE_IP, DSR),

@@ -113,16 +113,15 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         profile.facts,
         snapshot.config_maps,
     )
-    pod_cidrs = networks.pod_cidrs(
-        kubeadm,
-        cni.flannel_network(flannel),
-        [network for node in known_nodes for network in nodes.pod_cidrs_of(node)],
-        profile.facts,
-    )
+    of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
+    pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
     read = [
         _node(node, places[nodes.name_of(node)], snapshot, profile, plugin) for node in known_nodes
     ]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
+    kubernetes = networks.kubernetes_address(
+        snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
+    )
     return ClusterFacts(
         server_version=snapshot.server_version,
         server_git_version=snapshot.server_git_version,
@@ -131,7 +130,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         cni=plugin,
         pod_cidrs=pod_cidrs,
         service_cidrs=networks.service_cidrs(kubeadm, profile.facts),
-        families=networks.families(pod_cidrs, all_addresses),
+        families=networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value),
         dns_address=networks.dns_address(snapshot.dns_services, profile.facts),
         cluster_domain=networks.cluster_domain(
             snapshot.config_maps.get("kube-system/coredns"), kubeadm, profile.facts
@@ -142,9 +141,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         namespace=snapshot.namespace,
         pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
         dns_pods=networks.dns_pods(snapshot.system_pods),
-        kubernetes_address=networks.kubernetes_address(
-            snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
-        ),
+        kubernetes_address=kubernetes,
     )
 
 

@@ -41,7 +41,7 @@ def pod_cidrs(
         return known(stated.pod_cidrs, STATED)
     for text, origin in (
         (kubeadm.get("podSubnet"), KUBEADM),
-        (flannel.get("Network"), "Flannel's net-conf.json"),
+        (_both(flannel.get("Network"), flannel.get("IPv6Network")), "Flannel's net-conf.json"),
     ):
         networks = _networks(text)
         if networks:
@@ -49,6 +49,10 @@ def pod_cidrs(
     if of_nodes:
         return known(tuple(sorted(set(of_nodes), key=str)), "podCIDRs of the nodes")
     return unknown("neither kubeadm-config, the network plugin nor the nodes name a pod network")
+
+
+def _both(first: object, second: object) -> str:
+    return ",".join(str(text) for text in (first, second) if text)
 
 
 def service_cidrs(kubeadm: Object, stated: StatedFacts) -> Fact[tuple[Network, ...]]:
@@ -124,14 +128,23 @@ def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
     return known(ipaddress.ip_address(address), "Service default/kubernetes")
 
 
-def families(pods: Fact[tuple[Network, ...]], nodes: Sequence[Address]) -> tuple[Family, ...]:
-    """Return the IP families of pods, or of nodes where the pod networks are unknown."""
-    versions = {network.version for network in pods.value or ()} or {
+def families(
+    pods: Fact[tuple[Network, ...]],
+    of_nodes: Sequence[Network],
+    nodes: Sequence[Address],
+    kubernetes: Address | None,
+) -> tuple[Family, ...]:
+    """Return the IP families of pods (``podCIDRs`` of nodes too), or of nodes where both are unknown.
+
+    The cluster's primary family comes first: that of the Service ``kubernetes``, which has one only.
+    """
+    versions = {network.version for network in (*(pods.value or ()), *of_nodes)} or {
         address.version for address in nodes
     }
-    return tuple(
-        family for family, version in ((Family.IPV4, 4), (Family.IPV6, 6)) if version in versions
-    )
+    primary = kubernetes.version if kubernetes is not None else 4
+    known = {4: Family.IPV4, 6: Family.IPV6}
+    ordered = sorted(versions, key=lambda version: (version != primary, version))
+    return tuple(known[version] for version in ordered)
 
 
 def _networks(text: object) -> tuple[Network, ...]:

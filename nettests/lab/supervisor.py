@@ -247,7 +247,9 @@ class Lab:
                 self._profile,
                 address,
                 mtu=pod_mtu(self._profile),
-                nat_exceptions=nat_exceptions(self._profile),
+                nat_exceptions=[
+                    one for family in self._profile.by_family for one in nat_exceptions(family)
+                ],
             ),
         )
 

@@ -6,6 +6,8 @@ as the API spells them. What a setting is documented to do is said by flows and 
 
 from dataclasses import dataclass
 
+from nettests.model.words import Family
+
 CLUSTER = "Cluster"
 LOCAL = "Local"
 
@@ -33,6 +35,10 @@ class ServiceSettings:
     """The selector matches no pod."""
     named_ports: bool = False
     """Target ports are given by the names that the backends' containers give them."""
+    ip_family_policy: str = ""
+    """``SingleStack``, ``PreferDualStack`` or ``RequireDualStack``; empty leaves it to the API."""
+    ip_families: tuple[Family, ...] = ()
+    """``ipFamilies``, in their order; empty leaves them to the API."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

@@ -5,13 +5,14 @@ check that cannot be asked on this cluster becomes a skip.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from nettests.model.check import Ask, Case, Check, Plan, Skip, Target, Vantage
+from nettests.model.check import Ask, Case, Check, Control, Plan, Skip, Target, Vantage
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
     OS,
     CheckClass,
+    Family,
     Placement,
     Protocol,
     Question,
@@ -61,6 +62,8 @@ class _Due:
     cell: Cell
     protocol: Protocol
     question: Question
+    family: Family | None = None
+    """The IP family where it is not the cluster's first one."""
     name: NameForm | None = None
     resolver: Resolver | None = None
     case: Case | None = None
@@ -80,7 +83,8 @@ class _Due:
         """What distinguishes checks of one cell and protocol."""
         label = self.name.label if self.name else ""
         resolver = self.resolver.value if self.resolver else ""
-        return tuple(part for part in (self.cell.suffix, label, resolver) if part)
+        family = self.family.value.lower() if self.family else ""
+        return tuple(part for part in (self.cell.suffix, label, resolver, family) if part)
 
 
 def build(
@@ -99,12 +103,15 @@ def build(
     checks: list[Check] = []
     skips: list[Skip] = []
     for flow in sorted(flows, key=lambda flow: flow.name):
+        if flow.dual_stack and len(facts.families) < 2:
+            skips.append(_skip(flow, flow.name, f"the cluster has {facts.families[0]} only"))
+            continue
         skips.extend(_absences(flow, players))
         for place in cells(flow.matrix, players, flow.backing):
             if isinstance(place, Gap):
                 skips.append(_skip(flow, f"{flow.name}/{place.path}", place.reason))
                 continue
-            for due in _due(flow, place):
+            for due in _in_families(_due(flow, place), facts):
                 ask = _ask(due, stage)
                 reason = why_not(ask, facts, reads) or not_enabled(flow.check_class, enabled)
                 if reason:
@@ -118,6 +125,14 @@ def build(
         pods=pods_for(asks, players),
         services=services_for(asks),
     )
+
+
+def _in_families(dues: Iterable[_Due], facts: ClusterFacts) -> Iterator[_Due]:
+    """Yield each question as it is, and again for every other family if its flow asks in each."""
+    for due in dues:
+        yield due
+        for family in facts.families[1:] if due.flow.each_family else ():
+            yield replace(due, family=family)
 
 
 def _absences(flow: Flow, players: Cast) -> Iterator[Skip]:
@@ -176,9 +191,9 @@ def _ask(due: _Due, stage: Stage) -> Ask:
     backends = due.cell.backends
     return Ask(
         source=_source(due),
-        target=_target(due, stage.cast),
+        target=targets.in_family(_target(due, stage.cast), due.family),
         protocol=due.protocol,
-        family=stage.facts.families[0],
+        family=due.family or stage.facts.families[0],
         question=due.question,
         resolver=due.resolver,
         size=_size(due.flow, stage.facts),
@@ -258,12 +273,22 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         ask=ask,
         placement=due.cell.placement,
         claim=due.flow.expected(due.protocol, due.question, due.case),
-        controls=controls(stage, ask, due.cell.backends if counted else None),
+        controls=_of_family(controls(stage, ask, due.cell.backends if counted else None), due),
         sources=due.flow.sources,
         needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
         required=due.flow.required,
         check_class=due.flow.check_class,
         suite=due.flow.suite,
+    )
+
+
+def _of_family(proofs: Iterable[Control], due: _Due) -> tuple[Control, ...]:
+    """Return controls whose Services, too, are there in the check's family."""
+    return tuple(
+        replace(
+            proof, ask=replace(proof.ask, target=targets.in_family(proof.ask.target, due.family))
+        )
+        for proof in proofs
     )
 
 

@@ -28,6 +28,12 @@ def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": made}
 
 
+def service(**spec: Any) -> Json:
+    """Return a Service of one port, never to be stored."""
+    made = {"ports": [{"port": 80}], "selector": {"app": "admission"}, **spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission"}, "spec": made}
+
+
 def container(name: str = "probe", **fields: Any) -> Json:
     """Return a container like that of ``pod``, with these fields."""
     own: Json = deepcopy(pod()["spec"]["containers"][0])

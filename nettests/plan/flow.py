@@ -110,6 +110,8 @@ class Flow:
     ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
     ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
     ``backends`` is how many pods stand behind the Service of ``Matrix.CROWD``.
+    ``each_family`` asks the same in every IP family of the cluster, not only in its first one.
+    ``dual_stack`` keeps the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     """
 
@@ -135,6 +137,8 @@ class Flow:
     check_class: CheckClass = CheckClass.DEFAULT
     dns_policy: str = ""
     backends: int = 0
+    each_family: bool = False
+    dual_stack: bool = False
     beyond_mtu: int | None = None
     suite: str = ""
     """What the suite is about that declares it, in its own words: reports put such flows together."""
@@ -206,6 +210,8 @@ def flow(
     check_class: CheckClass = CheckClass.DEFAULT,
     dns_policy: str = "",
     backends: int = 0,
+    each_family: bool = False,
+    dual_stack: bool = False,
     beyond_mtu: int | None = None,
 ) -> Callable[[Test], Test]:
     """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
@@ -237,6 +243,8 @@ def flow(
             check_class=check_class,
             dns_policy=dns_policy,
             backends=backends,
+            each_family=each_family,
+            dual_stack=dual_stack,
             beyond_mtu=beyond_mtu,
             suite=_topic(test),
         )

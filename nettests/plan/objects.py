@@ -22,14 +22,11 @@ from nettests.plan.cast import (
     server,
     unready,
 )
-from nettests.plan.targets import NODE_PORTS
+from nettests.plan.targets import NODE_PORTS, SEVERAL, SINGLE
 
 POD_POLICIES = ("Default", "None")
 NODE_POLICY = "ClusterFirstWithHostNet"
 """The values of ``dnsPolicy`` that pods of their own have, on top of the usual ones."""
-_SINGLE = ServiceSettings(label="svc", type="NodePort")
-"""Of one pod: ClusterIP and NodePort in one."""
-_SEVERAL = ServiceSettings(label="spread")
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
@@ -71,7 +68,7 @@ def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
 
 
 def _service(target: Target) -> ServiceObject:
-    ordinary = _SEVERAL if len(target.backends) > 1 else _SINGLE
+    ordinary = SEVERAL if len(target.backends) > 1 else SINGLE
     return ServiceObject(
         name=target.service or "",
         backends=target.backends,

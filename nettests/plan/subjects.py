@@ -59,6 +59,7 @@ _SUBJECTS: Mapping[str, tuple[str, Reader, frozenset[str]]] = {
     "antrea": ("the network plugin", _plugin, frozenset({"antrea"})),
     "calico": ("the network plugin", _plugin, frozenset({"calico"})),
     "ovn-kubernetes": ("the network plugin", _plugin, frozenset({"ovn-kubernetes"})),
+    "sdnbridge": ("the network plugin", _plugin, frozenset({"sdnbridge"})),
     "flannel": ("the network plugin", _plugin, frozenset({"flannel"})),
     "windows": ("the number of Windows nodes", _windows, frozenset({"some"})),
     "vxlan": ("the plugin's backend", _backend, frozenset({"vxlan"})),

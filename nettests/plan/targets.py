@@ -9,7 +9,7 @@ from dataclasses import replace
 from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
-from nettests.model.words import TargetKind
+from nettests.model.words import Family, TargetKind
 from nettests.plan.cast import (
     CROWD,
     Role,
@@ -42,6 +42,10 @@ PLACELESS = frozenset(
     }
 )
 """Targets that stand on no node that plays."""
+SINGLE = ServiceSettings(label="svc", type="NodePort")
+"""Of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
+SEVERAL = ServiceSettings(label="spread")
+"""Of several pods."""
 NAME_SERVERS = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
 """Targets that are asked for names themselves, over both protocols."""
 
@@ -176,6 +180,21 @@ def external_name(template: str | None) -> Target:
 def pathless(kind: TargetKind, node: NodeFacts | None) -> Target:
     """Return what is asked about without a path: an API server, a configuration, a Pod to be made."""
     return _on(node, kind) if node else Target(kind=kind)
+
+
+def in_family(target: Target, family: Family | None) -> Target:
+    """Return the target as it is asked in a family that is not the cluster's first one.
+
+    A Service gets a twin of that family alone, unless its families are what is in question: Services of
+    one family are what the documents promise first.
+    """
+    settings = target.settings or (SEVERAL if len(target.backends) > 1 else SINGLE)
+    stated = settings.ip_family_policy or settings.ip_families
+    if family is None or target.service is None or stated:
+        return target
+    label = f"{settings.label}-{family.value.lower()}"
+    alone = replace(settings, label=label, ip_families=(family,))
+    return replace(target, service=f"{target.service}-{family.value.lower()}", settings=alone)
 
 
 def _over(role: Role, label: str, settings: ServiceSettings | None = None) -> Target:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from nettests.errors import NettestsError
 from nettests.model.check import Ask
 from nettests.model.profile import Timing
-from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import OS, Family, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.probes.addresses import Endpoint
 
 NAMES = frozenset(
@@ -29,6 +29,7 @@ NAMES = frozenset(
 """Targets that a resolver is asked for first."""
 POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command")
 PINGS = 3
+_RECORDS = {Family.IPV4: "A", Family.IPV6: "AAAA"}
 PING_SECONDS = 2
 
 
@@ -74,18 +75,20 @@ def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
 def _resolve(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
     if ask.resolver is Resolver.NSLOOKUP:
         over_tcp = ("-vc",) if ask.protocol is Protocol.TCP else ()
+        of_type = ("-type=AAAA",) if ask.family is Family.IPV6 else ()
         server = (endpoint.server,) if endpoint.server else ()
         return Command(
             means="exec",
             tool="nslookup",
-            words=("nslookup", *over_tcp, endpoint.host, *server),
+            words=("nslookup", *over_tcp, *of_type, endpoint.host, *server),
             deadline=timing.execute,
         )
     if ask.resolver is Resolver.RESOLVE_DNSNAME:
+        asked = f"Resolve-DnsName -Name {_word(endpoint.host)}"
         return Command(
             means="exec",
             tool="resolve_dnsname",
-            words=(*POWERSHELL, f"Resolve-DnsName -Name {_word(endpoint.host)} -Type A -DnsOnly"),
+            words=(*POWERSHELL, f"{asked} -Type {_RECORDS[ask.family]} -DnsOnly"),
             deadline=timing.execute,
         )
     # A name alone is resolved by dialling it: by which protocol, and which server answers, does not

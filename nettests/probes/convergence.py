@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
@@ -34,6 +34,7 @@ class Pair:
     kind: TargetKind
     name: str
     probe: str
+    family: Family = Family.IPV4
 
 
 def pairs_of(
@@ -53,7 +54,8 @@ def pairs_of(
             found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(ask.target)
         if named is not None:
-            found |= {Pair(*named, probe) for probe in probes & _served(ask, probe_on)}
+            served = probes & _served(ask, probe_on)
+            found |= {Pair(*named, probe, ask.family) for probe in served}
     return frozenset(found)
 
 
@@ -124,7 +126,7 @@ def _answers(
 ) -> bool:
     """Whether the pair answers; what does not stand will not, and is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
-    ask = Ask(source=vantage, target=_target(pair, names), protocol=protocol)
+    ask = Ask(source=vantage, target=_target(pair, names), protocol=protocol, family=pair.family)
     try:
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):

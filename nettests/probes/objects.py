@@ -171,6 +171,8 @@ def _pod(
         spec["containers"] = [one for one in spec["containers"] if one["name"] != INSPECTOR]
     if pod.purpose in {"server", "unready"}:
         spec["hostname"] = pod.name
+    if pod.purpose == "node" and len(facts.families) > 1:
+        _listen_in_families(spec, node)
     if pod.dns_policy:
         _resolve_by(pod, spec, facts)
     return outfitted(item, node, blank)
@@ -213,6 +215,13 @@ def pull_secrets(blank: Blank) -> tuple[str, ...]:
     """Return the names of the Secrets by which Pods pull their images."""
     own = (PULL_SECRET,) if blank.images.pull_secret_file else ()
     return (*blank.images.pull_secrets, *own)
+
+
+def _listen_in_families(spec: Object, node: NodeFacts) -> None:
+    """Name the node's addresses: ``status.hostIP`` is one, and ``hostIPs`` came with Kubernetes 1.28."""
+    first = {address.version: str(address) for address in reversed(node.addresses)}
+    for container in spec["containers"]:
+        container["env"] = [{"name": "HOST_IP", "value": ",".join(sorted(first.values()))}]
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
@@ -267,6 +276,10 @@ def _settings(settings: ServiceSettings) -> Object:
         spec["externalTrafficPolicy"] = settings.external_traffic_policy
     if settings.internal_local:
         spec["internalTrafficPolicy"] = settings.internal_traffic_policy
+    if settings.ip_family_policy:
+        spec["ipFamilyPolicy"] = settings.ip_family_policy
+    if settings.ip_families:
+        spec["ipFamilies"] = [family.value for family in settings.ip_families]
     if settings.publish_not_ready:
         spec["publishNotReadyAddresses"] = True
     return spec

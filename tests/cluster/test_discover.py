@@ -195,4 +195,4 @@ def test_unreadable_config_maps_say_nothing(text: str) -> None:
 def test_dual_stack_networks_give_both_families() -> None:
     """A pod network of both families gives both, IPv4 first."""
     pods = networks.pod_cidrs({"podSubnet": "fd00::/48,10.244.0.0/16"}, {}, [], NOTHING)
-    assert networks.families(pods, []) == (Family.IPV4, Family.IPV6)
+    assert networks.families(pods, [], [], None) == (Family.IPV4, Family.IPV6)

@@ -10,6 +10,7 @@ import pytest
 from nettests.expect import Limitation, lint
 from nettests.model.facts import known, unknown
 from nettests.model.versions import WindowsBuild
+from nettests.model.words import Family
 from nettests.resources import manifests_path
 from tests.facts import PROFILES, Shape, cluster_facts, with_windows
 from tests.manifests.shipped import FILES, FOLDER, entries, expectations, flows, manifests
@@ -97,8 +98,35 @@ def shapes() -> dict[str, Shape]:
         "early 17763 overlay": Shape(
             kubernetes="1.24", backend="vxlan", build="17763.100", driver="overlay", source_vip=True
         ),
+        **{f"both families, {note}": dual(**changes) for note, changes in DUAL_STACK.items()},
         **{f"Kubernetes {one}": Shape(kubernetes=one, backend="host-gw") for one in RELEASES},
     }
+
+
+DUAL_STACK: dict[str, dict[str, str]] = {
+    "Kubernetes 1.18": {"kubernetes": "1.18"},
+    "Kubernetes 1.20": {"kubernetes": "1.20"},
+    "Kubernetes 1.26": {"kubernetes": "1.26"},
+    "17763": {"build": "17763.3165"},
+    "18363": {"build": "18363.1256"},
+    "overlay": {"driver": "overlay", "backend": "vxlan"},
+}
+
+
+def dual(
+    kubernetes: str = "1.33.5",
+    build: str = "20348.3207",
+    driver: str = "l2bridge",
+    backend: str = "routes",
+) -> Shape:
+    """Return the shape of a dual-stack cluster."""
+    return Shape(
+        kubernetes=kubernetes,
+        build=build,
+        driver=driver,
+        backend=backend,
+        families=(Family.IPV4, Family.IPV6),
+    )
 
 
 def test_every_entry_applies_somewhere() -> None:

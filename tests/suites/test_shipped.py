@@ -32,6 +32,8 @@ DUE = {
     "dns-via-pod",
     "dns-via-service",
     "dsr-source-address",
+    "dual-stack-nodeport-local",
+    "dual-stack-service",
     "etp-local-client-address",
     "etp-local-no-local-backend",
     "icmp-egress",

@@ -84,7 +84,7 @@ class NodeHns:
                 "Name": network_name(cni),
                 "Policies": policies,
                 "State": _CREATED,
-                "Subnets": [described],
+                "Subnets": [described, *self._second_subnet()],
                 "TotalEndpoints": endpoints,
                 "Type": _TYPES[cni.driver],
             }
@@ -134,6 +134,12 @@ class NodeHns:
             one.protocol == protocol and one.source is not Source.KEPT for one in self._balancers()
         )
         return [DYNAMIC_PORTS[:POOL]] if rewriting else []
+
+    def _second_subnet(self) -> list[Json]:
+        if self.node.ipv6 is None or not self._dual_stack:
+            return []
+        subnet = self.node.ipv6.pod_cidr
+        return [{"AddressPrefix": str(subnet), "GatewayAddress": str(subnet[1]), "Policies": []}]
 
     @property
     def _dual_stack(self) -> bool:

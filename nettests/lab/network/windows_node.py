@@ -155,7 +155,7 @@ def build_windows_node(
         hns=NodeHns(
             node=node,
             profile=profile,
-            exceptions=nat_exceptions(profile),
+            exceptions=[one for family in families for one in nat_exceptions(family)],
             pods=pods.addresses,
             policies=lambda: tuple(one for each in services for one in each.policies),
         ),

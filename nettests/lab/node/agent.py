@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import aiohttp
 
@@ -17,6 +17,7 @@ from nettests.lab.controllers.scheduling import selects
 from nettests.lab.events import Recorder
 from nettests.lab.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
+from nettests.lab.node.cni_files import installed
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.pod import PodWorker
@@ -28,7 +29,7 @@ from nettests.lab.node.registration import (
 )
 from nettests.lab.node.server import KubeletServer
 from nettests.lab.node.status import Rejection
-from nettests.lab.topology import Profile
+from nettests.lab.topology import OS, Plugin, Profile
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,24 +75,28 @@ class NodeAgent:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._pods.subscribe(self._pod_changed)
         network.disk.processes += ["kubelet", "containerd"]
+        if profile.cni.plugin is Plugin.SDNBRIDGE and self.spec.os is OS.WINDOWS:
+            network.disk.files |= installed(self.spec, profile).files  # by hand: it has no daemon
         self.kubelet = NodeKubelet(self._context, self._workers)
 
     async def run(self) -> None:
         """Run the node until cancelled."""
-        server = KubeletServer(
-            self._context.network.host, str(self.spec.address), KUBELET_PORT, self._tls
-        )
+        host = self._context.network.host
+        servers = [
+            KubeletServer(host, address, KUBELET_PORT, self._tls) for address in self.spec.addresses
+        ]
         try:
-            await self._run(server)
+            await self._run(servers)
         finally:
             tasks = list(self._tasks.values())
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _run(self, server: KubeletServer) -> None:
+    async def _run(self, servers: Sequence[KubeletServer]) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(server.run())
+            for server in servers:
+                group.create_task(server.run())
             group.create_task(self._recorder.run())
             group.create_task(self._services.run())
             group.create_task(self._nodes.run())

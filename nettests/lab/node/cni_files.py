@@ -13,6 +13,7 @@ from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
 
 SUBNET_FILE = "C:\\run\\flannel\\subnet.env"
 FLANNEL_FILE = "C:\\etc\\cni\\net.d\\10-flannel.conf"
+SDNBRIDGE_FILE = "C:\\k\\cni\\config\\sdnbridge.conf"
 AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
 CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
@@ -41,11 +42,35 @@ def installed(spec: NodeSpec, profile: Profile) -> Installed:
             return Installed(files={AZURE_FILE: _text(_azure(profile))})
         case Plugin.CALICO:
             return Installed(files={CALICO_FILE: _text(_calico(profile))})
+        case Plugin.SDNBRIDGE:
+            return Installed(files={SDNBRIDGE_FILE: _text(_sdnbridge(spec, profile))})
     return Installed()
 
 
 def _text(value: Json) -> str:
     return json.dumps(value, indent=2) + "\n"
+
+
+def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
+    """Return a configuration after the example of microsoft/windows-container-networking."""
+    families = [(family, family.node(spec.name)) for family in profile.by_family]
+    services = [str(family.service_cidr) for family, _ in families]
+    cluster = [str(family.cluster_cidr) for family, _ in families]
+    nodes = [str(family.node_network) for family, _ in families]
+    nat = {"Type": "OutBoundNAT", "Settings": {"Exceptions": [*cluster, *services, *nodes]}}
+    return {
+        "cniVersion": "0.3.0",
+        "name": "cbr0",
+        "type": "sdnbridge",
+        "master": "Ethernet",
+        "capabilities": {"portMappings": True, "dns": True},
+        "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
+        "ipam": {
+            "type": "host-local",
+            "ranges": [[{"subnet": str(node.pod_cidr)}] for _, node in families],
+        },
+        "AdditionalArgs": [{"Name": "EndpointPolicy", "Value": nat}],
+    }
 
 
 def _reference_plugins() -> dict[str, str]:

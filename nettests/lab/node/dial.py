@@ -4,13 +4,14 @@ import asyncio
 import socket
 
 from nettests.lab.interfaces import Duplex, Namespace
+from nettests.lab.programs.sockets.addresses import family
 
 _LIMIT = 2**18
 
 
 async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
     """Open a TCP connection from ``namespace``; ``OSError`` when it fails."""
-    sock = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = namespace.socket(family(address), socket.SOCK_STREAM)
     try:
         await asyncio.get_running_loop().sock_connect(sock, (address, port))
         reader, writer = await asyncio.open_connection(sock=sock, limit=_LIMIT)
@@ -21,10 +22,12 @@ async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
 
 
 def listen(namespace: Namespace, address: str, port: int) -> socket.socket:
-    """Return a listening TCP socket that lives in ``namespace``."""
-    sock = namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
+    """Return a listening TCP socket that lives in ``namespace``; of IPv6 alone at its addresses."""
+    sock = namespace.socket(family(address), socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family(address) is socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind((address, port))
         sock.listen(128)
     except BaseException:

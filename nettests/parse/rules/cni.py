@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.hns import NETWORKS
 from nettests.parse.rules.kube_proxy import PODS
 from nettests.parse.rules.plugin import pod_addresses
 
@@ -69,6 +70,29 @@ def cni_ipam(evidence: Evidence) -> Finding:
         "; ".join(wrong or found) or "no address management",
         "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
         "calico-ipam with Calico alone, or none, which is Windows' own",
+    )
+
+
+def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
+    """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
+    asked = [
+        str(one.get("name"))
+        for one in configurations(evidence)
+        if "sdnbridge" in _plugins(one)
+        and (one.get("optionalFlags") or {}).get("enableDualStack") is True
+    ]
+    # sample: "Name":  "cbr0", "Type":  "L2Bridge"
+    bridges = sorted(
+        str(one.get("Name"))
+        for one in evidence.rows(NETWORKS)
+        if str(one.get("Type")).lower() == "l2bridge"
+    )
+    there = bool(asked) and {name.lower() for name in asked} <= {one.lower() for one in bridges}
+    found = ", ".join(asked) or "no configuration of sdnbridge with enableDualStack"
+    return finding(
+        there,
+        f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
+        "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
     )
 
 

@@ -72,6 +72,27 @@ def pods_ipv4(evidence: Evidence) -> Finding:
     return finding(not ipv6, found, "no IPv6 address of a Pod: this network has no IPv6 on Windows")
 
 
+def pod_families(evidence: Evidence) -> Finding:
+    """Every Pod has an address of each family in which the cluster has a Pod network."""
+    versions = sorted({network.version for network in evidence.networks("pod-cidrs")})
+    pods = {
+        _name(pod): {address.version for address in pod_addresses([pod])}
+        for pod in evidence.items(PODS)
+    }
+    addressed = {name: found for name, found in pods.items() if found}
+    if not addressed:
+        raise UnreadableError("no Pod on the node has an address of the Pod network")
+    lacking = [
+        f"{name} without IPv{version}"
+        for name, found in sorted(addressed.items())
+        for version in versions
+        if version not in found
+    ]
+    demand = " and ".join(f"IPv{version}" for version in versions)
+    found = ", ".join(lacking) or f"{len(addressed)} Pods with {demand}"
+    return finding(not lacking, found, f"an address of {demand} for every Pod of a dual-stack node")
+
+
 def pod_addresses(
     pods: list[Object],
 ) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:

@@ -29,6 +29,8 @@ RULES: Mapping[str, Rule] = {
     "calico-build": Rule(readings=(node.NODE,), judge=plugin.calico_build),
     "antrea-alone": Rule(readings=(kube_proxy.PODS,), judge=plugin.antrea_alone),
     "ipv4-address": Rule(readings=(node.NODE,), judge=plugin.ipv4_address),
+    "pod-families": Rule(readings=(kube_proxy.PODS,), judge=plugin.pod_families),
+    "sdnbridge-dual-stack": Rule(readings=(cni.CNI, hns.NETWORKS), judge=cni.sdnbridge_dual_stack),
     "overlay-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
     "calico-pods-ipv4": Rule(readings=(kube_proxy.PODS,), judge=plugin.pods_ipv4),
     "calico-networking": Rule(readings=(kube_proxy.PODS,), judge=plugin.calico_networking),
