@@ -17,6 +17,7 @@ WINDOWS = Source(
 )
 SDNBRIDGE = Source(
     document="microsoft/windows-container-networking, common/core/network.go",
+    section="enableDualStack",
     address="https://github.com/microsoft/windows-container-networking/blob/master/common/core/network.go",
 )
 BOTH = ServiceSettings(label="dual", ip_family_policy="RequireDualStack")

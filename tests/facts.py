@@ -39,6 +39,7 @@ class Shape:
     mode: str = "kernelspace"
     dsr: bool = False
     source_vip: bool = False
+    families: tuple[Family, ...] = (Family.IPV4,)
 
 
 PROFILES = {
@@ -85,6 +86,13 @@ PROFILES = {
     "userspace-l2bridge": Shape(
         kubernetes="1.25.16", backend="host-gw", build="20348.1607", mode="userspace"
     ),
+    "win2022-l2bridge-dualstack": Shape(
+        kubernetes="1.36.2",
+        plugin="sdnbridge",
+        backend="routes",
+        build="20348.3207",
+        families=(Family.IPV4, Family.IPV6),
+    ),
     "mixed-builds": Shape(
         kubernetes="1.33.5",
         backend="host-gw",
@@ -118,7 +126,7 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         ),
         pod_cidrs=known((ip_network("10.244.0.0/16"),), ORIGIN),
         service_cidrs=known((ip_network("10.96.0.0/16"),), ORIGIN),
-        families=(Family.IPV4,),
+        families=shape.families,
         dns_address=known(ip_address("10.96.0.10"), ORIGIN),
         cluster_domain=known("cluster.local", ORIGIN),
         external_target=ExternalTarget(

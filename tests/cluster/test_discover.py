@@ -3,6 +3,7 @@
 import ipaddress
 import json
 from dataclasses import replace
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -196,3 +197,18 @@ def test_dual_stack_networks_give_both_families() -> None:
     """A pod network of both families gives both, IPv4 first."""
     pods = networks.pod_cidrs({"podSubnet": "fd00::/48,10.244.0.0/16"}, {}, [], NOTHING)
     assert networks.families(pods, [], [], None) == (Family.IPV4, Family.IPV6)
+
+
+def test_the_kubernetes_service_tells_the_primary_family() -> None:
+    """The Service ``kubernetes`` has one family, the cluster's first; node podCIDRs count too."""
+    pods = networks.pod_cidrs({"podSubnet": "10.244.0.0/16"}, {}, [], NOTHING)
+    of_nodes = [ip_network("10.244.1.0/24"), ip_network("fd00:10:244:1::/64")]
+    primary = ip_address("fd00:10:96::1")
+    assert networks.families(pods, of_nodes, [], primary) == (Family.IPV6, Family.IPV4)
+
+
+def test_flannel_names_the_networks_of_both_families() -> None:
+    """Flannel's IPv6Network stands beside its Network."""
+    flannel = {"Network": "10.244.0.0/16", "IPv6Network": "fd00:10:244::/56"}
+    fact = networks.pod_cidrs({}, flannel, [], NOTHING)
+    assert fact.value == (ip_network("10.244.0.0/16"), ip_network("fd00:10:244::/56"))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.lab import profiles
-from nettests.lab.controllers.endpoints import endpoints_of, slice_of
+from nettests.lab.controllers.endpoints import endpoints_of, families, slice_of
 from nettests.lab.controllers.service_table import service_table
 from nettests.lab.topology import Backend
 
@@ -187,3 +187,24 @@ def test_slices_of_other_services_and_families_do_not_count() -> None:
     (port,) = service_table([service()], [other, sixth], PROFILE)
     assert port.backends == ()
     assert port.cluster_ip == IPv4Address("10.96.7.7")
+
+
+def test_each_family_has_a_slice_and_rules_of_its_own() -> None:
+    """A Service of two families is programmed once for each, with the pods' addresses of that family."""
+    both = service(clusterIPs=["10.96.7.7", "fd00:10:96::77"], ipFamilies=["IPv4", "IPv6"])
+    selected = pod("p1", "10.244.3.19")
+    selected["status"]["podIPs"] = [{"ip": "10.244.3.19"}, {"ip": "fd00:10:244:3::13"}]
+    slices = [slice_of(both, [selected], family) for family in families(both)]
+    assert [item["addressType"] for item in slices] == ["IPv4", "IPv6"]
+    table = service_table([both], slices, PROFILE)
+    assert [(str(port.cluster_ip), str(port.backends[0].address)) for port in table] == [
+        ("10.96.7.7", "10.244.3.19"),
+        ("fd00:10:96::77", "fd00:10:244:3::13"),
+    ]
+
+
+def test_a_pod_of_one_family_backs_no_service_of_the_other() -> None:
+    """A pod without an IPv6 address is no endpoint of an IPv6 slice."""
+    both = service(clusterIPs=["fd00:10:96::77"], ipFamilies=["IPv6"])
+    assert slice_of(both, [pod("p1", "10.244.3.19")], "IPv6")["endpoints"] == []
+    assert "subsets" not in endpoints_of(both, [pod("p1", "10.244.3.19")])

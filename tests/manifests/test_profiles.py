@@ -142,6 +142,21 @@ def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
     }
 
 
+WITHOUT_DSR = {
+    **DNS,
+    **TAINT,
+    **ICMP,
+    **NODES,
+    **VIP,
+    **NO_DSR,
+    **NEW,
+    **LOOPBACK,
+    **NOBODY,
+    **EXTERNAL_LOCAL,
+    **INTERNAL_LOCAL,
+    **HOST_BACKEND,
+    **STICKY,
+}
 TABLE: dict[str, dict[str, str]] = {
     "linux": {**LOOPBACK, **VIP},
     "win2019-l2bridge": {
@@ -212,21 +227,7 @@ TABLE: dict[str, dict[str, str]] = {
         **STICKY,
         **VIP_SEEN,
     },
-    "azure-l2tunnel": {
-        **DNS,
-        **TAINT,
-        **ICMP,
-        **NODES,
-        **VIP,
-        **NO_DSR,
-        **NEW,
-        **LOOPBACK,
-        **NOBODY,
-        **EXTERNAL_LOCAL,
-        **INTERNAL_LOCAL,
-        **HOST_BACKEND,
-        **STICKY,
-    },
+    "azure-l2tunnel": WITHOUT_DSR,
     "antrea-transparent": {
         **DNS,
         **TAINT,
@@ -255,6 +256,7 @@ TABLE: dict[str, dict[str, str]] = {
         **LOOPBACK,
         **USER_MODE,
     },
+    "win2022-l2bridge-dualstack": WITHOUT_DSR,
     "mixed-builds": {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,

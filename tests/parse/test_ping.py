@@ -134,3 +134,26 @@ def test_somebody_elses_reply_is_no_reply(client_os: str, stdout: str) -> None:
         exit_code=0,
     )
     assert read_raw(answer).outcome is not Outcome.REPLIED
+
+
+@pytest.mark.parametrize(
+    ("client_os", "line"),
+    [
+        ("windows", "Reply from fd00:10:244:4::3: time<1ms "),
+        ("windows", "Antwort von fd00:10:244:4::3: Zeit=2ms "),
+        ("linux", "64 bytes from fd00:10:244:4::3: icmp_seq=1 ttl=62 time=0.512 ms"),
+    ],
+)
+def test_replies_over_ipv6_are_replies(client_os: str, line: str) -> None:
+    """Windows tells neither size nor hop limit of them: address and time are enough, of the target alone."""
+    words = ("ping", "fd00:10:244:4:0::3")
+    made = raw("ping", client_os=client_os, stdout=f"\n{line}\n", exit_code=0, command=words)
+    assert read_raw(made).outcome is Outcome.REPLIED
+    other = raw(
+        "ping",
+        client_os=client_os,
+        stdout=f"\n{line}\n1 packets transmitted",
+        exit_code=0,
+        command=("ping", "fd00::99"),
+    )
+    assert read_raw(other).outcome is Outcome.TIMED_OUT

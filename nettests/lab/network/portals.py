@@ -18,7 +18,7 @@ from typing import Any
 
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.turns import Turns
-from nettests.lab.topology import Backend, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, ServicePort, ServiceTable
 
 DIAL_SECONDS = (0.25, 0.5, 1.0, 2.0)
 """kube-proxy's ``EndpointDialTimeouts``: one attempt each, every time at the next backend."""
@@ -34,7 +34,7 @@ class _Place:
     """Where a portal listens."""
 
     protocol: str
-    address: IPv4Address
+    address: Address
     port: int
 
 

@@ -122,3 +122,29 @@ def test_only_an_alias_to_the_outside_is_followed_there(view: DnsView) -> None:
     inside = ask(view, "near.demo.svc.cluster.local.")
     assert zone.alias_target(view, outside) == "server.outside.test."
     assert zone.alias_target(view, inside) is None
+
+
+def test_a_service_of_both_families_has_both_records() -> None:
+    """A and AAAA each give the addresses of their family; a PTR of either leads back to the name."""
+    both = service("web", clusterIP="10.96.0.20", clusterIPs=["10.96.0.20", "fd00:10:96::14"])
+    view = view_from_objects([both], [], "cluster.local", namespaces=["demo"])
+    name = "web.demo.svc.cluster.local."
+    assert data(ask(view, name)) == ["10.96.0.20"]
+    assert data(ask(view, name, "AAAA")) == ["fd00:10:96::14"]
+    back = dns.reversename.from_address("fd00:10:96::14").to_text()
+    assert data(ask(view, back, "PTR")) == [name]
+
+
+def test_a_name_of_one_family_exists_in_the_other() -> None:
+    """Asked for the family that it has not, a Service has no data; it is not said to be missing."""
+    view = view_from_objects([service("web", clusterIP="10.96.0.20")], [], "cluster.local")
+    answer = ask(view, "web.demo.svc.cluster.local.", "AAAA")
+    assert (answer.rcode(), data(answer)) == (dns.rcode.NOERROR, [])
+
+
+def test_pod_names_of_ipv6_addresses_resolve() -> None:
+    """With "pods insecure" the dashes of a pod's name stand for colons too."""
+    view = view_from_objects([], [], "cluster.local", namespaces=["demo"])
+    name = "fd00-10-244-1--5.demo.pod.cluster.local."
+    assert data(ask(view, name, "AAAA")) == ["fd00:10:244:1::5"]
+    assert data(ask(view, name)) == []

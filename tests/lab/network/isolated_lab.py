@@ -70,6 +70,12 @@ class IsolatedLab:
         await self.serve(name, POD_PORT)
         return str(pod.address)
 
+    async def attach_dual(self, node: str, name: str) -> tuple[str, str | None]:
+        """Add a pod that serves; return its addresses."""
+        first = await self.attach(node, name)
+        pod = await self._fabric.nodes[node].attach_pod(name)
+        return first, None if pod.ipv6 is None else str(pod.ipv6)
+
     async def attach_bare(self, node: str, name: str) -> str:
         pod = await self._fabric.nodes[node].attach_pod(name)
         self._pods[name] = pod.namespace
@@ -88,6 +94,20 @@ class IsolatedLab:
         udp.bind(("0.0.0.0", port))
         loop = asyncio.get_running_loop()
         await loop.create_datagram_endpoint(lambda: _UdpServer(where), sock=udp)
+        if self._fabric.profile.ipv6 is not None:
+            await self._serve_ipv6(where, port)
+
+    async def _serve_ipv6(self, where: str, port: int) -> None:
+        """Do the same over IPv6, by sockets of that family alone."""
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            listener = self._namespace(where).socket(socket.AF_INET6, kind)
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(("::", port))
+            if kind is socket.SOCK_STREAM:
+                await asyncio.start_server(self._answer(where), sock=listener)
+            else:
+                loop = asyncio.get_running_loop()
+                await loop.create_datagram_endpoint(lambda: _UdpServer(where), sock=listener)
 
     @staticmethod
     def _answer(name: str) -> Any:
@@ -135,7 +155,7 @@ class IsolatedLab:
 
     async def _tcp(self, ask: Ask) -> str:
         loop = asyncio.get_running_loop()
-        with self._namespace(ask.source).socket(socket.AF_INET, socket.SOCK_STREAM) as client:
+        with self._namespace(ask.source).socket(_family(ask), socket.SOCK_STREAM) as client:
             if ask.source_port:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 client.bind(("0.0.0.0", ask.source_port))
@@ -144,7 +164,7 @@ class IsolatedLab:
 
     async def _udp(self, ask: Ask) -> str:
         loop = asyncio.get_running_loop()
-        with self._namespace(ask.source).socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        with self._namespace(ask.source).socket(_family(ask), socket.SOCK_DGRAM) as client:
             if ask.source_port:
                 client.bind(("0.0.0.0", ask.source_port))
             client.connect((ask.address, ask.port))
@@ -213,6 +233,10 @@ class IsolatedLab:
 
     async def close(self) -> None:
         await self._fabric.close()
+
+
+def _family(ask: Ask) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in ask.address else socket.AF_INET
 
 
 def _echo_request() -> bytes:

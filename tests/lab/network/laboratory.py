@@ -39,6 +39,11 @@ class Laboratory:
         """Add a pod that serves; return its address."""
         return str(self._call("attach", node, name))
 
+    def attach_dual(self, node: str, name: str) -> tuple[str, str | None]:
+        """Add a pod that serves; return its addresses, the second one if it has any."""
+        first, second = self._call("attach_dual", node, name)
+        return first, second
+
     def attach_bare(self, node: str, name: str) -> str:
         """Add a pod that does not serve anything; return its address."""
         return str(self._call("attach_bare", node, name))

@@ -1,0 +1,93 @@
+"""Both IP families on routed networks: who has which addresses, who answers, and whom servers see."""
+
+from dataclasses import replace
+from ipaddress import ip_address
+
+import pytest
+
+from nettests.lab import mechanisms, profiles
+from nettests.lab.topology import Backend, Plugin, Profile, ServicePort
+from tests.lab.network.asking import Ask
+from tests.lab.network.conftest import StartLab
+
+PROFILE = profiles.load("win2022-l2bridge-dualstack")
+LINUX, WINDOWS = "linux-1", "win-1"
+PLACES = {"lin": LINUX, "lin-far": "linux-2", "win": WINDOWS, "win-far": "win-2"}
+VIPS = {name: f"fd00:10:96::{number}" for number, name in enumerate(PLACES, 0x21)}
+
+
+def switched(*switches: str, **fields: object) -> Profile:
+    """Return the profile with mechanisms switched."""
+    return replace(PROFILE, mechanisms=mechanisms.read(switches), **fields)  # type: ignore[arg-type]
+
+
+def service(name: str, address: str, *, required: bool = False) -> ServicePort:
+    """Return the IPv6 port of a Service in front of one pod."""
+    return ServicePort(
+        namespace="default",
+        service=name,
+        port_name="tcp",
+        protocol="TCP",
+        cluster_ip=ip_address(VIPS[name]),
+        port=80,
+        require_dual_stack=required,
+        backends=(Backend(address=ip_address(address), port=8080, node=PLACES[name]),),
+    )
+
+
+def test_pods_and_services_answer_over_ipv6(start_lab: StartLab) -> None:
+    """Pods of both systems reach each other and Services by IPv6; Windows shows its node to a Service."""
+    lab = start_lab(PROFILE)
+    second = {name: lab.attach_dual(node, name)[1] or "" for name, node in PLACES.items()}
+    lab.program(*(service(name, address) for name, address in second.items()))
+    sources = ("lin", "win")
+    direct = {(a, b): Ask(source=a, address=second[b]) for a in sources for b in PLACES if a != b}
+    through = {
+        (a, b): Ask(source=a, address=VIPS[b], port=80) for a in sources for b in PLACES if a != b
+    }
+    answers = dict(zip(direct, lab.ask_all(*direct.values()), strict=True))
+    assert answers == {(a, b): f"{b} sees {second[a]}" for a, b in direct}
+    seen = {"lin": second["lin"], "win": str(PROFILE.by_family[1].node(WINDOWS).address)}
+    answers = dict(zip(through, lab.ask_all(*through.values()), strict=True))
+    assert answers == {(a, b): f"{b} sees {seen[a]}" for a, b in through}
+
+
+@pytest.mark.parametrize(
+    ("profile", "reason"),
+    [
+        (switched("dual-stack=off"), "switched off"),
+        (switched(kubernetes_version="v1.20.15"), "Kubernetes before 1.21"),
+        (
+            replace(
+                PROFILE, nodes=tuple(replace(n, build=n.build and 18363) for n in PROFILE.nodes)
+            ),
+            "a build before 19041",
+        ),
+        (
+            replace(PROFILE, cni=replace(PROFILE.cni, plugin=Plugin.FLANNEL)),
+            "win-bridge, which Flannel calls",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_windows_pods_have_ipv4_alone(start_lab: StartLab, profile: Profile, reason: str) -> None:
+    """Where build, version or plugin rule it out Windows pods have no IPv6 address; Linux pods have."""
+    lab = start_lab(profile)
+    assert lab.attach_dual(WINDOWS, "win")[1] is None, reason
+    assert lab.attach_dual(LINUX, "lin")[1] is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "answer"), [("v1.26.15", "timed out"), ("v1.27.1", "win-far sees {node}")]
+)
+def test_required_families_have_load_balancers_since_127(
+    start_lab: StartLab, version: str, answer: str
+) -> None:
+    """A Service with RequireDualStack answers Windows pods by IPv6 from Kubernetes 1.27 on."""
+    profile = switched(kubernetes_version=version)
+    lab = start_lab(profile)
+    lab.attach_dual(WINDOWS, "win")
+    address = lab.attach_dual("win-2", "win-far")[1] or ""
+    lab.program(service("win-far", address, required=True))
+    node = profile.by_family[1].node(WINDOWS).address
+    assert lab.ask("win", VIPS["win-far"], 80) == answer.format(node=node)
