@@ -220,8 +220,11 @@ def pull_secrets(blank: Blank) -> tuple[str, ...]:
 def _listen_in_families(spec: Object, node: NodeFacts) -> None:
     """Name the node's addresses: ``status.hostIP`` is one, and ``hostIPs`` came with Kubernetes 1.28."""
     first = {address.version: str(address) for address in reversed(node.addresses)}
+    named = {"name": "HOST_IP", "value": ",".join(sorted(first.values()))}
     for container in spec["containers"]:
-        container["env"] = [{"name": "HOST_IP", "value": ",".join(sorted(first.values()))}]
+        if "env" in container:
+            container["env"] = [one for one in container["env"] if one["name"] != "HOST_IP"]
+            container["env"].append(named)
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
