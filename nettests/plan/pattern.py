@@ -34,6 +34,12 @@ def patterns(flow: Flow) -> tuple[str, ...]:
     path = _PATHS[Matrix.SOURCES if flow.target in _OUTSIDE else flow.matrix]
     if flow.cases:
         return (f"{flow.name}/{path}/<case>",)
+    found = _by_path(flow, path)
+    # The family is named where it is not the cluster's first one.
+    return (*found, *(f"{one}/<family>" for one in found if flow.each_family))
+
+
+def _by_path(flow: Flow, path: str) -> tuple[str, ...]:
     backed = flow.matrix in _BACKENDS and flow.backing is not Backing.NOWHERE
     backend = ("<backend>",) if backed else ()
     found = []

@@ -10,7 +10,12 @@ from nettests.resources import suites_path
 from tests.facts import PROFILES, cluster_facts
 
 FLOWS = {flow.name: flow for flow in load([suites_path()]).flows}
-WORDS = {"<role>": r"[\w-]+", "<backend>": r"backend-[\w-]+", "<case>": r"[^/]+"}
+WORDS = {
+    "<role>": r"[\w-]+",
+    "<backend>": r"backend-[\w-]+",
+    "<case>": r"[^/]+",
+    "<family>": r"ipv[46]",
+}
 
 
 def expression(pattern: str) -> str:
