@@ -56,7 +56,7 @@ HEADINGS = {
     "Intro to Windows support in Kubernetes": _INTRO,
     "Guide for running Windows containers in Kubernetes": _GUIDE,
     "Guide for scheduling Windows containers in Kubernetes": _GUIDE,
-    "IPv4/IPv6 dual-stack": frozenset({"Windows support"}),
+    "IPv4/IPv6 dual-stack": frozenset({"Services", "Windows support"}),
     "Troubleshooting Kubernetes: common problems": frozenset(
         {
             "Load balancers are plumbed inconsistently across the cluster nodes",
