@@ -33,6 +33,7 @@ NAMES = [
     "win2019-l2bridge",
     "win2019-overlay",
     "win2022-l2bridge-dsr",
+    "win2022-l2bridge-dualstack",
     "win2022-overlay-dsr",
 ]
 
