@@ -1,4 +1,4 @@
-"""The command line: ``nettests run | plan | discover | explain | diagnose | rejudge | catalogue | lint | gc | lab``.
+"""The command line: ``nettests run | preflight | plan | render | images | lab`` and more.
 
 Only words here: arguments in, text out. A run is pytest with our plugin; the lab is another program.
 """
@@ -11,10 +11,12 @@ from nettests.cli.diagnose import diagnose
 from nettests.cli.errors import Commands
 from nettests.cli.explain import explain
 from nettests.cli.gc import gc
+from nettests.cli.images import images
 from nettests.cli.inspect import discover, plan
 from nettests.cli.lab import lab
 from nettests.cli.preflight import preflight
 from nettests.cli.rejudge import rejudge
+from nettests.cli.render import render
 from nettests.cli.run import run
 
 __all__ = ["main"]
@@ -30,17 +32,9 @@ def main() -> None:
     """
 
 
-for command in (
-    run,
-    preflight,
-    plan,
-    discover,
-    explain,
-    diagnose,
-    rejudge,
-    catalogue,
-    lint,
-    gc,
-    lab,
-):
+COMMANDS = (
+    *(run, preflight, plan, render, images, discover, explain, diagnose, rejudge),
+    *(catalogue, lint, gc, lab),
+)
+for command in COMMANDS:
     main.add_command(command)

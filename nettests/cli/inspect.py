@@ -16,6 +16,7 @@ from nettests.model.check import Plan
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.profile import ClusterProfile
 from nettests.model.words import OS
 from nettests.plan import load
 from nettests.session.asked import facts_of, profile_of
@@ -59,6 +60,15 @@ def read_facts(options: RunOptions) -> ClusterFacts:
     """Connect and discover; nothing is created."""
     profile = profile_of(options)
     return facts_of(connect(options.kubeconfig, options.context), profile, options)
+
+
+def planned_on(asked: Asked) -> tuple[ClusterProfile, Blueprint]:
+    """Plan as a run would, and return the cluster profile beside it."""
+    flows = load(asked.suites).select(asked.flows).flows
+    with asked.cluster() as options:
+        profile = profile_of(options)
+        facts = facts_of(connect(options.kubeconfig, options.context), profile, options)
+    return profile, blueprint(facts, flows, options.manifests, options.enabled)
 
 
 def read_blueprint(asked: Asked) -> Blueprint:

@@ -9,12 +9,12 @@ met through the protocols in ``seams``; nothing here judges.
 from nettests.probes.addresses import Directory
 from nettests.probes.asking import Asker, StoppedError
 from nettests.probes.churn import Churn
-from nettests.probes.deploy import deploy, in_cluster
+from nettests.probes.deploy import deploy, in_cluster, rendered
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
-from nettests.probes.objects import Blank, pods, services
+from nettests.probes.objects import Blank, Object, pods, services
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
 
@@ -25,6 +25,7 @@ __all__ = [
     "Deployment",
     "Directory",
     "External",
+    "Object",
     "Observer",
     "StoppedError",
     "close_probes",
@@ -34,5 +35,6 @@ __all__ = [
     "in_cluster",
     "open_probes",
     "pods",
+    "rendered",
     "services",
 ]

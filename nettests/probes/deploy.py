@@ -133,6 +133,18 @@ def _sentinel(
     return None
 
 
+def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
+    """Return every object that ``deploy`` creates, in its order, and then the Pods of single checks."""
+    servers = sorted(pod.name for pod in plan.pods if pod.purpose == "server")
+    guarded = bool(plan.services and servers)
+    return [
+        *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
+        *objects.resident(plan, facts, blank),
+        *([objects.sentinel(servers[0], blank)] if guarded else []),
+        *pods_of(plan, facts, blank),
+    ]
+
+
 def in_cluster(plan: Plan) -> bool:
     """Whether anything of ``plan`` is created, or tried out, in a namespace."""
     made = {Question.ADMIT, Question.START}

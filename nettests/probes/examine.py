@@ -13,6 +13,8 @@ from typing import Any, Protocol
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Case
+from nettests.model.words import OS
+from nettests.plan import pod_security
 from nettests.probes.seams import ApiServer
 
 API = "api"
@@ -51,11 +53,16 @@ class Admission:
 
     api: ApiServer
     namespace: str
+    level: str = pod_security.PRIVILEGED
+    """The level of Pod Security there, by which a pod's contexts are filled in."""
 
     def examine(self, ask: Ask) -> Examination:
         """Send the case's object; nothing is stored."""
         case = case_of(ask)
         item = in_namespace(case, self.namespace)
+        if item["kind"] == "Pod":
+            os = ask.source.os or OS.WINDOWS
+            item["spec"] = pod_security.secured(item["spec"], os, self.level)
         words = ("create", "--dry-run=server", json.dumps(item))
         context = {"field": case.field} if case.field else {}
         try:

@@ -50,7 +50,8 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
 
 def _user(node: NodeSpec, pod: Json, container: Json, *, host_process: bool) -> str:
     if node.os is OS.LINUX:
-        return "root"
+        user = _effective(pod, container, "runAsUser")
+        return str(user) if user else "root"
     for holder in (container, pod["spec"]):
         name = _windows_options(holder).get("runAsUserName")
         if name:

@@ -1,0 +1,52 @@
+"""``nettests render``: every object that a run would create, for review or for GitOps.
+
+From the functions by which a run deploys. Reads the cluster; nothing is created.
+"""
+
+from io import StringIO
+
+import click
+from ruamel.yaml import YAML
+
+from nettests import probes
+from nettests.cli.inspect import planned_on
+from nettests.cli.options import Asked, cluster_options
+from nettests.session.cleanup import ownership
+from nettests.session.run import blank_of, new_run_id
+
+
+@click.command
+@cluster_options
+def render(*, asked: Asked) -> None:
+    """Print every object that a run would create, in the order of creation, and name what it exposes.
+
+    Pods of single checks, at the end, exist one after the other, each as long as its check; a run's Lease
+    and the Services that checks make again are not shown.
+    """
+    profile, made = planned_on(asked)
+    facts, run_id = made.facts, new_run_id()
+    marks = ownership(run_id)
+    namespace = facts.namespace or f"nettests-{run_id}"
+    blank = blank_of(marks.labels, profile, facts, namespace)
+    items = [marks.marked(item) for item in probes.rendered(made.plan, facts, blank)]
+    ports = probes.exposed_ports(items)
+    yaml = YAML()
+    yaml.default_flow_style = False
+    for item in items:
+        subject = f"{item['kind']} {item['metadata']['name']}"
+        click.echo("---")
+        for port in ports:
+            if port.object == subject:
+                click.echo(
+                    f"# exposed: {port.way} leads to {port.protocol} {port.port}, {port.server}"
+                )
+        text = StringIO()
+        yaml.dump(_without_secrets(item), text)
+        click.echo(text.getvalue().rstrip())
+
+
+def _without_secrets(item: probes.Object) -> probes.Object:
+    """Return an object as it may be shown: a Secret's content stays in the user's file."""
+    if item["kind"] != "Secret":
+        return item
+    return {**item, "data": dict.fromkeys(item["data"], "")}

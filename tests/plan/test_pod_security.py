@@ -1,0 +1,89 @@
+"""Levels of Pod Security: what is skipped, and that what is asked all the same is let in."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nettests.lab.apiserver.pod_security import refusal
+from nettests.model.check import Plan
+from nettests.model.facts import known
+from nettests.model.words import OS, CheckClass, Outcome, Question, VantageKind
+from nettests.plan import build
+from nettests.plan.pod_security import forbidden, secured
+from nettests.probes import Blank, rendered
+from tests.facts import cluster_facts
+from tests.manifests.shipped import flows
+
+PROFILE = "win2022-overlay-dsr"
+
+
+def planned(level: str) -> tuple[Any, Plan]:
+    """Return facts and plan of a run of every class in a namespace of that level."""
+    facts = replace(cluster_facts(PROFILE), namespace="closed", pod_security=known(level, "test"))
+    return facts, build(facts, flows(), frozenset(CheckClass))
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("level", ["baseline", "restricted"])
+def test_whatever_a_run_creates_there_is_let_in(level: str) -> None:
+    """The lab's API server, which knows the levels by itself, finds nothing to refuse."""
+    facts, plan = planned(level)
+    blank = Blank(namespace="closed", labels={}, pod_security=level, existing=True)
+    label = {"pod-security.kubernetes.io/enforce": level}
+    items = rendered(plan, facts, blank)
+    assert any(item["kind"] == "Pod" for item in items)
+    for item in items:
+        assert item["kind"] != "Namespace"
+        if item["kind"] == "Pod":
+            assert refusal(item, label, 34) == "", item["metadata"]["name"]
+
+
+@pytest.mark.parametrize("level", ["baseline", "restricted"])
+def test_what_needs_a_node_s_network_is_skipped_with_the_level(level: str) -> None:
+    """No check or control has a node's vantage, and the skips name what is forbidden."""
+    _, plan = planned(level)
+    sources = [
+        ask.source.kind for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))
+    ]
+    assert VantageKind.POD in sources
+    assert VantageKind.NODE not in sources
+    reasons = {skip.reason for skip in plan.skips if skip.flow == "node-to-pod"}
+    assert reasons == {
+        f"the namespace's Pod Security level '{level}' forbids hostNetwork and HostProcess"
+    }
+
+
+def test_linux_pods_do_not_ping_in_a_restricted_namespace() -> None:
+    """They may not have NET_RAW; Windows pods ping each other all the same."""
+    _, plan = planned("restricted")
+    asks = [ask for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))]
+    pinging = {ask.source.os for ask in asks if ask.question is Question.PING}
+    assert pinging == {OS.WINDOWS}
+
+
+def test_a_privileged_namespace_changes_nothing() -> None:
+    """The same checks as in a namespace of the run's own."""
+    facts, plan = planned("privileged")
+    own = build(replace(facts, namespace=""), flows(), frozenset(CheckClass))
+    assert plan == own
+
+
+def test_objects_that_validation_rejects_are_asked_about_all_the_same() -> None:
+    """Validation comes before admission, so that only counter-cases have to be let in."""
+    _, plan = planned("restricted")
+    rejected = [
+        check.ask.case
+        for check in plan.checks
+        if check.ask.case and check.ask.case.outcome is Outcome.REJECTED
+    ]
+    assert any(json.loads(case.object)["spec"].get("hostPID") for case in rejected)
+
+
+def test_what_a_pod_says_of_itself_is_kept() -> None:
+    """Contexts are filled in only where the pod has none; what contradicts the level is forbidden."""
+    spec = {"containers": [{"name": "c"}], "securityContext": {"runAsUser": 0}}
+    assert secured(spec, OS.LINUX, "restricted")["securityContext"]["runAsUser"] == 0
+    assert forbidden(spec, OS.LINUX, "restricted") == "runAsUser: 0"
+    assert forbidden(spec, OS.LINUX, "baseline") == ""
