@@ -32,11 +32,6 @@ _OWN_PYTEST = (
     metavar="DIR",
     help="Where reports go.",
 )
-@click.option(
-    "--pre-pull",
-    is_flag=True,
-    help="Pull every image on every node before anything else, and report how long it took.",
-)
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
 @click.option(
     "--keep", is_flag=True, help="Leave the objects standing; says how to inspect and remove them."
@@ -48,7 +43,6 @@ def run(
     *,
     asked: Asked,
     report_dir: Path,
-    pre_pull: bool,
     workers: str | None,
     keep: bool,
     keep_on_failure: bool,
@@ -66,7 +60,6 @@ def run(
         f"--nettests-output={'quiet' if quiet else 'own'}",
         f"--report-dir={report_dir}",
         *_passed_on(asked),
-        *(["--pre-pull"] if pre_pull else []),
         *([f"-n{workers}"] if workers else []),
         *(["--keep-on-failure"] if keep_on_failure else []),
         *(["--keep"] if keep else []),

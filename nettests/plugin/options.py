@@ -91,9 +91,6 @@ def _add_pods(group: pytest.OptionGroup) -> None:
     )
     group.addoption("--image", metavar="REFERENCE", help="the agnhost image of all probes")
     group.addoption("--registry", metavar="HOST", help="where images are mirrored")
-    group.addoption(
-        "--pre-pull", action="store_true", help="pull every image on every node beforehand"
-    )
 
 
 def asked(config: pytest.Config) -> bool:
@@ -151,7 +148,6 @@ def run_options(config: pytest.Config) -> RunOptions:
         namespace=option.namespace,
         image=option.image,
         registry=option.registry,
-        pre_pull=option.pre_pull,
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),

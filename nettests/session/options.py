@@ -25,8 +25,7 @@ class RunOptions:
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
     ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether objects
     stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use instead of one
-    of the run's own; ``image`` and ``registry`` go before what the cluster profile says; ``pre_pull`` pulls
-    images beforehand.
+    of the run's own; ``image`` and ``registry`` go before what the cluster profile says.
     """
 
     kubeconfig: Path | None = None
@@ -39,7 +38,6 @@ class RunOptions:
     namespace: str | None = None
     image: str | None = None
     registry: str | None = None
-    pre_pull: bool = False
     suites: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
 
