@@ -12,7 +12,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Backing, Matrix, NameForm, ServiceSettings, flow
+from nettests.plan import Backing, ByHand, Matrix, NameForm, ServiceSettings, flow
 
 SERVICE = Source(
     document="Kubernetes documentation, Service",
@@ -39,6 +39,9 @@ UNREADY = Source(
 BALANCED = Source(
     document="Kubernetes documentation, Virtual IPs and Service Proxies",
     section="Proxy modes",
+)
+WITHOUT_SELECTOR = Source(
+    document="Kubernetes documentation, Service", section="Services without selectors"
 )
 HAIRPIN = ServiceSettings(label="hairpin", behind="probe")
 NO_ENDPOINTS = ServiceSettings(label="no-endpoints", type="NodePort", no_endpoints=True)
@@ -200,4 +203,35 @@ def test_service_headless(verdict: Judgement) -> None:
 )
 def test_service_external_name(verdict: Judgement) -> None:
     """The name of an ExternalName Service leads a pod to the host outside that it stands for."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-without-selector",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    service=ServiceSettings(label="by-hand", by_hand=ByHand.PLAIN),
+    facts=("kp-endpointslice",),
+    sources=(WITHOUT_SELECTOR,),
+)
+def test_service_without_selector(verdict: Judgement) -> None:
+    """A pod reaches a Service without selector, whose EndpointSlice was made by hand."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-two-target-ports",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    protocols=(Protocol.TCP,),
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.SEVERAL_BACKENDS,
+    service=ServiceSettings(label="two-numbers", by_hand=ByHand.TWO_NUMBERS),
+    facts=("svc-single-targetport", "kp-endpointslice"),
+    sources=(SERVICE,),
+)
+def test_service_two_target_ports(verdict: Judgement) -> None:
+    """Backends that have different numbers for the same port of a Service all answer."""
     assert verdict.accepted, verdict.message

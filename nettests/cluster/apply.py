@@ -5,7 +5,7 @@ they are taken one by one. What lacks one of our marks is never deleted. Waiting
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,17 @@ Object = dict[str, Any]
 POLL_SECONDS = 0.2
 ACCOUNT_SECONDS = 15.0
 
-COLLECTIONS: Mapping[str, tuple[str, str]] = {
+COLLECTIONS: dict[str, tuple[str, str]] = {
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 """The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,
 in this order: the Lease goes last, because it says that the run lives."""
+
+
+_OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
+"""The kinds that go with their owner, a Service of the run."""
 
 
 def path_of(item: Object) -> str:
@@ -38,7 +42,7 @@ def path_of(item: Object) -> str:
 
 def collection(kind: str, namespace: str | None = None) -> str:
     """Return the path of all objects of a kind, in one namespace or in all."""
-    prefix, plural = COLLECTIONS[kind]
+    prefix, plural = (COLLECTIONS | _OWNED)[kind]
     return f"{prefix}/namespaces/{namespace}/{plural}" if namespace else f"{prefix}/{plural}"
 
 

@@ -15,7 +15,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
 from nettests.lab.topology import OS, Address, NodeSpec, Profile, ServiceTable
@@ -45,6 +45,19 @@ class PodNetwork:
     gateway: Address
     ipv6: IPv6Address | None = None
     """The address of the second family, where the pod has one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortMapping:
+    """A port of a pod that its node's address answers for: CNI's capability ``portMappings``.
+
+    ``protocol`` is ``tcp`` or ``udp``; ``host_ip`` is ``None`` where no ``hostIP`` was asked for.
+    """
+
+    protocol: str
+    host_port: int
+    container_port: int
+    host_ip: IPv4Address | None = None
 
 
 class Hns(Protocol):
@@ -90,8 +103,11 @@ class NodeNetwork(Protocol):
     switch: Namespace | None
     """The virtual switch of a Windows node; ``None`` on Linux."""
 
-    async def attach_pod(self, uid: str) -> PodNetwork:
-        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR."""
+    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
+        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR.
+
+        ``mappings`` are the host ports by which the pod is to be reached.
+        """
 
     async def detach_pod(self, uid: str) -> None:
         """Remove the pod's namespace and free its address; unknown ``uid`` is not an error."""

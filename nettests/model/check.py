@@ -192,7 +192,9 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePod:
-    """A resident Pod that the checks need: ``purpose`` is ``probe``, ``resolver``, ``server`` or ``node``.
+    """A resident Pod that the checks need.
+
+    ``purpose`` is ``probe``, ``resolver``, ``server``, ``unready``, ``hostport`` or ``node``.
 
     A ``probe`` runs a full ``netexec`` inside the pod network; a ``resolver`` is one more with a
     ``dnsPolicy`` of its own (a ``node`` may have one too). A ``server`` and a ``node`` pod serve

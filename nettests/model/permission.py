@@ -93,6 +93,7 @@ HOLDING = (CREATE_LEASE, GET_LEASE, UPDATE_LEASE)
 """The Lease that guards a run's namespace."""
 LIST_EVENTS = _run("list", "events")
 LIST_SLICES = _run("list", "endpointslices", _DISCOVERY)
+CREATE_SLICE = _run("create", "endpointslices", _DISCOVERY)
 WATCH_SLICES = _run("watch", "endpointslices", _DISCOVERY)
 
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
@@ -168,5 +169,6 @@ def reviewed(
         LIST_EVENTS,
         LIST_SLICES,
         WATCH_SLICES,
+        CREATE_SLICE,
     )
     return tuple(dict.fromkeys(wanted))

@@ -5,11 +5,21 @@ as the API spells them. What a setting is documented to do is said by flows and 
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from nettests.model.words import Family
 
 CLUSTER = "Cluster"
 LOCAL = "Local"
+
+
+class ByHand(StrEnum):
+    """What is special about EndpointSlices that the run makes, of a Service without selector."""
+
+    PLAIN = "plain"
+    """Nothing: they say what the controller would."""
+    TWO_NUMBERS = "two-numbers"
+    """The backends have different numbers for the same port, as named target ports bring about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +49,8 @@ class ServiceSettings:
     """``SingleStack``, ``PreferDualStack`` or ``RequireDualStack``; empty leaves it to the API."""
     ip_families: tuple[Family, ...] = ()
     """``ipFamilies``, in their order; empty leaves them to the API."""
+    by_hand: ByHand | None = None
+    """It has no selector; the run itself makes its EndpointSlices."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

@@ -51,6 +51,12 @@ class TargetKind(StrEnum):
     NODEPORT = "nodeport"
     NODEPORT_LOCALHOST = "nodeport-localhost"
     """A NodePort at the loopback address of the node that asks."""
+    HOSTPORT = "hostport"
+    """A node's address at a port that a container claims as its ``hostPort``."""
+    HOSTPORT_BOUND = "hostport-bound"
+    """The same address at a ``hostPort`` whose ``hostIP`` is loopback."""
+    HOSTPORT_LOCALHOST = "hostport-localhost"
+    """That port at the loopback address of the node that asks."""
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
@@ -189,6 +195,8 @@ class Distribution(StrEnum):
 
     ONE_BACKEND = "one-backend"
     SEVERAL_BACKENDS = "several-backends"
+    SOME_REFUSED = "some-refused"
+    """Some connections were answered and some refused, as if they went to ports without a listener."""
 
 
 class Category(StrEnum):

@@ -7,8 +7,9 @@ untrusted, whatever else was seen. What was expected is not known here.
 
 from collections.abc import Iterable, Sequence
 
-from nettests.model.check import Check
+from nettests.model.check import Check, Target
 from nettests.model.observation import Attempt, Observation, Raw
+from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
 from nettests.parse.read import read_raw, read_resolution
@@ -29,16 +30,21 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
     )
     outcome = attempts[-1].outcome if attempts else Outcome.PROBE_FAILED
+    outcomes = {attempt.outcome for attempt in attempts}
+    distribution = _distribution(check, attempts)
+    if distribution is Distribution.SOME_REFUSED:
+        outcomes = outcomes - {Outcome.REFUSED}
+        (outcome,) = outcomes
     return Observation(
         check=check.id,
         outcome=outcome,
-        agreed=len({attempt.outcome for attempt in attempts}) <= 1 and len(set(seen)) <= 1,
+        agreed=len(outcomes) <= 1 and len(set(seen)) <= 1,
         attempts=attempts,
         controls=read_controls(check, raws, outcome),
         source_seen=seen[-1] if seen else None,
         server_saw=_last(attempt.server_saw for attempt in attempts),
         backends=_distinct(attempt.backend for attempt in attempts),
-        distribution=_distribution(check, attempts),
+        distribution=distribution,
         misled=_misled(own, attempts),
         trusted=distrust is None,
         distrust=distrust,
@@ -107,9 +113,23 @@ def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | Non
 
 def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
     backends = _distinct(attempt.backend for attempt in attempts)
+    if some_may_refuse(check.target) and _some_refused(attempts):
+        return Distribution.SOME_REFUSED
     if check.ask.question is not Question.DISTRIBUTE or not _all_positive(attempts) or not backends:
         return None
     return Distribution.ONE_BACKEND if len(backends) == 1 else Distribution.SEVERAL_BACKENDS
+
+
+def some_may_refuse(target: Target) -> bool:
+    """Whether connections that disagree are an answer: where backends serve at different numbers."""
+    return target.settings is not None and target.settings.by_hand is ByHand.TWO_NUMBERS
+
+
+def _some_refused(attempts: Sequence[Attempt]) -> bool:
+    """Whether some connections were answered, and all the others refused."""
+    outcomes = {attempt.outcome for attempt in attempts}
+    answered = outcomes - {Outcome.REFUSED}
+    return len(outcomes) == 2 and len(answered) == 1 and all(one.positive for one in answered)
 
 
 def _all_positive(attempts: Sequence[Attempt]) -> bool:

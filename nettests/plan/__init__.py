@@ -5,7 +5,7 @@ Suites declare flows (``flow``), the ``registry`` collects them, ``cast`` choose
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
-from nettests.model.service import ServiceSettings
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
@@ -14,6 +14,7 @@ from nettests.plan.registry import Registry, load
 
 __all__ = [
     "Backing",
+    "ByHand",
     "Flow",
     "Matrix",
     "NameForm",

@@ -8,6 +8,7 @@ import json
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
     Outcome,
@@ -20,6 +21,9 @@ from nettests.model.words import (
 from nettests.plan import pod_security
 from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.subjects import why_not_about
+from nettests.plan.targets import HOST_PORTS
+
+SLICES = KubernetesVersion.parse("1.21")
 
 
 def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
@@ -29,6 +33,7 @@ def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
         or _forbidden_by_level(ask, facts)
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
+        or _no_slices(ask, facts)
         or _no_external_target(ask, facts)
         or _no_external_vantage(ask, facts)
         or _not_about_this(ask, facts)
@@ -45,6 +50,7 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
         what = (
             "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
         )
+        what = what or ("hostPort" if ask.target.kind in HOST_PORTS else "")
     if level == pod_security.RESTRICTED and not what:
         # Pings outside count beside those of Linux pods, whatever system asks.
         of_linux = OS.LINUX is ask.source.os or ask.target.kind is TargetKind.EXTERNAL_IP
@@ -112,6 +118,16 @@ def _no_pod_records(ask: Ask, facts: ClusterFacts) -> str:
         return ""
     served = "serves no" if facts.pod_records.known else "is not known to serve"
     return f"the cluster's DNS {served} records of pod addresses: {facts.pod_records.origin}"
+
+
+def _no_slices(ask: Ask, facts: ClusterFacts) -> str:
+    """Slices made by hand need their API."""
+    settings = ask.target.settings
+    if settings is None or settings.by_hand is None:
+        return ""
+    if facts.server_version >= SLICES:
+        return ""
+    return f"Kubernetes {facts.server_version} has no EndpointSlices of version v1: {SLICES} has"
 
 
 def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from nettests.model.check import Ask, Case, Check, Control, Plan, Skip, Target, Vantage
 from nettests.model.facts import ClusterFacts
+from nettests.model.service import ByHand
 from nettests.model.words import (
     OS,
     CheckClass,
@@ -242,6 +243,8 @@ def _target(due: _Due, players: Cast) -> Target:
         return targets.external_name(template) if by_name else targets.external_ip()
     if kind in targets.NODE_PORTS:
         return targets.node_port(node, cell.backend or node, settings, kind)
+    if kind in targets.HOST_PORTS:
+        return targets.at_host_port(kind, node)
     owned = {
         TargetKind.NODE_IP: lambda: targets.node_ip(node),
         TargetKind.POD_IP: lambda: targets.pod_ip(node),
@@ -256,6 +259,8 @@ def _target(due: _Due, players: Cast) -> Target:
 def _over(flow: Flow, role: Role) -> Target:
     """Return the Service over all servers of ``role`` whose connections are counted."""
     if flow.service is not None:
+        if flow.service.by_hand is ByHand.TWO_NUMBERS:
+            return targets.two_numbers(role, flow.service)
         churn = flow.question is Question.CHURN
         return (targets.churned if churn else targets.affinity)(role, flow.service)
     return targets.spread(role) if flow.several_backends else targets.affinity(role)

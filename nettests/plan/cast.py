@@ -170,6 +170,11 @@ def unready(node: NodeFacts) -> str:
     return f"unready-{_slot(node)}"
 
 
+def host_port(node: NodeFacts) -> str:
+    """Return the name of the server pod on ``node`` that claims ports of its node."""
+    return f"hostport-{_slot(node)}"
+
+
 def service(pod: str, label: str = "svc") -> str:
     """Return the name of the Service in front of one pod; without settings it is labelled ``svc``."""
     return f"{label}-{pod}"

@@ -151,6 +151,10 @@ def _target(stage: Stage, ask: Ask) -> Ask | None:
     if ask.target.kind in _CLOSED:
         # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
         return replace(ask, target=targets.opened(ask.target))
+    if ask.target.kind in targets.HOST_PORTS:
+        # Whether the node's address leads to the pod is in question: the pod answers at its own.
+        own = replace(ask, target=replace(ask.target, kind=TargetKind.POD_IP))
+        return next(_from_elsewhere(stage, own), None)
     if ask.target.kind in targets.NODE_PORTS:
         ask = replace(ask, target=replace(ask.target, kind=TargetKind.NODEPORT))
         return next(_through_node_port(stage, ask), None)

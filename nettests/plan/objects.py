@@ -16,6 +16,7 @@ from nettests.plan.cast import (
     HEADLESS,
     Cast,
     crowd_pods,
+    host_port,
     node_vantage,
     pod_vantage,
     second_server,
@@ -83,6 +84,7 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
         (server(node), "server"),
         (second_server(node), "server"),
         (unready(node), "unready"),
+        (host_port(node), "hostport"),
     )
     for name, purpose in names:
         yield ProbePod(name=name, purpose=purpose, node=node.name, os=node.os, role=node.role)

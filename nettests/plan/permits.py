@@ -12,6 +12,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.permission import (
     CREATE_NAMESPACE,
     CREATE_POD,
+    CREATE_SLICE,
     DELETE_LEASE,
     DELETE_NAMESPACE,
     DELETE_POD,
@@ -71,6 +72,8 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
     found = [*standing(own_namespace=own)]
     if ask.target.service or ask.target.kind in _NAMED:
         found += serving(own_namespace=own)
+    if ask.target.settings is not None and ask.target.settings.by_hand is not None:
+        found.append(CREATE_SLICE)
     if ask.question is Question.CHURN:
         found += (GET_SERVICE, DELETE_SERVICE)
     if ask.question is Question.START:

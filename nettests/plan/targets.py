@@ -14,6 +14,7 @@ from nettests.plan.cast import (
     CROWD,
     Role,
     crowd_pods,
+    host_port,
     host_probe,
     probe,
     server,
@@ -31,6 +32,9 @@ _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
     "unready": unready,
 }
 NODE_PORTS = frozenset({TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST})
+HOST_PORTS = frozenset(
+    {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HOSTPORT_LOCALHOST}
+)
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
 PLACELESS = frozenset(
@@ -103,6 +107,12 @@ def node_port(
     return _before(owner, kind, server(backend), settings)
 
 
+def at_host_port(kind: TargetKind, node: NodeFacts) -> Target:
+    """Return a node's address, or its loopback, at a port that a server pod on it claims."""
+    pod = host_port(node)
+    return _on(node, kind, pod=pod, backends=(pod,))
+
+
 def node_ip(node: NodeFacts) -> Target:
     """Return a node by its address."""
     return _on(node, TargetKind.NODE_IP)
@@ -148,6 +158,12 @@ AFFINITY = ServiceSettings(label="affinity", session_affinity=True)
 def affinity(role: Role, settings: ServiceSettings = AFFINITY) -> Target:
     """Return the Service over all servers of a role, with ClientIP affinity unless told otherwise."""
     return _over(role, settings.label, settings)
+
+
+def two_numbers(role: Role, settings: ServiceSettings) -> Target:
+    """Return a Service over a server and a probe of a role, which serve at different numbers."""
+    over = affinity(role, settings)
+    return replace(over, backends=(server(role.first), probe(role.members[-1])))
 
 
 def churned(role: Role, settings: ServiceSettings) -> Target:

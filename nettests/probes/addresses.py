@@ -10,10 +10,15 @@ from dataclasses import dataclass, replace
 from nettests.errors import NettestsError
 from nettests.model.check import Ask, Target
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
+from nettests.model.service import ByHand
 from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.objects import (
     DEFAULT_DOMAIN,
+    HOSTPORT_BOUND,
+    HOSTPORT_CLIENTIP,
+    HOSTPORT_HOSTNAME,
+    HOSTPORT_UDP,
     NODE_CLOSED,
     NODE_HTTP,
     NODE_UDP,
@@ -79,8 +84,13 @@ _PODS = {
     "resolver": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
     "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
     "unready": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
+    "hostport": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
     "node": (NODE_HTTP, None, NODE_UDP),
 }
+
+
+_FULL = frozenset({"probe", "resolver", "node"})
+"""The purposes of pods that no ``no-snat-test`` stands beside."""
 
 
 _NAMED_KUBERNETES = {
@@ -125,6 +135,8 @@ class Directory:
                 found = self._node_port(target, str(of_family(owner.addresses, family)))
             case TargetKind.NODEPORT_LOCALHOST:
                 found = self._node_port(target, LOOPBACK[family])
+            case TargetKind.HOSTPORT | TargetKind.HOSTPORT_BOUND | TargetKind.HOSTPORT_LOCALHOST:
+                found = self._host_port(target, family)
             case TargetKind.NODE_IP:
                 found = self._node(target, family)
             case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
@@ -160,6 +172,8 @@ class Directory:
         if by == "node":
             # It answers with its machine's name, which is no pod's: that it answers is all it tells.
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
+        if settings is not None and settings.by_hand is ByHand.TWO_NUMBERS:
+            return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
         return replace(_of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
 
     def name(self, target: Target) -> str:
@@ -275,6 +289,20 @@ class Directory:
             client_path=WHOAMI,
         )
 
+    def _host_port(self, target: Target, family: Family) -> Endpoint:
+        self.pod(target.pod)  # a port that nobody claims is another question
+        host = str(of_family(self.facts.node(target.node or "").addresses, family))
+        if target.kind is TargetKind.HOSTPORT:
+            return Endpoint(
+                host=host,
+                hostname_port=HOSTPORT_HOSTNAME,
+                clientip_port=HOSTPORT_CLIENTIP,
+                udp_port=HOSTPORT_UDP,
+                client_path=WHOAMI,
+            )
+        local = target.kind is TargetKind.HOSTPORT_LOCALHOST
+        return Endpoint(host=LOOPBACK[family] if local else host, hostname_port=HOSTPORT_BOUND)
+
     def _node(self, target: Target, family: Family) -> Endpoint:
         """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
         node = self.facts.node(target.node or "")
@@ -331,7 +359,7 @@ def _of_pod(pod: StandingPod, host: str) -> Endpoint:
         hostname_port=hostname,
         clientip_port=clientip,
         udp_port=udp,
-        client_path=WHOAMI if pod.purpose == "server" else CLIENT_IP,
+        client_path=CLIENT_IP if pod.purpose in _FULL else WHOAMI,
     )
 
 

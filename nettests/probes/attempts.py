@@ -7,7 +7,8 @@ negative again. It reads answers only to know whether to go on, never to judge.
 from nettests.model.check import Check, Control
 from nettests.model.observation import Raw
 from nettests.model.profile import Timing
-from nettests.model.words import Question
+from nettests.model.words import Outcome, Question
+from nettests.parse.observe import some_may_refuse
 from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
 from nettests.probes.churn import Churn
@@ -73,17 +74,21 @@ def _distribute(asker: Asker, check: Check) -> None:
     _ask_controls(asker, check)
     count = check.ask.connections
     turns = [0] * count + [1] * asker.timing.client_addresses
-    failures = 0
+    failures = answered = 0
+    mixed = some_may_refuse(check.target)
     for number, turn in enumerate(turns, 1):
         if number > 1 and check.ask.pause:
             asker.stopped.wait(check.ask.pause)
         raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
         if raw.error is not None:
             return
-        if not positive(raw, check.ask.question):
+        if positive(raw, check.ask.question):
+            answered += 1
+        else:
             failures += 1
-            if failures >= asker.timing.failures:
-                return
+        bearable = mixed and read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED}
+        if failures >= asker.timing.failures and (answered or not bearable):
+            return
 
 
 def _after_churn(asker: Asker, check: Check, churn: Churn | None) -> None:

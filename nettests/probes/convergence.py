@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
+from nettests.model.service import ByHand
 from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
@@ -84,6 +85,8 @@ def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
 
 
 def _named(target: Target) -> tuple[TargetKind, str] | None:
+    if target.settings is not None and target.settings.by_hand is ByHand.TWO_NUMBERS:
+        return None  # whether all its backends answer is in question
     if target.settings is not None and target.settings.no_endpoints:
         return None  # it answers nobody; the ordinary Service that its control asks is waited for
     if target.kind is TargetKind.HEADLESS_NAME:

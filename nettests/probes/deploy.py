@@ -25,6 +25,7 @@ from nettests.probes.deployment import (
 )
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.seams import Cluster
+from nettests.probes.slices import slices
 from nettests.probes.starting import pods_of
 
 Object = dict[str, Any]
@@ -76,13 +77,15 @@ def deploy(
         for service in plan.services
         if service.name in created
     }
+    pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
+    problems |= _create_all(cluster, list(slices(plan.services, created, pods, blank)))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = {name: serving.intersection(item.backends) for name, item in services.items()}
     remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, services, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
-        pods={name: standing_pod(pod, purposes[name]) for name, pod in ready.items()},
+        pods=pods,
         services=services,
         problems=problems,
         sentinel=sentinel,

@@ -17,7 +17,7 @@ from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.profile import Images, PodSettings
-from nettests.model.service import ServiceSettings
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
@@ -36,6 +36,8 @@ MEMBER_LABEL = "member.nettests.dev/"
 PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
 NODE_HTTP, NODE_UDP = 19080, 19081
+HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 19182, 19181, 19190
+"""Ports of its node that a pod of purpose ``hostport`` claims; the last one for loopback alone."""
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
 POD_CLOSED, NODE_CLOSED = 18099, 19099
 """Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
@@ -169,7 +171,7 @@ def _pod(
     spec["os"] = {"name": pod.os.value}
     if pod.name not in inspected:
         spec["containers"] = [one for one in spec["containers"] if one["name"] != INSPECTOR]
-    if pod.purpose in {"server", "unready"}:
+    if pod.purpose in {"server", "unready", "hostport"}:
         spec["hostname"] = pod.name
     if pod.purpose == "node" and len(facts.families) > 1:
         _listen_in_families(spec, node)
@@ -255,7 +257,10 @@ def _service(service: ServiceObject, blank: Blank, facts: ClusterFacts) -> Objec
         item["spec"] = {"type": "ExternalName", "externalName": outside.name if outside else ""}
         return item
     spec = item["spec"]
-    spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
+    if settings.by_hand is None:
+        spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
+    if settings.by_hand is ByHand.TWO_NUMBERS:
+        spec["ports"] = [port for port in spec["ports"] if port["name"] == "hostname"]
     for port in spec["ports"]:
         if settings.named_ports:
             port["targetPort"] = port["name"]

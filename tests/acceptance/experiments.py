@@ -32,6 +32,7 @@ class Experiment:
 
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
+AZURE = "azure-l2tunnel"
 
 EXPERIMENTS = (
     Experiment(
@@ -154,6 +155,34 @@ EXPERIMENTS = (
         checks=("dns-policy-default/windows-1/*",),
         was="pass",
         becomes="fail",
+    ),
+    Experiment(
+        fact="svc-single-targetport",
+        profile=L2BRIDGE,
+        switch="one-internal-port=off",
+        checks=("service-two-target-ports/windows-1/*",),
+    ),
+    Experiment(
+        fact="hostport-basic",
+        profile=L2BRIDGE,
+        switch="port-mappings=off",
+        checks=("hostport-from-other-node/*/windows-1/*", "hostport-from-external/*/windows-1/*"),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="hostport-local",
+        profile=AZURE,
+        switch="local-port-mappings=off",
+        checks=("hostport-from-own-node/windows-1/*",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="hostport-hostip",
+        profile=OVERLAY,
+        switch="stealth=off",
+        checks=("hostport-bound-elsewhere/*/windows-1/*",),
     ),
     Experiment(
         fact="svc-no-endpoints",

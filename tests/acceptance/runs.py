@@ -18,7 +18,7 @@ PROFILES = ("linux", "win2019-l2bridge", "win2022-l2bridge-dsr", "win2019-overla
 
 SELECTED = {
     "win2022-overlay-dsr": "node_to_pod or dsr_source_address or session_affinity",
-    "azure-l2tunnel": "dsr_source_address or icmp_egress",
+    "azure-l2tunnel": "dsr_source_address or icmp_egress or hostport_from_own_node",
     "antrea-transparent": "node_to_service_clusterip or node_to_pod or icmp_egress",
     "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod",
     "calico-overlay-dsr": "dsr_source_address or node_to_pod or windows_plugin or windows_cni",

@@ -83,6 +83,16 @@ HOST_BACKEND = {
 CLUSTERIP_GONE = {
     r"etp-local-clusterip/windows-1/": "svc-clusterip-missing-etp-local: unspecified",
 }
+HOST_PORTS = {
+    r"hostport-bound-elsewhere/[a-z]+-[0-9]/windows-[0-9]/": "hostport-bound-stealth: timed_out",
+}
+OWN_HOST_PORTS = {
+    r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+    r"hostport-from-own-node/windows-1/": "hostport-local: unspecified",
+}
+ONE_NUMBER = {
+    r"service-two-target-ports/windows-1/": "svc-single-targetport: connected, some-refused",
+}
 STICKY = {r"affinity-timeout/windows-1/": "aff-timeout: connected, one-backend"}
 VIP_SEEN_BY_ITSELF = {
     r"service-hairpin-source/windows-1/": "svc-hairpin-nondsr: connected, source = source-vip",
@@ -110,7 +120,7 @@ USER_MODE = {
     r"service-(distribution|hairpin|hairpin-source|host-process-backend)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"service-(no-endpoints|unready-backend|named-port)/windows-1/": (
+    r"service-(no-endpoints|unready-backend|named-port|two-target-ports|without-selector)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
@@ -147,6 +157,8 @@ WITHOUT_DSR = {
     **TAINT,
     **ICMP,
     **NODES,
+    **HOST_PORTS,
+    **ONE_NUMBER,
     **VIP,
     **NO_DSR,
     **NEW,
@@ -164,6 +176,9 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
         **VIP,
         **OLD,
         **LEAKS,
@@ -180,6 +195,9 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
         **VIP,
         **OLD,
         **LEAKS,
@@ -201,6 +219,9 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
         **VIP,
         **NEW_WITH_DSR,
         **LOOPBACK,
@@ -215,6 +236,9 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
         **VIP,
         **NEW_WITH_DSR,
         **REMOTE_PODS,
@@ -227,21 +251,30 @@ TABLE: dict[str, dict[str, str]] = {
         **STICKY,
         **VIP_SEEN,
     },
-    "azure-l2tunnel": WITHOUT_DSR,
+    "azure-l2tunnel": {
+        **WITHOUT_DSR,
+        r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+    },
     "antrea-transparent": {
         **DNS,
         **TAINT,
         **NODES,
+        **HOST_PORTS,
+        **OWN_HOST_PORTS,
         **VIP,
         **LOOPBACK,
+        r"hostport-from-(other-node/[a-z]+-[0-9]|external/external)/windows-1/": (
+            "hostport-antrea: timed_out"
+        ),
         r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
         r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
     },
     "calico-overlay-dsr": {
         **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
-        **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS),
+        **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
         **on_host_roles((1, 2)),
         **NODES,
+        **HOST_PORTS,
         **VIP,
         **LOOPBACK,
         r"icmp-egress/windows-[12]/": "icmp-pod-external-calico: unspecified",
@@ -252,16 +285,20 @@ TABLE: dict[str, dict[str, str]] = {
         **TAINT,
         **ICMP,
         **NODES,
+        **HOST_PORTS,
+        **OWN_HOST_PORTS,
         **VIP,
         **LOOPBACK,
         **USER_MODE,
     },
-    "win2022-l2bridge-dualstack": WITHOUT_DSR,
+    "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
     "mixed-builds": {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
         **NODES,
+        **HOST_PORTS,
         **VIP,
         **OLD,
+        **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER),
         **on_roles((2, 3), NEW, STICKY),
         **on_host_roles((1, 2, 3)),
         **LOOPBACK,
@@ -294,7 +331,16 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 def test_linux_sources_are_expected_to_work() -> None:
     """Limitations speak of Linux for Windows nodes as targets, loopback and pinged Services alone."""
-    elsewhere = "|".join((*NODES, *LOOPBACK, *VIP, *USER_MODE_FROM_ELSEWHERE))
+    elsewhere = "|".join(
+        (
+            *NODES,
+            *HOST_PORTS,
+            *LOOPBACK,
+            *VIP,
+            *USER_MODE_FROM_ELSEWHERE,
+            "hostport-from-other-node/.*windows",
+        )
+    )
     for profile in PROFILES:
         for check, one in expectations(cluster_facts(profile)).items():
             if check.split("/")[1] == "linux-1" and not re.match(elsewhere, check):
@@ -328,8 +374,10 @@ def _without(manifest: Manifest, name: str) -> Manifest:
 
 
 def _keeping_references(manifest: Manifest, removed: str) -> Manifest:
-    """Leave out what overrides a removed entry: it would refer to nothing."""
-    kept = tuple(entry for entry in manifest.limitations if removed not in entry.overrides)
+    """Leave out what overrides or cancels a removed entry: it would refer to nothing."""
+    kept = tuple(
+        entry for entry in manifest.limitations if removed not in (*entry.overrides, *entry.cancels)
+    )
     return Manifest(file=manifest.file, layer=manifest.layer, limitations=kept)
 
 

@@ -141,6 +141,7 @@ def test_every_entry_applies_somewhere() -> None:
     unstated = replace(base.cni, nat_exceptions=unknown("not stated"))
     everything = replace(base.cni, nat_exceptions=known((ip_network("0.0.0.0/0"),), "test"))
     clusters += [replace(base, cni=unstated), replace(base, cni=everything)]
+    clusters.append(replace(base, cni=replace(base.cni, plugin=known("azure-cni", "test"))))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))

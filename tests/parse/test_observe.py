@@ -9,6 +9,7 @@ import pytest
 from nettests.model.check import Ask, Check, Control, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.observation import Observation, Raw
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import (
     Distribution,
     Outcome,
@@ -284,3 +285,33 @@ def test_a_name_that_leads_elsewhere_is_noticed(
     observation = observe(check(question=Question.RESOLVE), [answer])
     assert observation.outcome is Outcome.RESOLVED
     assert observation.misled == (misled if known else ())
+
+
+TWO_NUMBERS = ServiceSettings(label="two", by_hand=ByHand.TWO_NUMBERS)
+
+
+def two_numbers(*raws: Raw) -> Observation:
+    """Return what connections tell of a Service whose backends serve at different numbers."""
+    one = check(question=Question.DISTRIBUTE, connections=COUNT)
+    target = replace(one.ask.target, settings=TWO_NUMBERS)
+    return observe(replace(one, ask=replace(one.ask, target=target)), raws)
+
+
+def test_refusals_among_answers_are_an_answer_where_numbers_differ() -> None:
+    """Answered and refused connections together are one trusted observation there."""
+    seen = two_numbers(
+        says("server-1", 1), fails("connect: connection refused", number=2), says("server-1", 3)
+    )
+    assert seen.distribution is Distribution.SOME_REFUSED
+    assert seen.outcome is Outcome.CONNECTED
+    assert seen.agreed
+    assert seen.trusted
+
+
+def test_refusals_alone_or_silence_are_no_such_answer() -> None:
+    """All refused is refused, and a time-out among answers leaves them disagreeing."""
+    refused = two_numbers(*(fails("connect: connection refused", number=n) for n in (1, 2)))
+    assert (refused.outcome, refused.distribution) == (Outcome.REFUSED, None)
+    silent = two_numbers(says("server-1", 1), fails("i/o timeout", number=2))
+    assert not silent.agreed
+    assert silent.distribution is None

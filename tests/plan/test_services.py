@@ -7,6 +7,7 @@ import pytest
 from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Source
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind, VantageKind
 from nettests.plan import Flow, Matrix, ServiceSettings, build, load
 from nettests.resources import suites_path
@@ -48,11 +49,11 @@ def test_a_hairpin_is_asked_by_the_pod_that_backs_the_service() -> None:
     assert services["hairpin-probe-windows-1-1"].backends == ("probe-windows-1-1",)
 
 
-def test_only_hairpins_put_a_service_before_a_probe() -> None:
-    """A full netexec is behind no Service but those, and never behind a NodePort."""
+def test_services_before_a_probe_are_no_node_ports() -> None:
+    """A full netexec is behind hairpins and beside servers at another number, never behind a NodePort."""
     for service in build(mixed(), FLOWS).services:
         if any(name.startswith("probe-") for name in service.backends):
-            assert service.name.startswith("hairpin-")
+            assert service.name.startswith(("hairpin-", "two-numbers-"))
             assert service.settings.type == "ClusterIP"
 
 
@@ -195,3 +196,18 @@ def test_an_unready_pod_stands_only_behind_what_publishes_it() -> None:
             assert service.settings.publish_not_ready
     assert {pod.purpose for pod in plan("service-unready-backend").pods} >= {"unready"}
     assert "unready" not in {pod.purpose for pod in plan("pod-to-pod-ip").pods}
+
+
+@pytest.mark.parametrize("denied", [(), ("create endpointslices",)])
+@pytest.mark.parametrize("version", ["1.20.15", "1.21.0"])
+def test_slices_by_hand_need_their_api_and_the_right(version: str, denied: tuple[str, ...]) -> None:
+    """Before 1.21, or without the permission, the checks are skipped with that reason."""
+    facts = replace(mixed(), server_version=KubernetesVersion.parse(version), denied=denied)
+    made_by_hand = build(facts, [flow for flow in FLOWS if flow.name == "service-without-selector"])
+    possible = version == "1.21.0" and not denied
+    assert bool(made_by_hand.checks) is possible
+    said = {skip.reason for skip in made_by_hand.skips if skip.id.count("/") > 2}
+    if denied:
+        assert said == {"this identity may not create endpointslices"}
+    elif version == "1.20.15":
+        assert said == {"Kubernetes 1.20.15 has no EndpointSlices of version v1: 1.21.0 has"}

@@ -5,6 +5,7 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 """
 
 from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network.host_ports import HostPorts, portmap_table
 from nettests.lab.network.kube_proxy_rules import TABLE, flannel_table, kube_proxy_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import Netlink, anywhere, configure
@@ -44,7 +45,9 @@ class LinuxServices:
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
     """Make a Linux node's namespace and wire it. On the worker thread only."""
     overlay = profile.cni.backend == "vxlan"
-    host = make_namespace(f"{node.name}/host", {**settings_for(profile), **FORWARDING})
+    # route_localnet: portmap's, so that what the node sends to loopback may leave for a pod.
+    settings = {**settings_for(profile), **FORWARDING, "ipv4/conf/all/route_localnet": 1}
+    host = make_namespace(f"{node.name}/host", settings)
     underlay.plug(host, "eth0", node.address)
     for family in profile.by_family:
         own = family.node(node.name)
@@ -78,6 +81,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
         switch=None,
         source_vip=None,
         pods=pods,
+        host_ports=HostPorts(host, lambda mapped: portmap_table(mapped, node.address)),
         program=program,
         worker=worker,
     )

@@ -41,6 +41,8 @@ class LoadBalancer:
     internal_port: int
     backends: tuple[Address, ...]
     source: Source
+    own_ports: tuple[tuple[Address, int], ...] = ()
+    """Backends that are dialled at ports of their own instead, as no HNS load balancer does."""
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
 
@@ -132,6 +134,11 @@ class _Planner:
         source = Source.KEPT if local_only else self._rewritten(backends)
         return [self._make(service, "NodePort", ports, backends, source)]
 
+    def _internal_port(self, backends: list[Backend]) -> int:
+        """HNS has one InternalPort for all destinations; which one kube-proxy says depends on its version."""
+        place = -1 if self._features.last_internal_port else 0
+        return backends[place].port
+
     def _rewritten(self, backends: list[Backend]) -> Source:
         """Overlay: the source VIP, unless a backend is outside the pod network (wk ``hns.go``)."""
         cluster = self._profile.cluster_cidr
@@ -155,7 +162,10 @@ class _Planner:
             vip=self._node.address if node_port else service.cluster_ip,
             protocol=service.protocol.lower(),
             external_port=(service.node_port or 0) if node_port else service.port,
-            internal_port=backends[0].port,  # HNS has one InternalPort for all destinations
+            internal_port=self._internal_port(backends),
+            own_ports=()
+            if self._features.one_internal_port
+            else tuple((backend.address, backend.port) for backend in backends),
             backends=tuple(sorted({backend.address for backend in backends}, key=int)),
             source=source,
             by_client=service.client_ip_affinity and self._features.session_affinity,

@@ -151,11 +151,17 @@ class Netlink:
         self._routes.rule("add", priority=50, fwmark=mark, fwmask=mark, table=table)
 
     def route_own_ports(
-        self, address: Address, protocol: int, ports: tuple[int, int], table: int
+        self,
+        address: Address,
+        protocol: int,
+        ports: tuple[int, int],
+        table: int,
+        *,
+        end: bool = False,
     ) -> None:
-        """Send what this namespace itself sends to its own ``ports`` through ``table``."""
+        """Send what this namespace itself sends to its own ``ports`` through ``table``, or ``end`` that."""
         self._routes.rule(
-            "add",
+            "del" if end else "add",
             family=_family(address),
             priority=10,
             iifname="lo",

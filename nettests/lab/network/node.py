@@ -5,9 +5,10 @@ a Service table is programmed, which is handed in.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork
+from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
+from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.portals import Portals
@@ -26,6 +27,7 @@ class Node:
         switch: NetworkNamespace | None,
         source_vip: Address | None,
         pods: Pods,
+        host_ports: HostPorts,
         program: Callable[[ServiceTable], None],
         worker: Worker,
         hns: Hns | None = None,
@@ -42,18 +44,22 @@ class Node:
         """What kube-proxy's ``--source-vip`` is here; ``None`` off Windows overlay."""
         self._held = (host,) if switch is None else (host, switch)
         self._pods = pods
+        self._host_ports = host_ports
         self._program = program
         self._rules = ServiceRules()
         self._worker = worker
         self._portals = portals
 
-    async def attach_pod(self, uid: str) -> PodNetwork:
-        """Make the pod's namespace, link and address; the same ``uid`` returns the same network."""
-        return await self._worker.run(lambda: self._pods.attach(uid))
+    async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
+        """Make the pod's namespace, link and address; the same ``uid`` returns the same network.
+
+        ``mappings`` are the host ports by which the pod is to be reached.
+        """
+        return await self._worker.run(lambda: self._attach(uid, mappings))
 
     async def detach_pod(self, uid: str) -> None:
         """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
-        await self._worker.run(lambda: self._pods.detach(uid))
+        await self._worker.run(lambda: self._detach(uid))
 
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table``, in one transaction.
@@ -87,6 +93,15 @@ class Node:
         await self._worker.run(lambda: self._program(programmed))
         if self._portals is not None:
             await self._portals.serve(programmed)
+
+    def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> PodNetwork:
+        network = self._pods.attach(uid, mappings)
+        self._host_ports.change_to(self._pods.mappings())
+        return network
+
+    def _detach(self, uid: str) -> None:
+        self._pods.detach(uid)
+        self._host_ports.change_to(self._pods.mappings())
 
     def close(self) -> None:
         """Let go of all namespaces of the node."""

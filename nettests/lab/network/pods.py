@@ -5,11 +5,11 @@ passes the connection tracking of the namespace it is attached to: the node's ow
 switch on Windows.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, IPv6Network
 
-from nettests.lab.interfaces import PodNetwork
+from nettests.lab.interfaces import PodNetwork, PortMapping
 from nettests.lab.network import addressing
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
 from nettests.lab.network.netlink import End, Netlink, anywhere, configure, host
@@ -44,6 +44,7 @@ class _Pod:
     address: Address
     ipv6: IPv6Address | None
     port: str
+    mappings: tuple[PortMapping, ...]
 
 
 class Pods:
@@ -54,11 +55,11 @@ class Pods:
         self._pool = addressing.pod_addresses(ports.node)
         self._pods: dict[str, _Pod] = {}
 
-    def attach(self, uid: str) -> PodNetwork:
+    def attach(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
         """Make the pod's namespace and link; the same ``uid`` again returns the same network."""
         pod = self._pods.get(uid)
         if pod is None:
-            pod = self._pods[uid] = self._make(uid)
+            pod = self._pods[uid] = self._make(uid, tuple(mappings))
         return PodNetwork(
             namespace=pod.namespace,
             address=pod.address,
@@ -84,13 +85,17 @@ class Pods:
         """Return the pods' addresses by pod ``uid``, the primary family's first."""
         return {uid: (pod.address, *_some(pod.ipv6)) for uid, pod in self._pods.items()}
 
+    def mappings(self) -> tuple[tuple[Address, PortMapping], ...]:
+        """Return the host ports of all pods, each with the address of its pod."""
+        return tuple((pod.address, one) for pod in self._pods.values() for one in pod.mappings)
+
     def close(self) -> None:
         """Let go of all namespaces."""
         for pod in self._pods.values():
             pod.namespace.close()
         self._pods.clear()
 
-    def _make(self, uid: str) -> _Pod:
+    def _make(self, uid: str, mappings: tuple[PortMapping, ...]) -> _Pod:
         address = self._pool.take()
         port = "pod-{2}-{3}".format(*address.packed)
         pod = _Pod(
@@ -98,6 +103,7 @@ class Pods:
             address=address,
             ipv6=self._second(address),
             port=port,
+            mappings=mappings,
         )
         self._connect(pod)
         return pod

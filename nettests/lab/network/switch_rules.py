@@ -192,8 +192,9 @@ def _rule(policy: LoadBalancer) -> str:
     key = f"{ip} saddr" if policy.by_client else f"{ip} saddr . {transport}"
     # A fixed seed: programming the same policy again must not move clients to other backends.
     seed = zlib.crc32(f"{policy.service} {policy.vip}:{policy.external_port}".encode())
+    own_ports = dict(policy.own_ports)
     backends = ", ".join(
-        f"{number} : {address} . {policy.internal_port}"
+        f"{number} : {address} . {own_ports.get(address, policy.internal_port)}"
         for number, address in enumerate(policy.backends)
     )
     rewrite = _REWRITE[policy.source]

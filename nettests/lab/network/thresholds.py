@@ -23,6 +23,12 @@ HOST_RULES = (17763, 1432)
 MANY_BACKENDS = (17763, 2746)
 """KB5011551 (March 2022): 1024 destinations in one HNS load balancer instead of 64."""
 
+LOCAL_PORT_MAPPING_BUILD = 20348
+"""Azure CNI sets NatFlagsLocalRoutedVip on host ports; Windows Server 2019 has no effect of it."""
+
+LAST_INTERNAL_PORT = (1, 34)
+"""kube-proxy 1.34 takes the port from every endpoint where it differs, so that the last one counts (#132647)."""
+
 INTERNAL_TRAFFIC_LOCAL = (1, 27)
 """kube-proxy 1.27 reads ``internalTrafficPolicy`` on Windows."""
 
@@ -56,7 +62,15 @@ class SwitchFeatures:
     """ClusterIP rules sit on the host's port too (``LB_HOST_*`` in the VFP's ``LB`` layer)."""
     local_routed_vip: bool
     """The node reaches NodePorts of its own."""
+    port_mappings: bool
+    """The network plugin maps host ports to pods."""
+    local_port_mappings: bool
+    """The node reaches host ports of its own."""
     backend_limit: int
+    one_internal_port: bool
+    """All backends of a load balancer are dialled at one port."""
+    last_internal_port: bool
+    """That port is the last backend's, not the first one's."""
     host_network_backends: bool
     """Backends with the node's own address are load-balanced on it too."""
     refuse_unserved: bool
@@ -100,9 +114,16 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
         and has("local-routed-vip", switched or release >= HOST_RULES),
+        port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
+        local_port_mappings=has(
+            "local-port-mappings",
+            profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
+        ),
         backend_limit=profile.mechanism(
             "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
         ),
+        one_internal_port=has("one-internal-port", not switched),
+        last_internal_port=_minor(profile.kubernetes_version) >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
         refuse_unserved=has("refuse-unserved", usual=False),
         refuse_empty=switched,

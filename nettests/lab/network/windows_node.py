@@ -8,6 +8,7 @@ switch answers for it with the host's MAC (l2bridge rewrites MACs).
 
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
+from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.load_balancers import (
     LoadBalancer,
     Port,
@@ -117,7 +118,8 @@ def build_windows_node(
 ) -> Node:
     """Make a Windows node's host and switch and wire them. On the worker thread only."""
     features = switch_features(node, profile)
-    accept = {"ipv4/conf/all/accept_local": int(features.local_routed_vip)}
+    local = features.local_routed_vip or features.local_port_mappings
+    accept = {"ipv4/conf/all/accept_local": int(local)}
     settings = settings_for(profile)
     machine = make_namespace(f"{node.name}/host", {**settings, **_TTL, **accept})
     switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
@@ -150,6 +152,7 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
+        host_ports=_host_ports(node, features, machine, switch),
         program=program,
         worker=worker,
         hns=NodeHns(
@@ -173,9 +176,11 @@ def _build_family(
         links.route(anywhere(node.address), Port.UPLINK, via=gateway_of(family))
         for other in () if features.overlay else other_nodes(family.nodes, node):
             links.route(other.pod_cidr, Port.UPLINK, via=other.address)
+    if features.local_routed_vip or features.local_port_mappings:
+        _let_own_ports_visit_the_switch(node, machine)
     if features.local_routed_vip:
         with configure(machine) as links:
-            _route_own_node_ports(links, node)
+            _route_own(links, node, *_NODE_PORTS)
     if features.stealth:
         nft.load(machine.fd, render(stealth_table(node.address)))
     nft.load(switch.fd, _ports_ruleset(node, family, features))
@@ -219,16 +224,42 @@ def _build_overlay(
         links.route_marked(ENCAPSULATE, _VXLAN_TABLE)
 
 
-def _route_own_node_ports(links: Netlink, node: NodeSpec) -> None:
-    """LocalRoutedVIP: what the host sends to a NodePort of its own address visits the switch.
+def _host_ports(
+    node: NodeSpec, features: SwitchFeatures, machine: NetworkNamespace, switch: NetworkNamespace
+) -> HostPorts:
+    """Return what maps host ports to the node's pods, if its network plugin does."""
+    local = features.local_port_mappings
+    routed: set[int] = set()
+
+    def rendered(mapped: Mapped) -> Table:
+        served = mapped if features.port_mappings else ()
+        return port_mappings_table(served, node.address, from_host=local)
+
+    def route(mapped: Mapped) -> None:
+        wanted = {one.host_port for _, one in mapped}
+        with configure(machine) as links:
+            for port in sorted(wanted ^ routed):
+                _route_own(links, node, port, port, end=port in routed)
+        routed.clear()
+        routed.update(wanted)
+
+    return HostPorts(switch, rendered, route) if local else HostPorts(switch, rendered)
+
+
+def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
+    """LocalRoutedVIP: some of what the host sends to its own address goes out to the switch.
 
     The kernel would deliver it at once; the packet comes back with the host's own address as source.
     """
     near = addressing.point_to_point(node.address)
-    links.route(anywhere(node.address), "eth0", via=near, table=_SWITCH_TABLE)
-    links.demote_local_table(node.address)
+    with configure(machine) as links:
+        links.route(anywhere(node.address), "eth0", via=near, table=_SWITCH_TABLE)
+        links.demote_local_table(node.address)
+
+
+def _route_own(links: Netlink, node: NodeSpec, first: int, last: int, *, end: bool = False) -> None:
     for protocol in (_TCP, _UDP):
-        links.route_own_ports(node.address, protocol, _NODE_PORTS, _SWITCH_TABLE)
+        links.route_own_ports(node.address, protocol, (first, last), _SWITCH_TABLE, end=end)
 
 
 def nat_exceptions(profile: Profile) -> tuple[Network, ...]:

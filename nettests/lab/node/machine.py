@@ -1,15 +1,17 @@
 """A container's view of OS, name, network and resolver (``interfaces.Machine``), made from its pod."""
 
+from ipaddress import IPv4Address
 from typing import Any
 
 from nettests.lab.client import Json
-from nettests.lab.interfaces import Machine
+from nettests.lab.interfaces import Machine, PortMapping
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.topology import OS, NodeSpec
 
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
+_ANY = "0.0.0.0"  # noqa: S104 - read from an object, never bound
 _HYPER_V = b"\x00\x15\x5d"
 _CNI = b"\x0a\x58"
 
@@ -20,6 +22,21 @@ def is_host_process(pod: Json) -> bool:
     if _windows_options(spec).get("hostProcess"):
         return True
     return all(_windows_options(container).get("hostProcess") for container in spec["containers"])
+
+
+def port_mappings(pod: Json) -> tuple[PortMapping, ...]:
+    """Return the host ports that the pod asks for; ``0.0.0.0`` as ``hostIP`` asks for all addresses."""
+    return tuple(
+        PortMapping(
+            protocol=str(port.get("protocol", "TCP")).lower(),
+            host_port=int(port["hostPort"]),
+            container_port=int(port["containerPort"]),
+            host_ip=IPv4Address(port["hostIP"]) if port.get("hostIP", _ANY) != _ANY else None,
+        )
+        for container in pod["spec"]["containers"]
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    )
 
 
 def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> Machine:

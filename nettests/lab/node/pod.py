@@ -18,7 +18,7 @@ from nettests.lab.events import timestamp
 from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.machine import is_host_process
+from nettests.lab.node.machine import is_host_process, port_mappings
 from nettests.lab.node.resolver import kernel_hostname, resolver
 from nettests.lab.node.status import (
     ContainerView,
@@ -182,7 +182,7 @@ class PodWorker:
             ipv6 = node.spec.ipv6.address if node.spec.ipv6 else None
             gateway = node.profile.node_network[1]
         else:
-            network = await node.network.attach_pod(self.uid)
+            network = await node.network.attach_pod(self.uid, port_mappings(self.pod))
             namespace, address, gateway = network.namespace, network.address, network.gateway
             ipv6 = network.ipv6
         return Sandbox(

@@ -17,7 +17,7 @@ from typing import Any
 
 from pyroute2.netlink.nlsocket import NetlinkRequest
 
-from nettests.lab.interfaces import Fabric, Namespace
+from nettests.lab.interfaces import Fabric, Namespace, PortMapping
 from nettests.lab.network import LabFabric, create_fabric, enter_isolated_namespaces, kernel, nft
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.topology import Profile, ServiceTable
@@ -65,7 +65,10 @@ class IsolatedLab:
         return outer[where]
 
     async def attach(self, node: str, name: str) -> str:
-        pod = await self._fabric.nodes[node].attach_pod(name)
+        return await self.attach_mapped(node, name, ())
+
+    async def attach_mapped(self, node: str, name: str, mappings: tuple[PortMapping, ...]) -> str:
+        pod = await self._fabric.nodes[node].attach_pod(name, mappings)
         self._pods[name] = pod.namespace
         await self.serve(name, POD_PORT)
         return str(pod.address)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nettests.lab.interfaces import PortMapping
 from nettests.lab.topology import Profile, ServicePort
 from tests.lab.network.asking import Ask
 
@@ -43,6 +44,10 @@ class Laboratory:
         """Add a pod that serves; return its addresses, the second one if it has any."""
         first, second = self._call("attach_dual", node, name)
         return first, second
+
+    def attach_mapped(self, node: str, name: str, *mappings: PortMapping) -> str:
+        """Add a pod that serves, with host ports; return its address."""
+        return str(self._call("attach_mapped", node, name, mappings))
 
     def attach_bare(self, node: str, name: str) -> str:
         """Add a pod that does not serve anything; return its address."""

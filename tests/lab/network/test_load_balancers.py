@@ -136,10 +136,20 @@ def test_a_host_network_backend_counts_towards_the_limit_once_per_address() -> N
     assert _policies(profile(), service(*backends))["ClusterIP"].backends == (REMOTE.address,)
 
 
-def test_one_internal_port_for_all_backends() -> None:
-    """HNS has a single InternalPort: backends on another port are dialled on the first one's."""
-    policy = _policies(profile(), service(LOCAL, replace(REMOTE, port=9999)))["ClusterIP"]
-    assert policy.internal_port == LOCAL.port
+def test_which_port_counts_by_version() -> None:
+    """HNS has a single InternalPort: kube-proxy takes the first backend's up to 1.33, then the last one's."""
+    different = backend("10.244.3.6", WIN_B, port=LOCAL.port + 1)
+    for version, port in (("v1.33.9", LOCAL.port), ("v1.34.0", different.port)):
+        policy = _policies(profile(kubernetes=version), service(LOCAL, different))["ClusterIP"]
+        assert policy.internal_port == port
+
+
+def test_ports_of_their_own_are_a_switch() -> None:
+    """With one-internal-port off each backend is dialled at its own number."""
+    different = backend("10.244.3.6", WIN_B, port=LOCAL.port + 1)
+    switched = replace(profile(), mechanisms=(("one-internal-port", 0),))
+    policy = _policies(switched, service(LOCAL, different))["ClusterIP"]
+    assert dict(policy.own_ports) == {LOCAL.address: LOCAL.port, different.address: different.port}
 
 
 @pytest.mark.parametrize(("build", "by_client"), [(17763, False), (19042, False), (20348, True)])

@@ -34,9 +34,13 @@ async def connect(machine: Machine, address: str, port: int) -> socket.socket:
     return await _connect_once(machine.namespace, address, port)
 
 
-async def _connect_once(namespace: Namespace, address: str, port: int) -> socket.socket:
+async def _connect_once(
+    namespace: Namespace, address: str, port: int, own_port: int = 0
+) -> socket.socket:
     sock = namespace.socket(addresses.family(address), socket.SOCK_STREAM)
     try:
+        if own_port:
+            sock.bind(("", own_port))
         await asyncio.get_running_loop().sock_connect(sock, (address, port))
     except BaseException:
         sock.close()
@@ -46,15 +50,19 @@ async def _connect_once(namespace: Namespace, address: str, port: int) -> socket
 
 async def _connect_windows(namespace: Namespace, address: str, port: int) -> socket.socket:
     loop = asyncio.get_running_loop()
-    refused = 0
+    refused = own_port = 0
     source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
     try:
         async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
             while True:
                 started = loop.time()
+                own_port = own_port or _free_port(namespace, address)
                 try:
-                    return await _connect_once(namespace, address, port)
+                    return await _connect_once(namespace, address, port, own_port)
                 except OSError as error:
+                    if error.errno == errno.EADDRINUSE:  # somebody was faster: no SYN has left
+                        own_port = 0
+                        continue
                     refused += error.errno == errno.ECONNREFUSED
                     if refused > WINDOWS_REFUSED_RESENDS or error.errno not in _SENT_AGAIN:
                         raise
@@ -63,6 +71,13 @@ async def _connect_windows(namespace: Namespace, address: str, port: int) -> soc
         if error.errno:
             raise
         raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from error
+
+
+def _free_port(namespace: Namespace, address: str) -> int:
+    """Return a source port that is kept when a SYN is sent again: it chooses the same backend."""
+    with namespace.socket(addresses.family(address), socket.SOCK_STREAM) as sock:
+        sock.bind(("", 0))
+        return int(sock.getsockname()[1])
 
 
 def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:

@@ -1,0 +1,94 @@
+"""hostPort: what CNI's capability ``portMappings`` becomes on a node, as nft rules.
+
+On Linux these are the rules of the ``portmap`` plugin; on Windows a PortMapping policy of the pod's HNS
+endpoint, which the switch applies to what comes in by its ports. Which plugin maps ports at all is
+``thresholds``. Rules are rendered by pure functions; ``HostPorts`` loads them.
+"""
+
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Address
+
+from nettests.lab.interfaces import Namespace, PortMapping
+from nettests.lab.network import nft
+from nettests.lab.network.load_balancers import Port
+from nettests.lab.network.tables import Chain, Table
+from nettests.lab.topology import Address
+
+TABLE = "host-ports"
+LOOPBACK = IPv4Address("127.0.0.1")
+
+Mapped = tuple[tuple[Address, PortMapping], ...]
+"""Host ports, each with the address of the pod behind it."""
+
+
+class HostPorts:
+    """The host ports of one node. On the worker thread only.
+
+    ``rendered`` makes a table of the mappings; ``routed`` hears of them after every change.
+    """
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        rendered: Callable[[Mapped], Table],
+        routed: Callable[[Mapped], None] = lambda _: None,
+    ) -> None:
+        self._rendered = rendered
+        self._routed = routed
+        self._mapped: Mapped = ()
+        self._rules = nft.LoadedTable(namespace, Table(name=TABLE))
+
+    def change_to(self, mapped: Mapped) -> None:
+        """Bring the rules in force to ``mapped``; pods without host ports cost nothing."""
+        if mapped == self._mapped:
+            return
+        self._rules.change_to(self._rendered(mapped))
+        self._routed(mapped)
+        self._mapped = mapped
+
+
+def portmap_table(mapped: Mapped, node_address: Address) -> Table:
+    """Return the rules of ``portmap`` on Linux: the node's addresses answer, loopback included.
+
+    What a pod sends to itself, and what comes from loopback, is masqueraded: the answer has to find back.
+    """
+    pods = sorted({address for address, _ in mapped})
+    to_pods = _translations(mapped, (node_address, LOOPBACK))
+    back = tuple(
+        f"ip saddr {{ {LOOPBACK}, {pod} }} ip daddr {pod} masquerade fully-random" for pod in pods
+    )
+    chains = {
+        "from-elsewhere": Chain(hook="type nat hook prerouting priority -99", rules=to_pods),
+        "from-the-node": Chain(hook="type nat hook output priority -99", rules=to_pods),
+        "back": Chain(hook="type nat hook postrouting priority 99", rules=back),
+    }
+    return Table(name=TABLE, chains=chains)
+
+
+def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: bool) -> Table:
+    """Return PortMapping policies on a Windows node's switch.
+
+    ``from_host`` (NatFlagsLocalRoutedVip) applies them to the host's own packets too. A policy for
+    127.0.0.1 never matches: no such packet enters a switch.
+    """
+    ports = (Port.UPLINK, Port.POD, *((Port.HOST,) if from_host else ()))
+    rules = tuple(
+        f'iifname "{port}" {rule}'
+        for port in ports
+        for rule in _translations(mapped, (node_address,))
+    )
+    hook = "type nat hook prerouting priority -99"
+    return Table(name=TABLE, chains={"port-mappings": Chain(hook=hook, rules=rules)})
+
+
+def _translations(mapped: Mapped, usual: Sequence[Address]) -> tuple[str, ...]:
+    """Return one rule a mapping; ``usual`` are the addresses that answer unless ``hostIP`` names one."""
+    return tuple(
+        f"ip daddr {{ {', '.join(map(str, _addresses(one, usual)))} }} "
+        f"{one.protocol} dport {one.host_port} dnat to {pod}:{one.container_port}"
+        for pod, one in mapped
+    )
+
+
+def _addresses(mapping: PortMapping, usual: Sequence[Address]) -> Sequence[Address]:
+    return usual if mapping.host_ip is None else (mapping.host_ip,)

@@ -1,0 +1,93 @@
+"""A container's hostPort answers at its node's address: from elsewhere, from the node, and at loopback."""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import Outcome, Protocol, TargetKind, VantageKind
+from nettests.plan import Backing, Matrix, flow
+
+PORTS = Source(
+    document="Kubernetes documentation, Network Plugins",
+    section="Support hostPort",
+    address="https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/network-plugins/#support-hostport",
+)
+HOST_IP = Source(
+    document="Kubernetes API reference, Pod v1",
+    section="ContainerPort, hostIP",
+    address="https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
+)
+PORTMAP = Source(
+    document="containernetworking/plugins, plugins/meta/portmap",
+    section="Rule structure",
+    address="https://www.cni.dev/plugins/current/meta/portmap/",
+)
+
+
+@flow(
+    "hostport-from-other-node",
+    source=VantageKind.POD,
+    target=TargetKind.HOSTPORT,
+    matrix=Matrix.ELSEWHERE,
+    facts=("hostport-basic",),
+    sources=(PORTS,),
+)
+def test_hostport_from_other_node(verdict: Judgement) -> None:
+    """A pod reaches a container of another node by its hostPort at that node's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hostport-from-external",
+    source=VantageKind.EXTERNAL,
+    target=TargetKind.HOSTPORT,
+    matrix=Matrix.NODES,
+    backing=Backing.NOWHERE,  # no Service stands before it
+    protocols=(Protocol.TCP,),
+    facts=("hostport-basic",),
+    sources=(PORTS,),
+)
+def test_hostport_from_external(verdict: Judgement) -> None:
+    """A client outside the cluster reaches a container by its hostPort at its node's address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hostport-from-own-node",
+    source=VantageKind.NODE,
+    target=TargetKind.HOSTPORT,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    facts=("hostport-local",),
+    sources=(PORTMAP,),
+)
+def test_hostport_from_own_node(verdict: Judgement) -> None:
+    """A node reaches a container of its own by the hostPort at its own address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hostport-bound-to-loopback",
+    source=VantageKind.NODE,
+    target=TargetKind.HOSTPORT_LOCALHOST,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    facts=("hostport-hostip",),
+    sources=(HOST_IP, PORTMAP),
+)
+def test_hostport_bound_to_loopback(verdict: Judgement) -> None:
+    """A node reaches a container of its own at 127.0.0.1 by a hostPort whose hostIP is that address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "hostport-bound-elsewhere",
+    source=VantageKind.POD,
+    target=TargetKind.HOSTPORT_BOUND,
+    matrix=Matrix.ELSEWHERE,
+    protocols=(Protocol.TCP,),
+    outcome=Outcome.REFUSED,
+    facts=("hostport-hostip",),
+    sources=(HOST_IP,),
+)
+def test_hostport_bound_elsewhere(verdict: Judgement) -> None:
+    """A hostPort whose hostIP is 127.0.0.1 is refused at its node's address."""
+    assert verdict.accepted, verdict.message

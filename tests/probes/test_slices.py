@@ -1,0 +1,69 @@
+"""EndpointSlices that the run makes: what they say of which pods, and to whom they belong."""
+
+from ipaddress import ip_address
+
+import pytest
+
+from nettests.model.check import ServiceObject
+from nettests.model.service import ByHand, ServiceSettings
+from nettests.probes.deployment import StandingPod
+from nettests.probes.objects import Blank
+from nettests.probes.slices import slices
+
+BLANK = Blank(namespace="run", labels={"nettests.dev/run": "r"})
+STORED = {"by-hand": {"metadata": {"name": "by-hand", "uid": "u-1"}}}
+PODS = {
+    name: StandingPod(
+        name=name,
+        node="n1",
+        purpose=purpose,
+        addresses=tuple(map(ip_address, addresses)),
+        host_addresses=(),
+    )
+    for name, purpose, addresses in (
+        ("server-1", "server", ["10.1.0.5", "fd00::5"]),
+        ("probe-1", "probe", ["10.1.0.6"]),
+    )
+}
+
+
+def service(by_hand: ByHand | None) -> ServiceObject:
+    """Return a Service over both pods, and one that does not stand."""
+    settings = ServiceSettings(label="by-hand", by_hand=by_hand)
+    return ServiceObject(
+        name="by-hand", backends=("server-1", "probe-1", "gone"), settings=settings
+    )
+
+
+def test_a_slice_has_one_family_and_goes_with_its_service() -> None:
+    """Addresses are parted by family; owner, Service and run are named."""
+    made = list(slices([service(ByHand.PLAIN)], STORED, PODS, BLANK))
+    assert [(one["addressType"], len(one["endpoints"])) for one in made] == [
+        ("IPv4", 2),
+        ("IPv6", 1),
+    ]
+    for one in made:
+        labels = one["metadata"]["labels"]
+        assert labels["kubernetes.io/service-name"] == "by-hand"
+        assert labels["nettests.dev/run"] == "r"
+        assert one["metadata"]["ownerReferences"][0]["uid"] == "u-1"
+        assert [port["port"] for port in one["ports"]] == [18080, 18082, 18081]
+
+
+def test_two_numbers_are_two_slices() -> None:
+    """Each backend stands at the number at which it tells who it is."""
+    made = list(slices([service(ByHand.TWO_NUMBERS)], STORED, PODS, BLANK))
+    told = {
+        (one["endpoints"][0]["targetRef"]["name"], one["ports"][0]["port"])
+        for one in made
+        if one["addressType"] == "IPv4"
+    }
+    assert told == {("server-1", 18080), ("probe-1", 8080)}
+
+
+@pytest.mark.parametrize(("by_hand", "stored"), [(None, STORED), (ByHand.PLAIN, {})])
+def test_others_have_slices_of_the_controller(
+    by_hand: ByHand | None, stored: dict[str, dict[str, dict[str, str]]]
+) -> None:
+    """A Service with a selector, or one that was not made, has none by hand."""
+    assert list(slices([service(by_hand)], stored, PODS, BLANK)) == []
