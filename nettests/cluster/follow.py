@@ -27,7 +27,7 @@ def follow_pod(
 ) -> Object:
     """Return the pod once ``settled`` says so, or after ``seconds``, or ``stuck`` seconds in such a state.
 
-    ``ClusterError`` when the pod was never seen.
+    ``ClusterError`` when the pod was never seen, or when it goes: an interrupted run removes it.
     """
     deadline = time.monotonic() + seconds
     stuck_since: float | None = None
@@ -35,6 +35,10 @@ def follow_pod(
     while time.monotonic() < deadline:
         left = min(SLICE_SECONDS, stuck, deadline - time.monotonic())
         for pod in _states(connection, namespace, name, max(left, 1.0)):
+            if pod is None:
+                if last is None:
+                    continue
+                raise ClusterError(f"pod {name} was deleted while it was followed")
             last = pod
             if settled(pod):
                 return pod
@@ -54,13 +58,18 @@ def _stalls(pod: Object) -> bool:
     return reason_of(pod) in STUCK or pod.get("status", {}).get("phase") == "Running"
 
 
-def _states(connection: Connection, namespace: str, name: str, seconds: float) -> Iterator[Object]:
-    """Yield the pod as it is, then its changes for ``seconds``; nothing where the API fails for now."""
+def _states(
+    connection: Connection, namespace: str, name: str, seconds: float
+) -> Iterator[Object | None]:
+    """Yield the pod as it is, then its changes for ``seconds``; nothing where the API fails for now.
+
+    ``None`` stands for a pod that is not there.
+    """
     path = f"/api/v1/namespaces/{namespace}/pods"
     selector = f"metadata.name={name}"
     try:
         listed = connection.get(path, fieldSelector=selector)
-        yield from listed["items"]
+        yield from listed["items"] or (None,)
         version = listed["metadata"]["resourceVersion"]
         events = connection.watch(
             path, seconds=seconds, resourceVersion=version, fieldSelector=selector
@@ -68,8 +77,8 @@ def _states(connection: Connection, namespace: str, name: str, seconds: float) -
         for event in events:
             if event["type"] == "ERROR":
                 return  # expired: list again
-            if event["type"] not in {"BOOKMARK", "DELETED"}:
-                yield event["object"]
+            if event["type"] != "BOOKMARK":
+                yield None if event["type"] == "DELETED" else event["object"]
     except ApiError as error:
         if error.status in {401, 403, 404}:
             raise

@@ -108,6 +108,19 @@ def test_a_stuck_pod_is_given_up_before_the_deadline(
     assert time.monotonic() < deadline
 
 
+@pytest.mark.parametrize("told", ["event", "list"])
+def test_a_pod_that_goes_ends_the_wait(
+    served: tuple[Connection, dict[str, list[Reply]], Api], told: str
+) -> None:
+    """An interrupted run removes its pods, and must not wait minutes for one of them to start."""
+    connection, queues, _ = served
+    queues["list"] = [listing(pod("Pending")), listing()]
+    kind = "DELETED" if told == "event" else "ERROR"
+    queues["watch"] = [Reply(chunks=({"type": kind, "object": pod("Pending")},))]
+    with pytest.raises(ClusterError, match="pod one was deleted"):
+        follow(connection, running, seconds=600)
+
+
 def test_a_pod_that_never_appears_is_an_error(
     served: tuple[Connection, dict[str, list[Reply]], Api],
 ) -> None:

@@ -53,7 +53,9 @@ class Node:
     disk: Disk = field(default_factory=Disk)
 
 
-def finish(node: Node | None, argv: list[str]) -> tuple[int, str, str]:
+def finish(
+    node: Node | None, argv: list[str], user: str = "NT AUTHORITY\\SYSTEM"
+) -> tuple[int, str, str]:
     """Run a tool in a HostProcess container of the node; return exit code and output."""
     outputs = {"out": bytearray(), "err": bytearray()}
 
@@ -71,6 +73,7 @@ def finish(node: Node | None, argv: list[str]) -> tuple[int, str, str]:
         gateway="172.30.0.1",
         resolver=ResolverConfig(servers=()),
         host_process=node is not None,
+        user=user,
         **parts,
     )
     process = Process(argv=argv, environment={}, machine=machine, stdout=out, stderr=err)
@@ -92,6 +95,14 @@ def test_cmdlets_show_what_hns_has(cmdlet: str) -> None:
         assert (json.loads(out) if out else "") == expected
     _, out, _ = finish(Node(hns=Hns([{"Name": "a"}, {"Name": "b"}])), [*SHELL, text])
     assert [one["Name"] for one in json.loads(out)] == ["a", "b"]
+
+
+def test_hns_answers_administrators_only() -> None:
+    """A HostProcess container that runs as Local service is told that access is denied, and nothing else."""
+    text = "Get-HnsNetwork | ConvertTo-Json -Depth 20"
+    code, said, denied = finish(Node(), [*SHELL, text], "NT AUTHORITY\\Local service")
+    assert (code, said) == (1, "")
+    assert "Access is denied" in denied
 
 
 def test_what_lies_too_deep_is_cut() -> None:
