@@ -4,23 +4,23 @@ For ``nettests diagnose``. Reads, and creates nothing unless the nodes' own tool
 on each chosen node, in a namespace of its own, which goes again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nettests import probes
-from nettests.cluster import connect
+from nettests.cluster import Connection, connect
 from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
-from nettests.errors import NettestsError, PlanError
+from nettests.errors import ClusterError, NettestsError, PlanError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.document import nearest
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.cast import host_probe, unusable
-from nettests.probes.objects import inspected_pods
+from nettests.probes.objects import INSPECTOR
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import blueprint
 from nettests.session.diagnosis import Diagnosis, host_pods
@@ -77,13 +77,28 @@ def collect_now(
                 profile=prepared.profile,
                 directory=directory,
                 hosts=hosts,
-                inspected=frozenset(hosts.values()) if demand.hosts else inspected_pods(plan),
+                inspected=_inspected(prepared.connection, namespace, hosts),
                 absent="; ".join(answered.remarks) or NOT_ASKED,
                 on_progress=lambda done, total: on_progress("diagnose", done, total),
             ).collect(tuple(wanted[:limit]), answered.left_out)
     finally:
         prepared.connection.close()
     return answered
+
+
+def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str]) -> frozenset[str]:
+    """Return the Pods that have the container whom HNS answers: what a kept run asked decides that."""
+    if not hosts:
+        return frozenset()
+    try:
+        pods = connection.items(f"/api/v1/namespaces/{namespace}/pods")
+    except ClusterError:
+        return frozenset()  # what is refused for it is said with what could not be collected
+    return frozenset(
+        pod["metadata"]["name"]
+        for pod in pods
+        if any(one["name"] == INSPECTOR for one in pod["spec"]["containers"])
+    )
 
 
 def _prepared(options: RunOptions, flows: Sequence[Flow], directory: Path) -> Prepared:
