@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NEEDS_LAB
+
 ROOT = Path(__file__).parents[2]
 MODULE_LINES = 400
 FUNCTION_LINES = 50
@@ -127,3 +129,15 @@ def test_nothing_is_left_for_later(unfinished: str) -> None:
         if unfinished in path.read_text("utf-8")
     ]
     assert found == []
+
+
+def test_only_tests_that_need_the_lab_import_it() -> None:
+    """A test outside the lab's folders can be collected in a tree without ``nettests/lab``."""
+    importing = [
+        relative(path)
+        for path in modules("tests")
+        if path.relative_to(ROOT / "tests").parts[0] not in NEEDS_LAB
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Import | ast.ImportFrom) and "nettests.lab" in ast.unparse(node)
+    ]
+    assert importing == []
