@@ -65,19 +65,17 @@ def read_facts(options: RunOptions) -> ClusterFacts:
 def planned_on(asked: Asked) -> tuple[ClusterProfile, Blueprint]:
     """Plan as a run would, and return the cluster profile beside it."""
     flows = load(asked.suites).select(asked.flows).flows
+    read = read_manifests(
+        asked.options.manifests
+    )  # before any cluster is asked, or a lab brought up
     with asked.cluster() as options:
-        profile = profile_of(options)
-        facts = facts_of(connect(options.kubeconfig, options.context), profile, options)
-    return profile, blueprint(facts, flows, options.manifests, options.enabled)
+        profile, facts = profile_of(options), read_facts(options)
+    return profile, blueprint(facts, flows, read, options.enabled)
 
 
 def read_blueprint(asked: Asked) -> Blueprint:
     """Read suites, manifests and the cluster, in this order, and plan."""
-    flows = load(asked.suites).select(asked.flows).flows
-    read_manifests(asked.options.manifests)  # before any cluster is asked, or a lab brought up
-    with asked.cluster() as options:
-        facts = read_facts(options)
-    return blueprint(facts, flows, asked.options.manifests, asked.options.enabled)
+    return planned_on(asked)[1]
 
 
 def _as_data(made: Blueprint) -> dict[str, object]:

@@ -13,10 +13,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kubernetes.client import CoreV1Api
 from kubernetes.client.exceptions import ApiException
-from kubernetes.stream import portforward
 from kubernetes.stream.ws_client import PortForward as Forwarding
+from kubernetes.stream.ws_client import portforward_call
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
@@ -149,13 +148,11 @@ class PortForward:
         return forwarding, http_connection
 
     def _forward(self) -> Forwarding:
-        with self.connection.borrowed() as lent:
-            return portforward(
-                CoreV1Api(lent).connect_get_namespaced_pod_portforward,
-                self.pod,
-                self.namespace,
-                ports=str(self.port),
-            )
+        to = self.connection.handshake(
+            f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/portforward",
+            [("ports", str(self.port))],
+        )
+        return portforward_call(to.configuration, "GET", to.url, headers=to.headers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import urllib3
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
+from nettests.cluster.failures import RETRIED, Answer, ApiError, SilentError, TlsError, failure
 from nettests.cluster.kubeconfig import Chosen, choose
 from nettests.errors import ClusterError
 from nettests.model.profile import Timing
@@ -28,38 +29,23 @@ Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
 
 UNAUTHORIZED = 401
-RETRIED = frozenset({429, 500, 502, 503, 504})
 
-
-class ApiError(ClusterError):
-    """The API server answered with a failure."""
-
-    def __init__(self, message: str, *, status: int, reason: str = "", hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.status = status
-        self.reason = reason
+__all__ = ["Answer", "ApiError", "Connection", "Object", "Query", "connect", "server_version"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """An HTTP answer of the API server or of what it proxies to."""
+class Handshake:
+    """What the client library wants to know to open a WebSocket."""
 
-    status: int
-    body: bytes
-    content_type: str = ""
-    retry_after: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The body as text."""
-        return self.body.decode(errors="replace")
+    configuration: client.Configuration
+    url: str
+    headers: dict[str, str]
 
 
 class Connection:
     """One cluster, for any number of threads.
 
-    A client is never shared at the same time: the Python client's ``stream()`` and ``portforward()``
-    replace ``api_client.call_api`` for a moment, and a kept-alive connection is serial.
+    A client is never shared at the same time: a kept-alive connection is serial.
     """
 
     def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
@@ -145,7 +131,7 @@ class Connection:
         """Send a request until it is answered; ``ApiError`` for a failure that stays."""
         answer = self.answer(method, path, query=query, body=body)
         if answer.status >= 400:
-            raise self._failure(method, path, answer)
+            raise failure(method, path, answer, self.server, self.context)
         return answer
 
     def answer(
@@ -263,7 +249,7 @@ class Connection:
             try:
                 if response.status >= 400:
                     answer = Answer(status=response.status, body=response.data)
-                    raise self._failure("GET", path, answer)
+                    raise failure("GET", path, answer, self.server, self.context)
                 for line in response:
                     if line.strip():
                         yield json.loads(line)
@@ -306,46 +292,24 @@ class Connection:
             raise self._unreachable(error) from error
         return opened
 
+    def handshake(self, path: str, query: Sequence[tuple[str, str]]) -> Handshake:
+        """Return what opens a WebSocket at ``path``, with the credentials of now.
+
+        Made of the client's own parts: its generated API classes, which would do the same, import all
+        models of Kubernetes, and that costs every command of ours two seconds.
+        """
+        with self.borrowed() as lent:
+            _, url, headers, *_ = lent.param_serialize(
+                "GET", path, query_params=list(query), auth_settings=["BearerToken"]
+            )
+        return Handshake(configuration=self._configuration, url=url, headers=headers)
+
     def _unreachable(self, error: Exception) -> ClusterError:
         silent = isinstance(error, urllib3.exceptions.ReadTimeoutError)
         return (SilentError if silent else ClusterError)(
             f"the API server {self.server} (context {self.context}) cannot be reached: {error}",
             hint="is the cluster up, and does `kubectl version` work from this machine?",
         )
-
-    def _failure(self, method: str, path: str, answer: Answer) -> ApiError:
-        try:
-            status = json.loads(answer.body)
-            message, reason = status["message"], status.get("reason", "")
-        except (ValueError, KeyError, TypeError):
-            message, reason = answer.text.strip() or "no message", ""
-        if answer.status == 401:
-            return ApiError(
-                f"the API server {self.server} does not accept the credentials of context "
-                f"{self.context}: {message}",
-                status=401,
-                reason=reason,
-                hint="the token or certificate is wrong or has expired; log in again",
-            )
-        return ApiError(
-            f"{method} {path}: {answer.status} {reason}: {message}",
-            status=answer.status,
-            reason=reason,
-            hint=self._next_step(answer.status, message),
-        )
-
-    def _next_step(self, status: int, message: str) -> str:
-        # sample: User "system:anonymous" cannot list resource "nodes" in API group "" at the …
-        if status == 403 and '"system:anonymous"' in message:
-            return (
-                f"context {self.context} gives no credentials, or the helper that should fetch them "
-                "fails: try `kubectl auth whoami`"
-            )
-        if status == 403:
-            return "grant the role in manifests/rbac, or use a context that may do so"
-        if status in RETRIED:
-            return f"{self.server} itself is in trouble; look at its health, then run again"
-        return ""
 
     def _object(self, answer: Answer) -> Object:
         try:
@@ -363,14 +327,6 @@ class Connection:
             with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
                 delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
         time.sleep(delay * (0.5 + self._random.random() / 2))
-
-
-class SilentError(ClusterError):
-    """The API server took the request and did not answer in time."""
-
-
-class TlsError(ClusterError):
-    """The API server's certificate is not the one that the kubeconfig trusts."""
 
 
 def connect(

@@ -11,10 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kubernetes.client import CoreV1Api
 from kubernetes.client.exceptions import ApiException
-from kubernetes.stream import stream
-from kubernetes.stream.ws_client import ERROR_CHANNEL, STDERR_CHANNEL, STDOUT_CHANNEL, WSClient
+from kubernetes.stream.ws_client import (
+    ERROR_CHANNEL,
+    STDERR_CHANNEL,
+    STDOUT_CHANNEL,
+    WSClient,
+    websocket_call,
+)
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
@@ -81,20 +85,23 @@ class Exec:
             socket.sock.shutdown()  # close() leaves a socket open whose peer closed first
 
     def _open(self, argv: list[str]) -> WSClient:
-        with self.connection.borrowed() as lent:
-            return stream(
-                CoreV1Api(lent).connect_get_namespaced_pod_exec,
-                self.pod,
-                self.namespace,
-                command=argv,
-                container=self.container,
-                stdout=True,
-                stderr=True,
-                stdin=False,
-                tty=False,
-                binary=True,
-                _preload_content=False,
-            )
+        to = self.connection.handshake(
+            f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/exec",
+            [
+                *(("command", word) for word in argv),
+                ("container", self.container),
+                ("stdout", "true"),
+                ("stderr", "true"),
+            ],
+        )
+        return websocket_call(
+            to.configuration,
+            "GET",
+            to.url,
+            headers=to.headers,
+            binary=True,
+            _preload_content=False,
+        )
 
 
 def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:

@@ -4,21 +4,15 @@ YAML, checked against ``manifests/schema/cluster-profile.schema.json``; an error
 line, the key and the nearest valid key. Contacts nothing.
 """
 
-import difflib
 import ipaddress
 import json
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from jsonschema import Draft202012Validator, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from nettests.errors import ManifestError
+from nettests.model.document import read_document
 from nettests.model.facts import Address, ExternalTarget, Network
 from nettests.model.profile import (
     LINUX_RESOURCES,
@@ -54,59 +48,14 @@ def read_profile(path: Path | None) -> ClusterProfile:
 
 def parse_profile(text: str, file: str) -> ClusterProfile:
     """Return the profile written in ``text``; ``ManifestError`` names line, key and near miss."""
-    try:
-        data = YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise ManifestError(f"{file}:{line}: not valid YAML: {error.problem}") from error
-    except YAMLError as error:
-        raise ManifestError(f"{file}: not valid YAML: {error}") from error
     schema = json.loads(
         (manifests_path() / "schema" / "cluster-profile.schema.json").read_text(encoding="utf-8")
     )
-    problems = sorted(
-        Draft202012Validator(schema).iter_errors(data), key=lambda problem: list(problem.path)
-    )
-    if problems:
-        raise _explained(problems[0], data, file)
+    data = read_document(text, file, schema).data
     try:
         return _profile(data)
     except ValueError as error:  # an address or network that looks right and is not
         raise ManifestError(f"{file}: {error}") from error
-
-
-def _explained(problem: ValidationError, data: Any, file: str) -> ManifestError:
-    """Return the error for people: where, which key, and what was probably meant."""
-    keys = list(problem.absolute_path)
-    if problem.validator == "additionalProperties" and isinstance(problem.instance, dict):
-        schema = problem.schema if isinstance(problem.schema, Mapping) else {}
-        allowed = list(schema.get("properties", {}))
-        wrong = next(key for key in problem.instance if key not in allowed)
-        near = difflib.get_close_matches(str(wrong), allowed, 1)
-        return ManifestError(
-            f"{file}:{_line(data, [*keys, wrong])}: unknown key {_dotted([*keys, wrong])}",
-            hint=f"did you mean {near[0]!r}?" if near else f"valid keys: {', '.join(allowed)}",
-        )
-    where = f" at {_dotted(keys)}" if keys else ""
-    return ManifestError(f"{file}:{_line(data, keys)}:{where} {problem.message}")
-
-
-def _dotted(keys: list[Any]) -> str:
-    return ".".join(str(key) for key in keys)
-
-
-def _line(data: Any, keys: list[Any]) -> int:
-    """Return the line, from 1, of the deepest of ``keys`` whose place the YAML reader kept."""
-    line = 1
-    for key in keys:
-        if isinstance(data, CommentedMap) and key in data:
-            line = data.lc.key(key)[0] + 1
-        elif isinstance(data, CommentedSeq):
-            line = data.lc.item(key)[0] + 1
-        else:
-            break
-        data = data[key]
-    return line
 
 
 def _profile(data: dict[str, Any]) -> ClusterProfile:
@@ -171,7 +120,6 @@ def _pods(data: dict[str, Any]) -> PodSettings:
 
 
 def _amounts(stated: dict[str, Any] | None, usual: Amounts) -> Amounts:
-    """Return plain dictionaries: what the YAML reader gives cannot be sent to an API."""
     if stated is None:
         return usual
     return {

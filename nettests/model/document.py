@@ -7,15 +7,12 @@ which file the text came from is only a name here.
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from nettests.errors import ManifestError
+from nettests.model.yaml_text import read_yaml
 
 Path = Sequence[str | int]
 
@@ -25,14 +22,17 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One valid document; ``data`` is plain nested data that still knows its lines."""
+    """One valid document: plain nested data, and the line of each of its parts."""
 
     file: str
     data: Any
+    lines: Mapping[tuple[str | int, ...], int]
 
     def line(self, path: Path = ()) -> int:
         """Return the line, from 1, of the deepest part of ``path`` whose place is known."""
-        return _line(self.data, path)
+        whole = tuple(path)
+        ends = (whole[:length] for length in range(len(whole), 0, -1))
+        return next((self.lines[end] for end in ends if end in self.lines), 1)
 
     def error(self, path: Path, problem: str, *, hint: str = "") -> ManifestError:
         """Return an error about the value at ``path``."""
@@ -42,7 +42,8 @@ class Document:
 
 def read_document(text: str, file: str, schema: Mapping[str, Any]) -> Document:
     """Return the document in ``text``; ``ManifestError`` for what is no YAML or breaks the schema."""
-    document = Document(file=file, data=_load(text, file))
+    data, lines = read_yaml(text, file)
+    document = Document(file=file, data=data, lines=lines)
     found = Draft202012Validator(schema).iter_errors(document.data)
     mistakes = sorted({mistake for one in found for mistake in _mistakes(document, _deepest(one))})
     if mistakes:
@@ -56,27 +57,6 @@ def _error(document: Document, mistakes: Sequence[tuple[int, str, str]]) -> Mani
         lines.append(f"{document.file}: {len(mistakes) - SHOWN} more mistakes")
     hints = [hint for _, _, hint in mistakes[:SHOWN] if hint]
     return ManifestError("\n".join(lines), hint="; ".join(dict.fromkeys(hints)))
-
-
-def _load(text: str, file: str) -> Any:
-    try:
-        return _with_dates_as_text(YAML(typ="rt").load(text))
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ManifestError(f"{file}:{line}: not valid YAML: {error.problem}") from error
-    except YAMLError as error:
-        raise ManifestError(f"{file}: not valid YAML: {error}") from error
-
-
-def _with_dates_as_text(data: Any) -> Any:
-    """Spell YAML's dates as JSON has to, in place, so that lines stay known."""
-    places = data.items() if isinstance(data, CommentedMap) else ()
-    for key, value in list(enumerate(data) if isinstance(data, CommentedSeq) else places):
-        if isinstance(value, date):
-            data[key] = value.isoformat()[:10]
-        else:
-            _with_dates_as_text(value)
-    return data
 
 
 def _deepest(problem: ValidationError) -> ValidationError:
@@ -126,16 +106,3 @@ def nearest(word: str, allowed: Sequence[str]) -> str:
 
 def _dotted(path: Path) -> str:
     return ".".join(str(part) for part in path)
-
-
-def _line(data: Any, path: Path) -> int:
-    line = 1
-    for key in path:
-        if isinstance(data, CommentedMap) and key in data:
-            line = data.lc.key(key)[0] + 1
-        elif isinstance(data, CommentedSeq) and isinstance(key, int):
-            line = data.lc.item(key)[0] + 1
-        else:
-            break
-        data = data[key]
-    return line

@@ -16,7 +16,7 @@ from nettests.plan import load, read_classes
 from nettests.plugin import fixtures, outcome
 from nettests.plugin.collect import Collector
 from nettests.plugin.options import COLLECTOR, WORKER_KEY
-from nettests.session.blueprint import Blueprint, blueprint
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.journal import Follower
 
 
@@ -49,7 +49,7 @@ def register(config: pytest.Config) -> None:
     made = blueprint(
         from_data(given["facts"], ClusterFacts),
         flows,
-        [Path(path) for path in given["manifests"]],
+        read_manifests([Path(path) for path in given["manifests"]]),
         read_classes(given["enabled"]),
     )
     collecting(config, made, Path(given["journal"]))

@@ -43,7 +43,11 @@ class Blueprint:
     expectations: dict[str, Expectation]
 
 
-def read_manifests(own: Sequence[Path] = ()) -> tuple[tuple[Manifest, ...], tuple[Digest, ...]]:
+Read = tuple[tuple[Manifest, ...], tuple[Digest, ...]]
+"""Manifests, and what their files were made of."""
+
+
+def read_manifests(own: Sequence[Path] = ()) -> Read:
     """Read the shipped limitation manifests and the user's own; ``ManifestError`` says what is wrong."""
     shipped = manifests_path() / "limitations"
     manifests, digests = [], []
@@ -66,15 +70,15 @@ def read_manifests(own: Sequence[Path] = ()) -> tuple[tuple[Manifest, ...], tupl
 def blueprint(
     facts: ClusterFacts,
     flows: Iterable[Flow],
-    manifests: Sequence[Path] = (),
+    manifests: Read,
     enabled: Collection[CheckClass] = (),
 ) -> Blueprint:
-    """Read the manifests, plan and resolve.
+    """Plan and resolve.
 
-    ``manifests`` are the user's own beside the shipped ones; ``enabled`` are the classes of checks that
-    are asked besides ``default``.
+    ``manifests`` are as ``read_manifests`` returns them; ``enabled`` are the classes of checks that are
+    asked besides ``default``.
     """
-    read, digests = read_manifests(manifests)
+    read, digests = manifests
     plan = build(facts, flows, enabled, READS)
     return Blueprint(
         facts=facts,

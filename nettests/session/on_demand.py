@@ -22,7 +22,7 @@ from nettests.plan import Flow
 from nettests.plan.cast import host_probe, unusable
 from nettests.probes.objects import INSPECTOR
 from nettests.session.asked import facts_of, profile_of
-from nettests.session.blueprint import blueprint
+from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.options import Keep, RunOptions
@@ -111,7 +111,7 @@ def _prepared(options: RunOptions, flows: Sequence[Flow], directory: Path) -> Pr
         directory=directory,
         connection=connection,
         profile=profile,
-        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
+        blueprint=blueprint(facts, flows, read_manifests(options.manifests), options.enabled),
     )
 
 

@@ -60,7 +60,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
 
     Nothing is written: the run directory is made by ``Run``.
     """
-    read_manifests(options.manifests)  # a broken file is reported before any cluster is asked
+    read = read_manifests(options.manifests)  # what is broken is said before any cluster is asked
     profile = profile_of(options)
     connection = connect(options.kubeconfig, options.context, profile.timing)
     facts = facts_of(connection, profile, options)
@@ -71,7 +71,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         directory=options.report_dir / run_id,
         connection=connection,
         profile=profile,
-        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
+        blueprint=blueprint(facts, flows, read, options.enabled),
     )
 
 

@@ -111,7 +111,10 @@ def tree(command: click.Command, name: str) -> Iterator[tuple[str, click.Command
     """A command with all that is below it, by the words that call it."""
     yield name, command
     if isinstance(command, click.Group):
-        for word, below in command.commands.items():
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
             yield from tree(below, f"{name} {word}")
 
 

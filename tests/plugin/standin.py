@@ -21,7 +21,7 @@ from nettests.model.profile import ClusterProfile
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
-from nettests.session.blueprint import blueprint
+from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.options import RunOptions
@@ -68,7 +68,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         directory=options.report_dir / run_id,
         connection=StatedConnection(),  # type: ignore[arg-type] # nothing is asked through it
         profile=ClusterProfile(),
-        blueprint=blueprint(facts, flows, options.manifests, options.enabled),
+        blueprint=blueprint(facts, flows, read_manifests(options.manifests), options.enabled),
     )
 
 

@@ -1,0 +1,80 @@
+"""What the API server answered, and what it means when that is a failure.
+
+Read by ``connection``; words and values only, nothing is asked here.
+"""
+
+import json
+from dataclasses import dataclass
+
+from nettests.errors import ClusterError
+
+RETRIED = frozenset({429, 500, 502, 503, 504})
+
+
+class ApiError(ClusterError):
+    """The API server answered with a failure."""
+
+    def __init__(self, message: str, *, status: int, reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An HTTP answer of the API server or of what it proxies to."""
+
+    status: int
+    body: bytes
+    content_type: str = ""
+    retry_after: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode(errors="replace")
+
+
+class SilentError(ClusterError):
+    """The API server took the request and did not answer in time."""
+
+
+class TlsError(ClusterError):
+    """The API server's certificate is not the one that the kubeconfig trusts."""
+
+
+def failure(method: str, path: str, answer: Answer, server: str, context: str) -> ApiError:
+    """Return the error for people of an answer that is a failure."""
+    try:
+        status = json.loads(answer.body)
+        message, reason = status["message"], status.get("reason", "")
+    except (ValueError, KeyError, TypeError):
+        message, reason = answer.text.strip() or "no message", ""
+    if answer.status == 401:
+        return ApiError(
+            f"the API server {server} does not accept the credentials of context "
+            f"{context}: {message}",
+            status=401,
+            reason=reason,
+            hint="the token or certificate is wrong or has expired; log in again",
+        )
+    return ApiError(
+        f"{method} {path}: {answer.status} {reason}: {message}",
+        status=answer.status,
+        reason=reason,
+        hint=_next_step(answer.status, message, server, context),
+    )
+
+
+def _next_step(status: int, message: str, server: str, context: str) -> str:
+    # sample: User "system:anonymous" cannot list resource "nodes" in API group "" at the …
+    if status == 403 and '"system:anonymous"' in message:
+        return (
+            f"context {context} gives no credentials, or the helper that should fetch them "
+            "fails: try `kubectl auth whoami`"
+        )
+    if status == 403:
+        return "grant the role in manifests/rbac, or use a context that may do so"
+    if status in RETRIED:
+        return f"{server} itself is in trouble; look at its health, then run again"
+    return ""
