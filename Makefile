@@ -26,7 +26,7 @@ unit:
 
 with-lab:
 	@$(PYTHON) scripts/bootstrap.py development
-	$(BIN)/python -m pytest -m lab --durations=40
+	$(BIN)/python -m pytest -m lab -n 2 --dist loadgroup --no-loadscope-reorder --durations=40
 
 without-lab:
 	@$(PYTHON) scripts/bootstrap.py development

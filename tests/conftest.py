@@ -87,11 +87,15 @@ NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging"}
 TESTS = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+LONGEST = "whole-runs"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file on one worker, so that they share its lab; whole runs share theirs.
 
-    The API server's tests stay together too: their stand-in kubelets listen on fixed ports.
+    The API server's tests stay together too: their stand-in kubelets listen on fixed ports. Whatever
+    order the rest is shuffled into, the longest group begins first, so that two workers end together.
     """
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in NEEDS_LAB:
@@ -100,3 +104,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             together = item.path.parent.name == "apiserver"
             place = item.path.parent if together else item.path
             item.add_marker(pytest.mark.xdist_group(str(place)))
+    yield
+    items.sort(key=lambda item: _group(item) != LONGEST)
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else ""

@@ -11,7 +11,7 @@ from nettests.session.blueprint import read_manifests
 from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from tests.acceptance.runs import PROFILES, Runs
 
-pytestmark = pytest.mark.xdist_group("whole-runs")
+pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
 WINDOWS = tuple(profile for profile in PROFILES if profile != "linux")
 SHIPPED = read_manifests()[0]
 

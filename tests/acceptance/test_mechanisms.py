@@ -8,6 +8,8 @@ from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import Runs, run_on
 
+pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
+
 PROFILES = sorted({experiment.profile for experiment in EXPERIMENTS})
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.runs import PROFILES, SELECTED, Runs
 
-pytestmark = pytest.mark.xdist_group("whole-runs")
+pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
 RED = {"fail", "lifted", "flaky", "unknown"}
 
 

@@ -61,6 +61,7 @@ def serving(
     """Serve ``answer`` on a loopback port."""
 
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True
         protocol_version = "HTTP/1.1"
 
         def _serve(self) -> None:

@@ -60,6 +60,8 @@ class Server:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True
+
             def do_GET(self) -> None:
                 client = (self.client_address[0], self.client_address[1])
                 outer.seen.append(client)
