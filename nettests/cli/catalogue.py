@@ -48,7 +48,10 @@ def catalogue(
     as_json: bool,
     write: Path | None,
 ) -> None:
-    """List the documented facts: which flows and limitations exercise each, or why nothing does."""
+    """List the documented facts and what exercises each.
+
+    Flows and limitation entries, or the reason why nothing does.
+    """
     made = survey(suites, limitations)
     if made.mistakes:
         raise ManifestError("\n".join(made.mistakes))
@@ -65,7 +68,9 @@ def catalogue(
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @_suites
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
-    """Look for mistakes in limitation manifests, the shipped ones and those at PATH.
+    """Look for mistakes in limitation manifests.
+
+    In the shipped ones and in those at PATH.
 
     Reads them together with suites and catalogue: contradictions that can be proven without a
     cluster, flows that no suite declares, facts that nobody documents, facts without check or reason.

@@ -51,7 +51,9 @@ def diagnose(
     hosts: bool,
     directory: Path,
 ) -> None:
-    """Collect objects, events and logs of a cluster's nodes and DNS; with --hosts what nodes say themselves.
+    """Collect what explains a cluster's networking.
+
+    Objects, events and logs of nodes and DNS; with --hosts what the nodes say themselves.
 
     Without --check and --node: all nodes. Reads only, but for the Pods of --hosts, which go again. Secrets
     are taken out before anything is written.

@@ -26,7 +26,10 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 @click.argument("check")
 @cluster_options
 def explain(*, check: str, asked: Asked) -> None:
-    """Say what is expected of CHECK on a cluster, and why: entries, conditions, facts, sources."""
+    """Say what is expected of CHECK on a cluster, and why.
+
+    Entries, their conditions, the facts that met them, and the sources.
+    """
     made = read_blueprint(asked)
     for line in _explained(check, made, asked):
         click.echo(line)

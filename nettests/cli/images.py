@@ -18,7 +18,10 @@ from nettests.plan.images import needed_images
 @cluster_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def images(*, asked: Asked, as_json: bool) -> None:
-    """List the images that a run pulls: mirror them, and name the mirror with --registry."""
+    """List the images that a run pulls, for a mirror.
+
+    Copy them there, and name the mirror with --registry.
+    """
     profile, made = planned_on(asked)
     needed = needed_images(made.plan, made.facts, profile.images)
     out = {node.name: unusable(node) for node in made.facts.nodes if unusable(node)}

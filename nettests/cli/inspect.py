@@ -44,7 +44,10 @@ def discover(*, asked: Asked, as_json: bool) -> None:
     "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
 )
 def plan(*, asked: Asked, as_json: bool) -> None:
-    """Show which checks a run would make on a cluster, and what each should observe."""
+    """Show which checks a run would make, and what is expected.
+
+    Each check with the limitation entry that decides it; the cluster is read and nothing is created.
+    """
     made = read_blueprint(asked)
     if as_json:
         click.echo(json.dumps(_as_data(made), indent=2, ensure_ascii=False))

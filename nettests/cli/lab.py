@@ -14,5 +14,8 @@ from nettests.plugin.lab import COMMAND
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def lab(*, arguments: tuple[str, ...]) -> None:
-    """Bring an emulated cluster up or down: lab up | down | status | profiles | kubeconfig."""
+    """Bring an emulated cluster up or down, break and mend it.
+
+    lab up | down | status | profiles | kubeconfig | fault; each has its own --help.
+    """
     sys.exit(subprocess.run([*COMMAND, *(arguments or ("--help",))], check=False).returncode)

@@ -39,7 +39,9 @@ _STYLES = {
 @click.option("--json", "as_json", is_flag=True, help="All findings, and missing rules, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what is not well.")
 def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
-    """Look for what stands in the way of a run: rights, nodes, images, quota, leftovers.
+    """Look for what stands in the way of a run.
+
+    Rights, nodes, images, quota, leftovers of earlier runs, and what would be exposed.
 
     Reads, reviews its own rights and asks by dry run; creates nothing. Exit code: 0 nothing blocks a run;
     1 something does.

@@ -39,7 +39,9 @@ from nettests.session.run import require_writable
     help="Where the new journal and documents go.  [default: RUN_DIR/rejudged]",
 )
 def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | None) -> None:
-    """Judge a finished run again by the manifests of today; its cluster is not asked.
+    """Judge a finished run again by the manifests of today.
+
+    Its cluster is not asked.
 
     RUN_DIR is the folder of a run, such as reports/latest. Exit codes are those of a run.
     """

@@ -18,7 +18,9 @@ from nettests.session.run import blank_of, new_run_id
 @click.command
 @cluster_options
 def render(*, asked: Asked) -> None:
-    """Print every object that a run would create, in the order of creation, and name what it exposes.
+    """Print every object that a run would create.
+
+    They come in the order of creation, and what they expose is named.
 
     Pods of single checks, at the end, exist one after the other, each as long as its check; a run's Lease
     and the Services that checks make again are not shown.
