@@ -26,6 +26,9 @@ class NettestsError(Exception):
 class ClusterError(NettestsError):
     """The cluster cannot be reached, read or used."""
 
+    forbidden = False
+    """Whether the API server, or its admission, does not allow it."""
+
 
 class ManifestError(NettestsError):
     """A manifest or cluster profile is not valid."""

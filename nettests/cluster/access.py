@@ -5,7 +5,7 @@ Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.wait import events_of, wait_for_pods
+from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 
@@ -87,6 +87,19 @@ class Access:
     ) -> dict[str, frozenset[str]]:
         """Return by Service the pods that are no ready endpoints of it after ``seconds``."""
         return wait_for_endpoints(self.connection, namespace, ready, seconds=seconds)
+
+    def wait_for_addresses(
+        self,
+        namespace: str,
+        names: Collection[str],
+        *,
+        seconds: float,
+        on_poll: Callable[[], None],
+    ) -> dict[str, Object]:
+        """Return Services as soon as each has a load balancer, or as they are after ``seconds``."""
+        return wait_for_addresses(
+            self.connection, namespace, names, seconds=seconds, on_poll=on_poll
+        )
 
     def follow_pod(
         self,

@@ -18,6 +18,7 @@ class ApiError(ClusterError):
         super().__init__(message, hint=hint)
         self.status = status
         self.reason = reason
+        self.forbidden = status == 403
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

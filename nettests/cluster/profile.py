@@ -15,6 +15,7 @@ from nettests.errors import ManifestError
 from nettests.model.document import read_document
 from nettests.model.facts import Address, ExternalTarget, Network
 from nettests.model.profile import (
+    DOCUMENTATION_ADDRESSES,
     LINUX_RESOURCES,
     WINDOWS_RESOURCES,
     Amounts,
@@ -68,6 +69,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_target=_external_target(data.get("externalTarget")),
         external_vantage=vantage,
         external_proxy=_proxy_address(data.get("externalProxy")),
+        external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         roles={role: tuple(nodes) for role, nodes in data.get("roles", {}).items()},
         images=_images(data),
         pods=_pods(data.get("pods", {})),

@@ -1,11 +1,13 @@
 """Wait until pods are Ready, by watching them, and say for each that is not why it is not.
 
+Services of type LoadBalancer are waited for too, until they have addresses.
+
 List and watch, resumed when the API server ends a watch. ``problem_of`` is pure: it reads the reason
 from the pod's own status and events. A failed pod is a result here, never an exception.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,6 +203,33 @@ def _waiting(pod: Object) -> list[Object]:
 def _condition(pod: Object, kind: str) -> Object:
     conditions = pod.get("status", {}).get("conditions") or []
     return next((item for item in conditions if item["type"] == kind), {})
+
+
+def wait_for_addresses(
+    connection: Connection,
+    namespace: str,
+    names: Collection[str],
+    *,
+    seconds: float,
+    on_poll: Callable[[], None],
+) -> dict[str, Object]:
+    """Return Services as soon as each was assigned a load balancer, or as they are after ``seconds``.
+
+    ``on_poll`` is called before each look; what it raises ends the waiting.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        on_poll()
+        listed = connection.items(f"/api/v1/namespaces/{namespace}/services")
+        found = {item["metadata"]["name"]: item for item in listed}
+        latest = {name: found[name] for name in names if name in found}
+        if all(map(_balanced, latest.values())) or time.monotonic() >= deadline:
+            return latest
+        time.sleep(PAUSE_SECONDS)
+
+
+def _balanced(service: Object) -> bool:
+    return bool(((service.get("status") or {}).get("loadBalancer") or {}).get("ingress"))
 
 
 def events_of(connection: Connection, namespace: str, pod: str) -> list[Object]:

@@ -17,6 +17,8 @@ _SERVICES = {
     TargetKind.SERVICE_FQDN,
     TargetKind.SERVICE_PARTIAL_NAME,
     TargetKind.NODEPORT,
+    TargetKind.LOADBALANCER,
+    TargetKind.SERVICE_EXTERNAL_IP,
 }
 
 _BY_OUTCOME = {
@@ -33,6 +35,8 @@ _BY_OUTCOME = {
 
 _WENT_WELL = {
     Outcome.ACCEPTED: "compare the API server's version and feature gates with what the claim's source says",
+    Outcome.HEALTHY: "compare the Service's EndpointSlice with the pods that stand on the asked node",
+    Outcome.UNHEALTHY: "see whether the asked node's kube-proxy knows of the Service's endpoint on it",
     Outcome.STARTED: "compare the versions of kubelet and runtime on the node with what the claim's "
     "source says",
 }

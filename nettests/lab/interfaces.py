@@ -127,6 +127,9 @@ class Fabric(Protocol):
     def nodes(self) -> Mapping[str, NodeNetwork]:
         """The nodes' networks by node name."""
 
+    async def announce(self, addresses: Mapping[Address, Address]) -> None:
+        """Deliver what goes to these addresses, and to no others before, to the nodes of those."""
+
     async def close(self) -> None:
         """Release every namespace."""
 

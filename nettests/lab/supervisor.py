@@ -21,6 +21,7 @@ from nettests.lab.api_faults import Troubles
 from nettests.lab.bootstrap import API_PORT, control_plane_address, objects
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoint_controller import EndpointController
+from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.workload_controller import WorkloadController
 from nettests.lab.dns.server import OutsideResolver
@@ -180,6 +181,13 @@ class Lab:
         group.create_task(
             self._component("workload-controller", lambda c: WorkloadController(c).run())
         )
+        if self._profile.mechanism("load-balancer-controller", 1):
+            group.create_task(
+                self._component(
+                    "load-balancer-controller",
+                    lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
+                )
+            )
         for spec in self._profile.nodes:
             group.create_task(self._node(fabric, spec, issued))
 

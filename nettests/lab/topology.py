@@ -171,6 +171,8 @@ class Profile:
     """The second family; ``None`` in a cluster of one."""
     dns_address: IPv4Address = IPv4Address("10.96.0.10")
     cluster_domain: str = "cluster.local"
+    load_balancer_network: IPv4Network = IPv4Network("203.0.113.0/24")
+    """Where Services of type LoadBalancer get their addresses; the gateway routes each to a node."""
     outside_network: IPv4Network = IPv4Network("198.51.100.0/24")
     outside_server: IPv4Address = IPv4Address("198.51.100.10")
     outside_client: IPv4Address = IPv4Address("198.51.100.20")
@@ -217,18 +219,23 @@ class Backend:
     """One endpoint of a Service port.
 
     ``node`` is the node that holds it; ``node_address`` says that ``address`` is that node's own
-    (hostNetwork and HostProcess pods, the ``kubernetes`` Service).
+    (hostNetwork and HostProcess pods, the ``kubernetes`` Service). ``terminating`` ones are listed only
+    where no other is left.
     """
 
     address: Address
     port: int
     node: str | None = None
     node_address: bool = False
+    terminating: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePort:
-    """One port of one Service, as kube-proxy sees it; only ready backends are listed."""
+    """One port of one Service, as kube-proxy sees it.
+
+    Only ready backends are listed, or serving ones that terminate where there is no ready one.
+    """
 
     namespace: str
     service: str
@@ -244,11 +251,30 @@ class ServicePort:
     internal_traffic_local: bool = False
     require_dual_stack: bool = False
     backends: tuple[Backend, ...] = ()
+    ingress_addresses: tuple[Address, ...] = ()
+    """What a load balancer was assigned (``status.loadBalancer``)."""
+    external_addresses: tuple[Address, ...] = ()
+    """``spec.externalIPs``; like all outer addresses, those of the family of ``cluster_ip``."""
+    source_ranges: tuple[Network, ...] = ()
+    """``spec.loadBalancerSourceRanges``: who may use the ingress addresses; everybody if empty."""
+    preserve_destination: bool = False
+    """The annotation ``preserve-destination``."""
+    health_check_port: int | None = None
 
     @property
     def key(self) -> str:
         """``namespace/service:port-name``, unique in a cluster and family."""
         return f"{self.namespace}/{self.service}:{self.port_name}"
+
+    @property
+    def outer_addresses(self) -> tuple[Address, ...]:
+        """All addresses beside the ClusterIP at which clients find ``port``."""
+        return tuple(dict.fromkeys((*self.ingress_addresses, *self.external_addresses)))
+
+    @property
+    def leaving(self) -> bool:
+        """Whether all backends terminate."""
+        return bool(self.backends) and all(backend.terminating for backend in self.backends)
 
 
 ServiceTable = tuple[ServicePort, ...]

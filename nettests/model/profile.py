@@ -6,6 +6,7 @@ and by observation (external vantage, timing). A stated fact overrides what disc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 from pathlib import Path
 
 from nettests.model.facts import Address, ExternalTarget, Network
@@ -13,6 +14,8 @@ from nettests.model.words import OS
 
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 """The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
+DOCUMENTATION_ADDRESSES: Network = IPv4Network("192.0.2.0/24")
+"""TEST-NET-1 of RFC 5737: nobody's, and routed nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,8 @@ class Timing:
     """The servers of Ready pods have to answer by pod address."""
     convergence: float = 60
     """Services and names have to answer their users."""
+    load_balancer: float = 120
+    """Services of type LoadBalancer have to be assigned an address; clouds take a minute or two."""
     dial: float = 5
     names: float = 45
     """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
@@ -171,6 +176,8 @@ class ClusterProfile:
     external_target: ExternalTarget | None = None
     external_vantage: str = "none"
     external_proxy: str | None = None
+    external_ips: Network = DOCUMENTATION_ADDRESSES
+    """Where Services get their ``externalIPs`` from: nobody else may have these addresses."""
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

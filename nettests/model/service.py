@@ -51,6 +51,12 @@ class ServiceSettings:
     """``ipFamilies``, in their order; empty leaves them to the API."""
     by_hand: ByHand | None = None
     """It has no selector; the run itself makes its EndpointSlices."""
+    external_ip: bool = False
+    """One of ``spec.externalIPs``, from the range that the cluster profile states."""
+    source_ranges: tuple[str, ...] = ()
+    """``spec.loadBalancerSourceRanges``."""
+    preserve_destination: bool = False
+    """The annotation ``preserve-destination``."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

@@ -57,6 +57,12 @@ class TargetKind(StrEnum):
     """The same address at a ``hostPort`` whose ``hostIP`` is loopback."""
     HOSTPORT_LOCALHOST = "hostport-localhost"
     """That port at the loopback address of the node that asks."""
+    LOADBALANCER = "loadbalancer"
+    """A Service at the address that a load balancer was assigned."""
+    SERVICE_EXTERNAL_IP = "service-external-ip"
+    """A Service at one of its ``externalIPs``."""
+    HEALTH_CHECK_PORT = "health-check-port"
+    """Where a node says whether it has backends of a Service (``spec.healthCheckNodePort``)."""
     NODE_IP = "node-ip"
     EXTERNAL_IP = "external-ip"
     EXTERNAL_NAME = "external-name"
@@ -159,6 +165,10 @@ class Outcome(StrEnum):
     DEVIATES = "deviates"
     STARTED = "started"
     FAILS_TO_START = "fails_to_start"
+    HEALTHY = "healthy"
+    """A health check port told of local backends."""
+    UNHEALTHY = "unhealthy"
+    """A health check port told that there are none."""
     PROBE_FAILED = "probe_failed"
 
     @property
@@ -175,6 +185,8 @@ _POSITIVE = frozenset(
         Outcome.ACCEPTED,
         Outcome.CONFORMS,
         Outcome.STARTED,
+        Outcome.HEALTHY,
+        Outcome.UNHEALTHY,
     }
 )
 

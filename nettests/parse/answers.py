@@ -5,11 +5,16 @@ Used by every tool that brings a body back.
 """
 
 import ipaddress
+import json
 import re
 from dataclasses import dataclass
 
+from nettests.model.words import Outcome
+
 HOSTNAME = "hostname"
 CLIENTIP = "clientip"
+HEALTH = "health"
+"""Asked of a health check port, where kube-proxy says how many local backends a Service has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +39,25 @@ def read_answer(body: str, request: str = "") -> Answer:
     if request == HOSTNAME or (not request and _hostname_like(text)):
         return Answer(backend=" ".join(text.split())[:80])
     return Answer()
+
+
+def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
+    """Return what it means that ``body`` came: ``plain``, unless it had to tell of a node's backends.
+
+    Whatever else answers at a health check port is just an answer.
+    """
+    if request != HEALTH:
+        return plain
+    # sample: {"service": {"namespace": "x", "name": "y"}, "localEndpoints": 1, "serviceProxyHealthy": true}
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return plain
+    count = told.get("localEndpoints") if isinstance(told, dict) else None
+    if not isinstance(count, int):
+        return plain
+    healthy = count > 0 and told.get("serviceProxyHealthy") is not False
+    return Outcome.HEALTHY if healthy else Outcome.UNHEALTHY
 
 
 def client_address(text: str) -> tuple[str, int] | None:

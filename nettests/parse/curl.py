@@ -7,7 +7,7 @@ refused because a time-out is code 28 as long as ``-m`` is shorter than the syst
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
-from nettests.parse.answers import read_answer
+from nettests.parse.answers import outcome_of, read_answer
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
@@ -53,9 +53,10 @@ def _reason(raw: Raw) -> Outcome | None:
 def _of_body(raw: Raw) -> Reading:
     if not raw.stdout.strip():
         return probe_failed("curl brought an empty answer")
-    answer = read_answer(raw.stdout, raw.context.get("request", ""))
+    request = raw.context.get("request", "")
+    answer = read_answer(raw.stdout, request)
     return Reading(
-        outcome=Outcome.CONNECTED,
+        outcome=outcome_of(raw.stdout, request, Outcome.CONNECTED),
         detail=f"answered: {one_line(raw.stdout)}",
         server_saw=answer.server_saw,
         source_port=answer.source_port,

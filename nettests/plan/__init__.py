@@ -11,8 +11,10 @@ from nettests.plan.build import build
 from nettests.plan.classes import read_classes
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm, flow, flow_of
 from nettests.plan.registry import Registry, load
+from nettests.plan.targets import LOAD_BALANCED
 
 __all__ = [
+    "LOAD_BALANCED",
     "Backing",
     "ByHand",
     "Flow",

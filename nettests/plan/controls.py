@@ -74,6 +74,8 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
     settings = ask.target.settings
     if ask.source.kind is VantageKind.EXTERNAL:
         target = _other_node_port(stage, ask)
+    elif ask.target.kind is TargetKind.LOADBALANCER and settings != targets.LOAD_BALANCED:
+        target = _balanced(stage, ask)
     elif settings is not None and (settings.internal_local or settings.behind == "node"):
         target = _ordinary(stage, ask)
     else:
@@ -115,6 +117,13 @@ def _ordinary(stage: Stage, ask: Ask) -> Target | None:
     if node is None or other is None or other.pod != server(node):
         return other
     return targets.of_service(TargetKind.SERVICE_CLUSTERIP, node)
+
+
+def _balanced(stage: Stage, ask: Ask) -> Target:
+    """Return an ordinary load balancer's address, which shows that this node serves such addresses."""
+    others = (node for node in stage.cast.nodes if server(node) not in ask.target.backends)
+    node = next(others, stage.facts.node(ask.source.node or ""))
+    return targets.of_service(TargetKind.LOADBALANCER, node, settings=targets.LOAD_BALANCED)
 
 
 def _backing(stage: Stage, ask: Ask) -> NodeFacts | None:
@@ -187,9 +196,15 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
             else targets.of_service(TargetKind.SERVICE_CLUSTERIP, owner)
         )
         return replace(ask, target=served)
+    if settings.source_ranges:
+        # Nobody is let in: that its backend answers shows at an address that has no ranges.
+        return replace(ask, target=replace(target, kind=TargetKind.SERVICE_CLUSTERIP))
     backing = _backing(stage, ask)
     if backing is None:
         return None
+    if target.kind is TargetKind.HEALTH_CHECK_PORT:
+        through = targets.node_port(backing, backing, settings, target.kind)
+        return replace(ask, target=through) if backing.name != target.node else None
     if settings.external_local and target.kind is TargetKind.NODEPORT:
         elsewhere = backing.name != target.node
         through = targets.node_port(backing, backing, settings)

@@ -56,6 +56,8 @@ class Matrix(StrEnum):
     """Every role to a target on its own node: for questions that do not depend on the target's."""
     NODES = "nodes"
     """From outside to every role's node address, by backends on that node and elsewhere."""
+    FROM_OUTSIDE = "from-outside"
+    """From outside to what stands on every role's node."""
     ELSEWHERE = "elsewhere"
     """Every role to every role, on another node."""
     NOBODY = "nobody"

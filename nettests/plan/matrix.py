@@ -190,6 +190,11 @@ def _sources(cast: Cast) -> Iterator[Cell | Gap]:
         yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
 
 
+def _from_outside(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        yield Cell(source=None, target=role.first, placement=Placement.OUTSIDE)
+
+
 def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
@@ -231,6 +236,7 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.SOURCES: _sources,
     Matrix.NEAREST: _own_role,
     Matrix.NOBODY: _nobody,
+    Matrix.FROM_OUTSIDE: _from_outside,
     Matrix.CLUSTER: _cluster,
     Matrix.CROWD: _crowd,
     Matrix.EACH: _each,

@@ -18,6 +18,7 @@ _PATHS = {
     Matrix.SOURCES: "<role>/external/outside",
     Matrix.NEAREST: "<role>/<role>/same-node",
     Matrix.NODES: "external/<role>/outside",
+    Matrix.FROM_OUTSIDE: "external/<role>/outside",
     Matrix.ELSEWHERE: "<role>/<role>/other-node",
     Matrix.NOBODY: "<role>",
     Matrix.CLUSTER: "api",

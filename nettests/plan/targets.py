@@ -31,10 +31,15 @@ _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
     "node": host_probe,
     "unready": unready,
 }
-NODE_PORTS = frozenset({TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST})
+NODE_PORTS = frozenset(
+    {TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST, TargetKind.HEALTH_CHECK_PORT}
+)
+"""Ports of a node that belong to a Service."""
 HOST_PORTS = frozenset(
     {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HOSTPORT_LOCALHOST}
 )
+LOAD_BALANCED = ServiceSettings(label="lb", type="LoadBalancer")
+"""An ordinary Service of type LoadBalancer, in front of one pod."""
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
 PLACELESS = frozenset(

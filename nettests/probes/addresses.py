@@ -11,24 +11,17 @@ from nettests.errors import NettestsError
 from nettests.model.check import Ask, Target
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
-from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Family, Question, TargetKind, VantageKind
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
+from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
     DEFAULT_DOMAIN,
     HOSTPORT_BOUND,
-    HOSTPORT_CLIENTIP,
-    HOSTPORT_HOSTNAME,
-    HOSTPORT_UDP,
+    LOAD_BALANCER,
     NODE_CLOSED,
-    NODE_HTTP,
     NODE_UDP,
     POD_CLOSED,
-    PROBE_HTTP,
-    PROBE_UDP,
-    SERVER_CLIENTIP,
     SERVER_HOSTNAME,
-    SERVER_UDP,
-    SERVICE_CLIENTIP,
     SERVICE_HOSTNAME,
     SERVICE_UDP,
 )
@@ -38,59 +31,25 @@ SUBDOMAIN = "servers"
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
 LOOPBACK = {Family.IPV4: "127.0.0.1", Family.IPV6: "::1"}
-CLIENT_IP = "clientip"
-"""Where ``agnhost netexec`` tells whom it saw."""
-WHOAMI = "whoami"
-"""Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
 
 
 class NotStandingError(NettestsError):
     """An object that the question needs does not stand."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where a question goes. A port is ``None`` where nothing answers that request.
-
-    ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
-    ``no-snat-test``, which serves nothing that must not be exposed. ``server`` is the name server that
-    is asked for ``host``, where it is not the source's own.
-    """
-
-    host: str
-    hostname_port: int | None = None
-    clientip_port: int | None = None
-    udp_port: int | None = None
-    client_path: str = CLIENT_IP
-    server: str = ""
-
-    def path(self, request: str, protocol: Protocol) -> str:
-        """Return how ``request`` is spelled for this server."""
-        told_by_http = protocol is Protocol.TCP and request == "clientip"
-        return self.client_path if told_by_http else request
-
-    def requests(self, protocol: Protocol) -> tuple[tuple[str, int], ...]:
-        """Return what may be asked (``hostname``, ``clientip``) and on which port, in that order."""
-        if protocol is Protocol.UDP:
-            ports = (self.udp_port, self.udp_port) if self.hostname_port else (None, self.udp_port)
-        else:
-            ports = (self.hostname_port, self.clientip_port)
-        pairs = zip(("hostname", "clientip"), ports, strict=True)
-        return tuple((request, port) for request, port in pairs if port is not None)
+class NotOfferedError(NotStandingError):
+    """The cluster does not offer what the question is about: there is nothing to ask."""
 
 
-_PODS = {
-    "probe": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
-    "resolver": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
-    "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "unready": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "hostport": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "node": (NODE_HTTP, None, NODE_UDP),
+_EXPOSED = {
+    TargetKind.LOADBALANCER,
+    TargetKind.SERVICE_EXTERNAL_IP,
+    TargetKind.HEALTH_CHECK_PORT,
 }
+"""Where outsiders may reach a Service."""
 
 
-_FULL = frozenset({"probe", "resolver", "node"})
-"""The purposes of pods that no ``no-snat-test`` stands beside."""
+_LOOPBACK = {TargetKind.NODEPORT_LOCALHOST, TargetKind.HOSTPORT_LOCALHOST}
 
 
 _NAMED_KUBERNETES = {
@@ -121,22 +80,21 @@ class Directory:
         match target.kind:
             case TargetKind.POD_IP | TargetKind.OWN_IP:
                 pod = self.pod(target.pod)
-                found = _of_pod(pod, str(of_family(pod.addresses, family)))
+                found = of_pod(pod, str(of_family(pod.addresses, family)))
             case TargetKind.POD_NAME:
-                found = _of_pod(self.pod(target.pod), self.name(target))
+                found = of_pod(self.pod(target.pod), self.name(target))
             case TargetKind.POD_CLOSED_PORT | TargetKind.NODE_CLOSED_PORT:
                 found = self._closed(target, family)
             case TargetKind.DNS_SERVICE | TargetKind.DNS_POD:
                 found = Endpoint(host=self.name(target), server=str(self._name_server(target)))
             case kind if kind in _DIALLED_NAMES:
                 found = Endpoint(host=self.name(target), hostname_port=_DIALLED_NAMES[kind])
-            case TargetKind.NODEPORT:
-                owner = self.facts.node(target.node or "")
-                found = self._node_port(target, str(of_family(owner.addresses, family)))
-            case TargetKind.NODEPORT_LOCALHOST:
-                found = self._node_port(target, LOOPBACK[family])
+            case TargetKind.NODEPORT | TargetKind.NODEPORT_LOCALHOST:
+                found = self._node_port(target, family)
             case TargetKind.HOSTPORT | TargetKind.HOSTPORT_BOUND | TargetKind.HOSTPORT_LOCALHOST:
                 found = self._host_port(target, family)
+            case kind if kind in _EXPOSED:
+                found = self._exposed(target, family)
             case TargetKind.NODE_IP:
                 found = self._node(target, family)
             case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
@@ -155,6 +113,22 @@ class Directory:
                 self.pod(name)
         return self.service(target.service)
 
+    def _exposed(self, target: Target, family: Family) -> Endpoint:
+        """Return where a Service is found from outside, if the cluster offers it."""
+        service = self.service(target.service)
+        declined = self.deployment.declined.get(service.name)
+        if target.kind is TargetKind.HEALTH_CHECK_PORT:
+            if service.health_check_port is None:
+                raise NotStandingError(f"Service {service.name} has no health check port")
+            return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
+        if target.kind is TargetKind.SERVICE_EXTERNAL_IP:
+            return self._of_service(service, str(of_family(service.external, family)))
+        if declined is not None:
+            raise NotOfferedError(declined)
+        if not service.balanced:
+            raise self._missing("load balancer of Service", service.name)
+        return self._of_service(service, str(of_family(service.balanced, family)))
+
     def _of_service(self, service: StandingService, host: str) -> Endpoint:
         """Return a Service's own ports; a name that leads past it leads to its target's ports."""
         settings = service.settings
@@ -167,14 +141,17 @@ class Directory:
             )
         behind = [self.pod(name) for name in service.backends if name in self.deployment.pods]
         if settings is not None and settings.headless and behind:
-            return _of_pod(behind[0], host)
+            return of_pod(behind[0], host)
         by = settings.behind if settings is not None else "server"
         if by == "node":
             # It answers with its machine's name, which is no pod's: that it answers is all it tells.
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
         if settings is not None and settings.by_hand is ByHand.TWO_NUMBERS:
             return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
-        return replace(_of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
+        found = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
+        if settings is not None and settings.type == LOAD_BALANCER:
+            return replace(found, udp_port=None)
+        return found
 
     def name(self, target: Target) -> str:
         """Return the name that a resolver is asked for."""
@@ -271,37 +248,39 @@ class Directory:
         try:
             return self.deployment.services[name or ""]
         except KeyError:
+            declined = self.deployment.declined.get(name or "")
+            if declined is not None:
+                raise NotOfferedError(declined) from None
             raise self._missing("Service", name) from None
 
     def _missing(self, kind: str, name: str | None) -> NotStandingError:
         why = self.deployment.problems.get(name or "", "it was not deployed")
         return NotStandingError(f"{kind} {name} does not stand: {why}")
 
-    def _node_port(self, target: Target, host: str) -> Endpoint:
+    def _host(self, target: Target, family: Family) -> str:
+        """Return the address of the target's node, or its loopback."""
+        if target.kind in _LOOPBACK:
+            return LOOPBACK[family]
+        return str(of_family(self.facts.node(target.node or "").addresses, family))
+
+    def _node_port(self, target: Target, family: Family) -> Endpoint:
         ports = self.service(target.service).node_ports
         if not ports:
             raise NotStandingError(f"Service {target.service} has no node ports")
         return Endpoint(
-            host=host,
+            host=self._host(target, family),
             hostname_port=ports["hostname"],
             clientip_port=ports["clientip"],
-            udp_port=ports["udp"],
+            udp_port=ports.get("udp"),  # load-balanced Services have TCP alone
             client_path=WHOAMI,
         )
 
     def _host_port(self, target: Target, family: Family) -> Endpoint:
         self.pod(target.pod)  # a port that nobody claims is another question
-        host = str(of_family(self.facts.node(target.node or "").addresses, family))
+        host = self._host(target, family)
         if target.kind is TargetKind.HOSTPORT:
-            return Endpoint(
-                host=host,
-                hostname_port=HOSTPORT_HOSTNAME,
-                clientip_port=HOSTPORT_CLIENTIP,
-                udp_port=HOSTPORT_UDP,
-                client_path=WHOAMI,
-            )
-        local = target.kind is TargetKind.HOSTPORT_LOCALHOST
-        return Endpoint(host=LOOPBACK[family] if local else host, hostname_port=HOSTPORT_BOUND)
+            return of_host_port(host)
+        return Endpoint(host=host, hostname_port=HOSTPORT_BOUND)
 
     def _node(self, target: Target, family: Family) -> Endpoint:
         """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
@@ -350,27 +329,6 @@ def _gateway_port(node: NodeFacts) -> tuple[Address, ...]:
     if node.cni_driver.value != "transparent":
         return ()
     return tuple(network.network_address + 1 for network in node.pod_cidrs)
-
-
-def _of_pod(pod: StandingPod, host: str) -> Endpoint:
-    hostname, clientip, udp = _PODS[pod.purpose]
-    return Endpoint(
-        host=host,
-        hostname_port=hostname,
-        clientip_port=clientip,
-        udp_port=udp,
-        client_path=CLIENT_IP if pod.purpose in _FULL else WHOAMI,
-    )
-
-
-def _of_service(host: str) -> Endpoint:
-    return Endpoint(
-        host=host,
-        hostname_port=SERVICE_HOSTNAME,
-        clientip_port=SERVICE_CLIENTIP,
-        udp_port=SERVICE_UDP,
-        client_path=WHOAMI,
-    )
 
 
 def _joined(addresses: Iterable[Address]) -> str:

@@ -12,7 +12,7 @@ from nettests.errors import NettestsError
 from nettests.model.check import Ask
 from nettests.model.profile import Timing
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, TargetKind, VantageKind
-from nettests.probes.addresses import Endpoint
+from nettests.probes.endpoint import Endpoint
 
 NAMES = frozenset(
     {

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
 from nettests.model.service import ByHand
-from nettests.model.words import OS, Family, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import (
+    OS,
+    Family,
+    Outcome,
+    Protocol,
+    Question,
+    TargetKind,
+    VantageKind,
+)
+from nettests.parse.answers import HEALTH
+from nettests.parse.read import read_raw
+from nettests.plan.targets import LOAD_BALANCED, NODE_PORTS
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.attempts import positive
@@ -65,7 +76,7 @@ def _askers(ask: Ask, probe_on: dict[str, str]) -> set[str]:
     nodes = {ask.source.node, ask.target.node}
     settings = ask.target.settings
     local = settings is not None and settings.internal_local
-    if ask.target.kind is not TargetKind.NODEPORT and ask.source.node in probe_on and not local:
+    if ask.target.kind not in NODE_PORTS and ask.source.node in probe_on and not local:
         nodes = {ask.source.node}
     probes = {probe_on[node] for node in nodes if node in probe_on}
     return probes or set(sorted(probe_on.values())[:1])
@@ -92,6 +103,10 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
     if target.kind is TargetKind.HEADLESS_NAME:
         return target.kind, SUBDOMAIN
     if target.service is not None:
+        if target.kind is TargetKind.HEALTH_CHECK_PORT:
+            return target.kind, target.service
+        if target.kind is TargetKind.LOADBALANCER and target.settings == LOAD_BALANCED:
+            return target.kind, target.service  # with other settings nobody need answer there
         by_name = target.name_form is not None
         kind = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
         return kind, target.service
@@ -129,18 +144,24 @@ def _answers(
 ) -> bool:
     """Whether the pair answers; what does not stand will not, and is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
-    ask = Ask(source=vantage, target=_target(pair, names), protocol=protocol, family=pair.family)
     try:
+        target = _target(asker, pair, names)
+        ask = Ask(source=vantage, target=target, protocol=protocol, family=pair.family)
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):
         return True
     return _enough(wanted, asker.carry_out(wanted, ask))
 
 
-def _target(pair: Pair, names: dict[str, str]) -> Target:
+def _target(asker: Asker, pair: Pair, names: dict[str, str]) -> Target:
+    if pair.kind is TargetKind.HEALTH_CHECK_PORT:
+        # Where a backend is: nothing tells that a node has heard that it has none.
+        (backend, *_) = asker.directory.service(pair.name).backends
+        node = asker.directory.pod(backend).node
+        return Target(kind=pair.kind, service=pair.name, node=node)
     if pair.kind is TargetKind.HEADLESS_NAME:
         return Target(kind=pair.kind, name_form=HEADLESS)
-    if pair.kind is TargetKind.SERVICE_CLUSTERIP:
+    if pair.kind in {TargetKind.SERVICE_CLUSTERIP, TargetKind.LOADBALANCER}:
         return Target(kind=pair.kind, service=pair.name)
     if pair.kind is TargetKind.SERVICE_FQDN:
         return Target(kind=pair.kind, service=pair.name, name_form=FQDN)
@@ -163,7 +184,10 @@ def _enough(wanted: Command, answer: Answer) -> bool:
         elapsed=0,
         status=answer.status,
         stdout=answer.stdout,
+        context={"request": wanted.request},
     )
+    if wanted.request == HEALTH:
+        return read_raw(raw).outcome is Outcome.HEALTHY
     return positive(raw, Question.REACH)
 
 

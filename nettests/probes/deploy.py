@@ -8,6 +8,7 @@ Service made when the API knows all endpoints of the others, shows which nodes h
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from nettests.errors import ClusterError, DeployError
@@ -24,6 +25,7 @@ from nettests.probes.deployment import (
     standing_service,
 )
 from nettests.probes.exposure import exposed_ports
+from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
 from nettests.probes.seams import Cluster
 from nettests.probes.slices import slices
 from nettests.probes.starting import pods_of
@@ -51,12 +53,15 @@ def deploy(
     """
     namespace = blank.namespace
     wanted = objects.resident(plan, facts, blank)
+    declined = without_external_ips(plan, wanted, facts, blank.external_ips)
+    wanted = [item for item in wanted if item["metadata"]["name"] not in declined]
     refuse_commands([*wanted, *pods_of(plan, facts, blank)])
     if in_cluster(plan):
         if not blank.existing:
             cluster.create(objects.namespace(blank))
         on_namespace()
-    created, problems = _create_all(cluster, wanted)
+    created, problems, forbidden = _create_all(cluster, wanted)
+    declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
         namespace,
@@ -67,12 +72,14 @@ def deploy(
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
     if purposes and not ready:
-        first = next(iter(problems.values()))
-        raise DeployError(
-            f"none of {len(purposes)} probe pods came up; the first: {first}",
-            hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
-        )
-    services = {
+        raise _none_came_up(len(purposes), next(iter(problems.values())), namespace)
+    settled = partial(on_progress, len(purposes), len(purposes))
+    seconds = timing.load_balancer
+    assigned, without, missing = _balanced(
+        cluster, plan, created, namespace=namespace, seconds=seconds, on_poll=settled
+    )
+    created |= assigned
+    standing = {
         service.name: standing_service(created[service.name], service)
         for service in plan.services
         if service.name in created
@@ -80,14 +87,15 @@ def deploy(
     pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
     problems |= _create_all(cluster, list(slices(plan.services, created, pods, blank)))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
-    behind = {name: serving.intersection(item.backends) for name, item in services.items()}
+    behind = {name: serving.intersection(item.backends) for name, item in standing.items()}
     remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
-    sentinel = _sentinel(cluster, services, sorted(ready), purposes, blank)
+    sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
         pods=pods,
-        services=services,
-        problems=problems,
+        services=standing,
+        problems=problems | missing,
+        declined=declined | without,
         sentinel=sentinel,
         remarks=remarks,
     )
@@ -164,9 +172,34 @@ def refuse_commands(items: Sequence[Object]) -> None:
             )
 
 
-def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Object], dict[str, str]]:
+def _balanced(
+    cluster: Cluster,
+    plan: Plan,
+    created: Mapping[str, Object],
+    *,
+    namespace: str,
+    seconds: float,
+    on_poll: Callable[[], None],
+) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
+    """Wait for load balancers; return their Services, and which are not offered or are missing."""
+    names = [
+        service.name
+        for service in plan.services
+        if service.name in created and service.settings.type == objects.LOAD_BALANCER
+    ]
+    if not names:
+        return {}, {}, {}
+    latest = cluster.wait_for_addresses(namespace, names, seconds=seconds, on_poll=on_poll)
+    return latest, *unbalanced(latest, seconds)
+
+
+def _create_all(
+    cluster: Cluster, wanted: list[Object]
+) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
+    """Return what was created, and why the others were not; what was forbidden apart too."""
     created: dict[str, Object] = {}
     problems: dict[str, str] = {}
+    forbidden: dict[str, str] = {}
 
     def create(item: Object) -> None:
         name = item["metadata"]["name"]
@@ -174,10 +207,19 @@ def _create_all(cluster: Cluster, wanted: list[Object]) -> tuple[dict[str, Objec
             created[name] = cluster.create(item)
         except ClusterError as error:
             problems[name] = f"{item['kind']} {name} was not created: {error.message}"
+            if error.forbidden:
+                forbidden[name] = problems[name]
 
     secrets = [item for item in wanted if item["kind"] == "Secret"]
     for item in secrets:  # a pod that comes before its Secret waits for the next try to pull
         created[item["metadata"]["name"]] = cluster.create(item)
     with ThreadPoolExecutor(max_workers=CREATING_AT_ONCE) as pool:
         list(pool.map(create, wanted[len(secrets) :]))
-    return created, problems
+    return created, problems, forbidden
+
+
+def _none_came_up(pods: int, first: str, namespace: str) -> DeployError:
+    return DeployError(
+        f"none of {pods} probe pods came up; the first: {first}",
+        hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
+    )

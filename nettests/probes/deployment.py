@@ -34,6 +34,11 @@ class StandingService:
     addresses: tuple[Address, ...]
     node_ports: Mapping[str, int]
     """By port name."""
+    balanced: tuple[Address, ...] = ()
+    """What its load balancer was assigned."""
+    external: tuple[Address, ...] = ()
+    """Its ``externalIPs``."""
+    health_check_port: int | None = None
     backends: tuple[str, ...] = ()
     settings: ServiceSettings | None = None
 
@@ -50,6 +55,8 @@ class Deployment:
     """The Service that was made when the API knew all endpoints of the others."""
     remarks: tuple[str, ...] = ()
     """What went otherwise than wished while all this was made, for the journal."""
+    declined: Mapping[str, str] = field(default_factory=dict)
+    """What this cluster does not offer at all, by the name of the Service that asked for it, and why."""
 
 
 def standing_pod(pod: Object, purpose: str) -> StandingPod:
@@ -78,9 +85,18 @@ def standing_service(service: Object, planned: ServiceObject) -> StandingService
             for port in spec.get("ports") or ()
             if port.get("nodePort")
         },
+        balanced=_addresses(item["ip"] for item in ingress_of(service) if item.get("ip")),
+        external=_addresses(spec.get("externalIPs") or ()),
+        health_check_port=spec.get("healthCheckNodePort"),
         backends=planned.backends,
         settings=planned.settings,
     )
+
+
+def ingress_of(service: Object) -> list[Object]:
+    """Return what a load balancer was assigned: entries with ``ip`` or ``hostname``."""
+    status = (service.get("status") or {}).get("loadBalancer") or {}
+    return list(status.get("ingress") or ())
 
 
 def _addresses(texts: Iterable[str]) -> tuple[Address, ...]:

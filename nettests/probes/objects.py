@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 
 from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
-from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.profile import Images, PodSettings
+from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.plan import pod_security
@@ -44,6 +44,8 @@ POD_CLOSED, NODE_CLOSED = 18099, 19099
 CUSTOM_SEARCH = "default.svc.{domain}"
 """The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
 DEFAULT_DOMAIN = "cluster.local"
+LOAD_BALANCER = "LoadBalancer"
+"""The type of Services that carry TCP alone: not every balancer takes two protocols at one address."""
 _BEHIND = {
     "probe": {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP},
     "node": {"hostname": NODE_HTTP, "clientip": NODE_HTTP, "udp": NODE_UDP},
@@ -62,6 +64,8 @@ class Blank:
     pod_security: str = pod_security.PRIVILEGED
     existing: bool = False
     """Whether the namespace is somebody else's: then it is neither created nor removed."""
+    external_ips: Network = DOCUMENTATION_ADDRESSES
+    """Where ``externalIPs`` are taken from."""
 
 
 def read_template(name: str, folder: Path | None = None) -> Object:
@@ -134,8 +138,14 @@ def inspected_pods(plan: Plan) -> frozenset[str]:
 
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the Services of a plan."""
-    return [_service(service, blank, facts) for service in plan.services]
+    """Return the Services of a plan; those with externalIPs only as far as there are addresses."""
+    outer = [service.name for service in plan.services if service.settings.external_ip]
+    given = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
+    return [
+        _service(service, blank, facts, given.get(service.name))
+        for service in plan.services
+        if not service.settings.external_ip or service.name in given
+    ]
 
 
 def sentinel(backend: str, blank: Blank) -> Object:
@@ -244,7 +254,9 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
         container["args"] = ["pause"]
 
 
-def _service(service: ServiceObject, blank: Blank, facts: ClusterFacts) -> Object:
+def _service(
+    service: ServiceObject, blank: Blank, facts: ClusterFacts, external_ip: str | None
+) -> Object:
     settings = service.settings
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
@@ -261,12 +273,18 @@ def _service(service: ServiceObject, blank: Blank, facts: ClusterFacts) -> Objec
         spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
     if settings.by_hand is ByHand.TWO_NUMBERS:
         spec["ports"] = [port for port in spec["ports"] if port["name"] == "hostname"]
+    if settings.type == LOAD_BALANCER:
+        spec["ports"] = [port for port in spec["ports"] if port["protocol"] == "TCP"]
     for port in spec["ports"]:
         if settings.named_ports:
             port["targetPort"] = port["name"]
         elif settings.behind in _BEHIND:
             port["targetPort"] = _BEHIND[settings.behind][port["name"]]
     spec |= _settings(settings)
+    if external_ip is not None:
+        spec["externalIPs"] = [external_ip]
+    if settings.preserve_destination:
+        item["metadata"]["annotations"] = {"preserve-destination": "true"}
     return item
 
 
@@ -288,6 +306,8 @@ def _settings(settings: ServiceSettings) -> Object:
         spec["ipFamilyPolicy"] = settings.ip_family_policy
     if settings.ip_families:
         spec["ipFamilies"] = [family.value for family in settings.ip_families]
+    if settings.source_ranges:
+        spec["loadBalancerSourceRanges"] = list(settings.source_ranges)
     if settings.publish_not_ready:
         spec["publishNotReadyAddresses"] = True
     return spec

@@ -16,6 +16,7 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
 from nettests.model.words import CheckClass, VantageKind
 from nettests.parse.reading import one_line
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import STOPPED, Asker
 from nettests.probes.attempts import attempt
 from nettests.probes.churn import Churn
@@ -120,6 +121,8 @@ class Observer:
             return
         try:
             self._ask(check, origins)
+        except NotOfferedError as error:
+            self.asker.recorder.done(check.id, skip=error.message)
         except NettestsError as error:
             self.asker.recorder.done(check.id, distrust=error.message)
         except Exception as error:  # noqa: BLE001 - one check must not take the others with it

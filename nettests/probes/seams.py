@@ -3,7 +3,7 @@
 Protocols only: ``cluster`` and ``session`` implement them, and tests use small real stand-ins.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from nettests.model.channel import ExecChannel, HttpChannel
@@ -36,6 +36,16 @@ class Cluster(Protocol):
 
         ``ClusterError`` where endpoints cannot be read.
         """
+
+    def wait_for_addresses(
+        self,
+        namespace: str,
+        names: Collection[str],
+        *,
+        seconds: float,
+        on_poll: Callable[[], None],
+    ) -> dict[str, Object]:
+        """Return Services as soon as each has a load balancer, or as they are after ``seconds``."""
 
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float

@@ -86,6 +86,7 @@ def blank_of(
         settings=profile.pods,
         pod_security=facts.pod_security.value or "privileged",
         existing=bool(facts.namespace),
+        external_ips=profile.external_ips,
     )
 
 

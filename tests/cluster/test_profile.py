@@ -91,3 +91,13 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     """The file's name and the system's reason are in the message."""
     with pytest.raises(ManifestError, match=r"nosuch\.yaml cannot be read: No such file"):
         read_profile(tmp_path / "nosuch.yaml")
+
+
+def test_external_ips_are_for_documentation_unless_stated() -> None:
+    """Without a statement nobody's addresses are taken: those of RFC 5737."""
+    head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+    assert str(parse_profile(head, "p.yaml").external_ips) == "192.0.2.0/24"
+    stated = parse_profile(f"{head}externalIPs: 10.99.0.0/24\n", "p.yaml")
+    assert str(stated.external_ips) == "10.99.0.0/24"
+    with pytest.raises(ManifestError, match=r"10\.99\.0\.1/24 has host bits set"):
+        parse_profile(f"{head}externalIPs: 10.99.0.1/24\n", "p.yaml")

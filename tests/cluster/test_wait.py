@@ -13,6 +13,7 @@ from nettests.cluster.wait import (
     is_ready,
     problem_of,
     reason_of,
+    wait_for_addresses,
     wait_for_pods,
 )
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
@@ -186,3 +187,40 @@ def test_a_missing_namespace_is_raised(
     queues["list"] = [status(404, "NotFound", "namespaces ns not found")]
     with pytest.raises(Exception, match="namespaces ns not found"):
         wait(api, "a")
+
+
+def balanced(name: str, *addresses: str) -> Object:
+    """Return a Service with what its load balancer was assigned."""
+    ingress = [{"ip": address} for address in addresses]
+    return {"metadata": {"name": name}, "status": {"loadBalancer": {"ingress": ingress}}}
+
+
+def test_services_are_waited_for_until_each_has_an_address(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """It ends with the last address, and another Service of the namespace is not waited for."""
+    api, queues = connection
+    other = balanced("other")
+    queues["list"] = [
+        listing(balanced("a", "203.0.113.1"), balanced("b"), other),
+        listing(balanced("a", "203.0.113.1"), balanced("b", "203.0.113.2"), other),
+    ]
+    polls: list[int] = []
+    found = wait_for_addresses(
+        api, "ns", ["a", "b"], seconds=60, on_poll=lambda: polls.append(len(queues["list"]))
+    )
+    assert found == {
+        "a": balanced("a", "203.0.113.1"),
+        "b": balanced("b", "203.0.113.2"),
+    }
+    assert polls == [2, 1]
+
+
+def test_what_has_no_address_in_time_is_returned_as_it_is(
+    connection: tuple[Connection, dict[str, list[Reply]]],
+) -> None:
+    """Who waited reads from the Services that nobody assigned anything."""
+    api, queues = connection
+    queues["list"] = [listing(balanced("a"))]
+    found = wait_for_addresses(api, "ns", ["a"], seconds=0, on_poll=lambda: None)
+    assert found == {"a": balanced("a")}

@@ -1,6 +1,6 @@
 """Endpoints of Services, and the table of Service ports that nodes program: pure functions."""
 
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
@@ -208,3 +208,33 @@ def test_a_pod_of_one_family_backs_no_service_of_the_other() -> None:
     both = service(clusterIPs=["fd00:10:96::77"], ipFamilies=["IPv6"])
     assert slice_of(both, [pod("p1", "10.244.3.19")], "IPv6")["endpoints"] == []
     assert "subsets" not in endpoints_of(both, [pod("p1", "10.244.3.19")])
+
+
+def test_what_leads_in_from_outside_is_read() -> None:
+    """Addresses of balancers for nodes, externalIPs, ranges, annotation and health check port."""
+    made = service(
+        type="LoadBalancer",
+        externalIPs=["192.0.2.1", "2001:db8::1"],
+        loadBalancerSourceRanges=["10.1.2.3/8", "2001:db8::/32"],
+        healthCheckNodePort=31000,
+    )
+    made["metadata"]["annotations"] = {"preserve-destination": "true"}
+    ingress = [
+        {"ip": "203.0.113.7", "ipMode": "VIP"},
+        {"ip": "203.0.113.8", "ipMode": "Proxy"},
+        {"hostname": "lb.example.com"},
+    ]
+    made["status"] = {"loadBalancer": {"ingress": ingress}}
+    (port,) = service_table([made], [], PROFILE)
+    assert port.ingress_addresses == (IPv4Address("203.0.113.7"),)
+    assert port.external_addresses == (IPv4Address("192.0.2.1"),)
+    assert port.source_ranges == (IPv4Network("10.0.0.0/8"),)
+    assert port.preserve_destination
+    assert port.health_check_port == 31000
+
+
+def test_terminating_backends_are_told_apart() -> None:
+    """They are listed where no other is left, and the Service is then leaving."""
+    leaving, staying = pod("p1", "10.244.3.19", leaving=True), pod("p2", "10.244.3.20")
+    assert [one.terminating for one in table_of(service(), leaving)] == [True]
+    assert [one.terminating for one in table_of(service(), leaving, staying)] == [False]

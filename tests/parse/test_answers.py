@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.parse.answers import Answer, client_address, read_answer
+from nettests.model.words import Outcome
+from nettests.parse.answers import HEALTH, Answer, client_address, outcome_of, read_answer
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,26 @@ def test_a_complaint_is_no_client_address() -> None:
     """A kubelet's complaint about TLS tells neither who answers nor whom it saw."""
     text = "Client sent an HTTP request to an HTTPS server.\n"
     assert read_answer(text, "clientip") == Answer()
+
+
+HEALTHY = (
+    '{"service": {"namespace": "n", "name": "s"}, "localEndpoints": 2, "serviceProxyHealthy": true}'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (HEALTHY, Outcome.HEALTHY),
+        (HEALTHY.replace("2", "0"), Outcome.UNHEALTHY),
+        (HEALTHY.replace("true", "false"), Outcome.UNHEALTHY),
+        (HEALTHY.replace(', "serviceProxyHealthy": true', ""), Outcome.HEALTHY),  # before 1.28
+        ("server-linux-1-1", Outcome.CONNECTED),
+        ('{"localEndpoints": "many"}', Outcome.CONNECTED),
+        ("[1]", Outcome.CONNECTED),
+    ],
+)
+def test_a_health_check_port_tells_of_local_backends(body: str, outcome: Outcome) -> None:
+    """Only kube-proxy's own answer is one; what anybody else says there is just an answer."""
+    assert outcome_of(body, HEALTH, Outcome.CONNECTED) is outcome
+    assert outcome_of(body, "hostname", Outcome.REPLIED) is Outcome.REPLIED

@@ -202,3 +202,27 @@ def test_a_closed_port_is_proved_by_an_open_one_of_its_owner() -> None:
     assert node["target"].target.kind is TargetKind.NODE_IP
     assert {one["target"].source.probe for one in (pod, node)} == {"probe-windows-1-1"}
     assert pod["vantage"].target.pod != "server-linux-1-1"
+
+
+def exposed(check_id: str) -> dict[str, Ask]:
+    """Return the controls of one exposed check on a mixed cluster."""
+    checks = {check.id: check for check in build(mixed(), FLOWS, EVERY).checks}
+    return {control.proves: control.ask for control in checks[check_id].controls}
+
+
+def test_a_balancer_that_lets_nobody_in_is_proven_beside_others() -> None:
+    """Its backend answers the same pod at the ClusterIP, and that pod's node serves other balancers."""
+    found = exposed("loadbalancer-source-ranges/windows-1/windows-1/same-node/tcp")
+    assert found["target"].target.kind is TargetKind.SERVICE_CLUSTERIP
+    assert found["target"].target.service == "lb-nobody-server-windows-1-1"
+    assert found["vantage"].target.kind is TargetKind.LOADBALANCER
+    assert found["vantage"].target.service == "lb-server-linux-1-1"
+    assert {one.source.probe for one in found.values()} == {"probe-windows-1-1"}
+
+
+def test_a_health_check_is_proven_where_the_backend_is() -> None:
+    """Only the backend's own node is sure to say that there is one."""
+    path = "health-check-no-local-backend/windows-1/linux-1/other-node/tcp/backend-windows-1"
+    target = exposed(path)["target"].target
+    assert target.kind is TargetKind.HEALTH_CHECK_PORT
+    assert target.role == "windows-1"

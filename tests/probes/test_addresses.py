@@ -8,7 +8,7 @@ import pytest
 from nettests.model.check import Ask
 from nettests.model.service import ServiceSettings
 from nettests.model.words import Family, Protocol, Question, TargetKind
-from nettests.probes.addresses import Directory, NotStandingError, seen_of
+from nettests.probes.addresses import Directory, NotOfferedError, NotStandingError, seen_of
 from nettests.probes.deployment import StandingService
 from tests.probes.made import FACTS, ask, deployed, without_target
 
@@ -174,3 +174,72 @@ def test_from_outside_all_of_the_clusters_networks_are_recorded() -> None:
     assert {"172.30.0.11", "172.30.0.21", "10.244.1.0/24", "10.244.3.0/24", "10.244.3.2"} <= set(
         cluster
     )
+
+
+def exposed(*, declined: dict[str, str] | None = None, **service: object) -> Directory:
+    """A directory whose Service has more addresses than its ClusterIP."""
+    made = deployed()
+    name = "svc-server-linux-1-1"
+    standing = replace(made.services[name], **service)  # type: ignore[arg-type]
+    return Directory(
+        facts=FACTS,
+        deployment=replace(made, services={name: standing}, declined=declined or {}),
+    )
+
+
+def test_exposed_addresses_are_asked_at_the_services_own_ports() -> None:
+    """A load balancer's address and an externalIP have the Service's ports."""
+    directory = exposed(balanced=(ip_address("203.0.113.7"),), external=(ip_address("192.0.2.1"),))
+    for kind, host in (
+        (TargetKind.LOADBALANCER, "203.0.113.7"),
+        (TargetKind.SERVICE_EXTERNAL_IP, "192.0.2.1"),
+    ):
+        endpoint = directory.endpoint(ask("probe-windows-1-1", kind))
+        assert (endpoint.host, endpoint.hostname_port, endpoint.udp_port) == (host, 80, 81)
+
+
+def test_a_service_behind_a_load_balancer_carries_tcp_alone() -> None:
+    """Not every balancer takes two protocols at one address, so such a Service has no UDP port."""
+    settings = ServiceSettings(label="lb", type="LoadBalancer")
+    directory = exposed(balanced=(ip_address("203.0.113.7"),), settings=settings)
+    endpoint = directory.endpoint(ask("probe-windows-1-1", TargetKind.LOADBALANCER))
+    assert endpoint.requests(Protocol.UDP) == ()
+
+
+def test_the_node_port_of_a_service_without_udp_is_asked_by_tcp_alone() -> None:
+    """A load balancer's Service has no node port for datagrams, and is asked without one."""
+    directory = exposed(node_ports={"hostname": 30080, "clientip": 30082})
+    endpoint = directory.endpoint(ask("probe-linux-1-1", TargetKind.NODEPORT, on="w1"))
+    assert endpoint.requests(Protocol.TCP) == (("hostname", 30080), ("clientip", 30082))
+    assert [port for _, port in endpoint.requests(Protocol.UDP) if port] == []
+
+
+def test_what_a_cluster_does_not_offer_is_said() -> None:
+    """Neither a balancer's address nor a Service that was forbidden can be asked; the ClusterIP can."""
+    directory = exposed(declined={"svc-server-linux-1-1": "no load balancer here"})
+    with pytest.raises(NotOfferedError, match="no load balancer here"):
+        directory.endpoint(ask("probe-windows-1-1", TargetKind.LOADBALANCER))
+    assert directory.endpoint(ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)).host
+    forbidden = replace(directory.deployment, services={})
+    with pytest.raises(NotOfferedError):
+        replace(directory, deployment=forbidden).endpoint(
+            ask("probe-windows-1-1", TargetKind.SERVICE_EXTERNAL_IP)
+        )
+
+
+def test_a_balancer_that_is_missing_is_no_offer_declined() -> None:
+    """An address that others got and this Service did not is a problem of its own."""
+    with pytest.raises(NotStandingError, match="load balancer of Service") as raised:
+        exposed().endpoint(ask("probe-windows-1-1", TargetKind.LOADBALANCER))
+    assert not isinstance(raised.value, NotOfferedError)
+
+
+def test_a_health_check_port_is_asked_one_thing_at_its_nodes_address() -> None:
+    """It is no port of the Service: it belongs to the node that is asked."""
+    question = ask("probe-linux-1-1", TargetKind.HEALTH_CHECK_PORT, on="w1")
+    endpoint = exposed(health_check_port=31000).endpoint(question)
+    assert endpoint.host == "172.30.0.21"
+    assert endpoint.requests(Protocol.TCP) == (("health", 31000),)
+    assert endpoint.path("health", Protocol.TCP) == "healthz"
+    with pytest.raises(NotStandingError, match="no health check port"):
+        DIRECTORY.endpoint(question)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from nettests.model.check import Check, Control, Target
 from nettests.model.service import ServiceSettings
 from nettests.model.words import TargetKind
+from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.convergence import Pair, pairs_of
 from tests.probes.made import ask, check
 
@@ -76,3 +77,22 @@ def test_questions_without_a_service_wait_for_no_sentinel() -> None:
     """A pod that is asked by its address needs nothing of what nodes know of Services."""
     question = check(ask("probe-linux-1-1", TargetKind.POD_IP, pod="server-linux-1-1"))
     assert pairs_of(question, PROBES, "last") == pairs_of(question, PROBES) != set()
+
+
+def test_a_load_balancer_is_waited_for_at_its_address() -> None:
+    """With other settings than an ordinary one's nobody need answer there: its ClusterIP is waited for."""
+    question = ask("probe-windows-1-1", TargetKind.LOADBALANCER, service="s")
+    for settings, kind in (
+        (LOAD_BALANCED, TargetKind.LOADBALANCER),
+        (replace(LOAD_BALANCED, source_ranges=("192.0.2.255/32",)), TargetKind.SERVICE_CLUSTERIP),
+    ):
+        one = check(replace(question, target=replace(question.target, settings=settings)))
+        assert pairs_of(one, PROBES) == {Pair(kind, "s", "probe-windows-1-1")}
+
+
+def test_a_health_check_port_is_waited_for_where_the_backend_is() -> None:
+    """Both nodes are to know the Service before one of them is asked about its backends."""
+    question = ask("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
+    assert pairs_of(check(question), PROBES) == {
+        Pair(TargetKind.HEALTH_CHECK_PORT, "s", probe) for probe in PROBES.values()
+    }

@@ -1,6 +1,6 @@
 """Deployment: what stands, what does not and why, and the channels of what stands."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nettests.cluster.connection import ApiError
 from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
@@ -42,12 +43,17 @@ class Cluster:
         self.asked_for: list[Mapping[str, frozenset[str]]] = []
         self.guarded: list[int] = []
         """How many objects there were when the namespace was there to be held."""
+        self.forbidden: dict[str, str] = {}
+        self.assigned: dict[str, list[Object]] = {}
+        self.waited = 0.0
 
     def create(self, item: Object) -> Object:
         """Complete an object as the API server does."""
         name = item["metadata"]["name"]
         if name in self.refused:
             raise ClusterError(self.refused[name])
+        if name in self.forbidden:
+            raise ApiError(self.forbidden[name], status=403)
         stored = deepcopy(item)
         if item["kind"] == "Service":
             stored["spec"]["clusterIP"] = "10.96.1.1"
@@ -86,6 +92,27 @@ class Cluster:
             raise ClusterError(self.unreadable)
         return self.unknown
 
+    def wait_for_addresses(
+        self,
+        namespace: str,
+        names: Collection[str],
+        *,
+        seconds: float,
+        on_poll: Callable[[], None],
+    ) -> dict[str, Object]:
+        """Return Services with what the cloud of the test has assigned them."""
+        on_poll()
+        self.waited = seconds
+        return {
+            name: {
+                **self.created[name],
+                "status": {"loadBalancer": {"ingress": self.assigned[name]}},
+            }
+            if name in self.assigned
+            else self.created[name]
+            for name in names
+        }
+
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
     ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
@@ -108,9 +135,9 @@ def cluster() -> Cluster:
     return Cluster()
 
 
-def deploy_on(cluster: Cluster) -> Deployment:
-    """Deploy the small plan."""
-    plan = Plan(checks=(), skips=(), pods=PODS, services=(SERVICE,))
+def deploy_on(cluster: Cluster, *services: ServiceObject) -> Deployment:
+    """Deploy the small plan, with these Services too."""
+    plan = Plan(checks=(), skips=(), pods=PODS, services=(SERVICE, *services))
     return deploy(
         cluster,
         plan,
@@ -188,6 +215,43 @@ def test_without_a_sentinel_the_run_goes_on(cluster: Cluster) -> None:
     found = deploy_on(cluster)
     assert found.sentinel is None
     assert SERVICE.name in found.services
+
+
+def exposed(label: str, **settings: Any) -> ServiceObject:
+    """A Service that outsiders may reach."""
+    made = ServiceSettings(label=label, **settings)
+    return ServiceObject(name=f"{label}-a", backends=("server-linux-1-1",), settings=made)
+
+
+def test_load_balancers_are_waited_for(cluster: Cluster) -> None:
+    """The address that a load balancer was assigned is read when it is there."""
+    cluster.assigned = {"lb-a": [{"ip": "203.0.113.7"}]}
+    found = deploy_on(cluster, exposed("lb", type="LoadBalancer"))
+    assert [str(address) for address in found.services["lb-a"].balanced] == ["203.0.113.7"]
+    assert cluster.waited == Timing().load_balancer
+    assert found.declined == {}
+
+
+def test_nobody_waits_where_nothing_is_balanced(cluster: Cluster) -> None:
+    """A run without such Services is no longer for them."""
+    deploy_on(cluster)
+    assert cluster.waited == 0
+
+
+def test_a_cluster_without_load_balancers_declines(cluster: Cluster) -> None:
+    """The Service stands by its ClusterIP; why it has no other address is kept apart from problems."""
+    found = deploy_on(cluster, exposed("lb", type="LoadBalancer"))
+    assert "assigned no load balancer" in found.declined["lb-a"]
+    assert found.services["lb-a"].addresses
+    assert found.problems == {}
+
+
+def test_forbidden_external_ips_are_declined(cluster: Cluster) -> None:
+    """Admission that denies externalIPs is the cluster's right, and no failure of a probe."""
+    cluster.forbidden = {"external-ip-a": "Use of external IPs is denied by admission control"}
+    found = deploy_on(cluster, exposed("external-ip", external_ip=True))
+    assert "denied by admission control" in found.declined["external-ip-a"]
+    assert "external-ip-a" not in found.services
 
 
 def test_nothing_stands_is_an_error(cluster: Cluster) -> None:

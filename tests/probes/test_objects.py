@@ -239,3 +239,34 @@ def test_pods_resolve_by_the_policy_they_are_planned_with() -> None:
     }
     assert (host["dnsPolicy"], host["hostNetwork"]) == ("ClusterFirstWithHostNet", True)
     assert host["containers"][0]["args"] == ["pause"]
+
+
+def made(**settings: Any) -> Any:
+    """The Service of one flow with these settings."""
+    service = ServiceObject(
+        name="one-a",
+        backends=("server-linux-1-1",),
+        settings=ServiceSettings(label="one", **settings),
+    )
+    (item,) = objects.services(replace(PLAN, services=(service,)), FACTS, BLANK)
+    return item
+
+
+def test_a_load_balancer_is_asked_for_tcp_alone() -> None:
+    """Clouds differ in whether they take two protocols; source ranges go into the spec as they are."""
+    item = made(type="LoadBalancer", source_ranges=("192.0.2.255/32",))
+    assert {port["protocol"] for port in item["spec"]["ports"]} == {"TCP"}
+    assert item["spec"]["loadBalancerSourceRanges"] == ["192.0.2.255/32"]
+
+
+def test_external_ips_are_documentation_addresses_unless_stated() -> None:
+    """Each Service with an externalIP gets one of its own."""
+    assert made(external_ip=True)["spec"]["externalIPs"] == ["192.0.2.1"]
+    assert "externalIPs" not in made()["spec"]
+
+
+def test_the_annotation_that_keeps_destinations() -> None:
+    """It is spelled as kube-proxy reads it, on the Services that ask for it alone."""
+    item = made(type="LoadBalancer", preserve_destination=True)
+    assert item["metadata"]["annotations"] == {"preserve-destination": "true"}
+    assert "annotations" not in made()["metadata"]

@@ -5,6 +5,7 @@ random from what the stored Services leave free, above the part of each range th
 choice (KEP-3070, KEP-3668). ``complete`` changes the object it is given.
 """
 
+import ipaddress
 import random
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
@@ -74,6 +75,8 @@ def complete(
     errors = _cluster_ips(spec, others, settings, before["spec"] if before else {})
     if spec["type"] in _EXPOSED and spec.get("allocateLoadBalancerNodePorts", True):
         errors += _node_ports(spec, others, settings.node_ports)
+    if _has_health_check(spec):
+        errors += _health_check_port(spec, others, settings.node_ports)
     elif spec["type"] == "ClusterIP":
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
@@ -84,6 +87,28 @@ def complete(
         ):
             spec.pop(field, None)
     return errors
+
+
+def _has_health_check(spec: Json) -> bool:
+    """Whether balancers ask the Service's nodes for local backends."""
+    return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _health_check_port(spec: Json, others: Sequence[Json], ports: range) -> list[FieldError]:
+    used = _used_ports([*others, {"spec": spec}])
+    number = spec.get("healthCheckNodePort")
+    taken = _used_ports(others)
+    if number and number not in ports:
+        detail = (
+            "provided port is not in the valid range. "
+            f"The range of valid ports is {ports.start}-{ports.stop - 1}"
+        )
+        return [invalid_value("spec.healthCheckNodePort", number, detail)]
+    if number and ("TCP", number) in taken:
+        detail = "provided port is already allocated"
+        return [invalid_value("spec.healthCheckNodePort", number, detail)]
+    spec["healthCheckNodePort"] = number or _free_port(used, "TCP", ports)
+    return []
 
 
 def _cluster_ips(
@@ -138,13 +163,7 @@ def _free_address(used: set[str], network: Network) -> str:
 
 
 def _node_ports(spec: Json, others: Sequence[Json], ports: range) -> list[FieldError]:
-    used: set[tuple[str, int]] = set()
-    for other in others:
-        used.update(
-            (port["protocol"], port["nodePort"])
-            for port in other["spec"].get("ports") or ()
-            if port.get("nodePort")
-        )
+    used = _used_ports(others)
     errors: list[FieldError] = []
     for index, port in enumerate(spec.get("ports") or ()):
         field = f"spec.ports[{index}].nodePort"
@@ -160,6 +179,20 @@ def _node_ports(spec: Json, others: Sequence[Json], ports: range) -> list[FieldE
         port["nodePort"] = number
         used.add((port["protocol"], number))
     return errors
+
+
+def _used_ports(others: Sequence[Json]) -> set[tuple[str, int]]:
+    used: set[tuple[str, int]] = set()
+    for other in others:
+        spec = other["spec"]
+        used.update(
+            (port["protocol"], port["nodePort"])
+            for port in spec.get("ports") or ()
+            if port.get("nodePort")
+        )
+        if spec.get("healthCheckNodePort"):
+            used.add(("TCP", spec["healthCheckNodePort"]))
+    return used
 
 
 def _free_port(used: set[tuple[str, int]], protocol: str, ports: range) -> int:
@@ -190,7 +223,45 @@ def validate(service: Json) -> list[FieldError]:
         detail = f"may not be set to 'None' for {spec['type']} services"
         errors.append(invalid_value("spec.clusterIPs[0]", "None", detail))
     errors += labels(spec.get("selector") or {}, "spec.selector")
-    return errors + list(_policies(spec))
+    return errors + list(_policies(spec)) + list(_outer(spec))
+
+
+def _outer(spec: Json) -> Iterator[FieldError]:
+    """Check what leads in from outside: externalIPs, source ranges, the health check port."""
+    for index, text in enumerate(spec.get("externalIPs") or ()):
+        if not _is_address(text):
+            detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+            yield invalid_value(f"spec.externalIPs[{index}]", text, detail)
+    ranges = spec.get("loadBalancerSourceRanges") or ()
+    if ranges and spec["type"] != "LoadBalancer":
+        detail = "may only be used when `type` is 'LoadBalancer'"
+        yield forbidden_value("spec.loadBalancerSourceRanges", detail)
+    for index, text in enumerate(ranges):
+        if not _is_network(text):
+            detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+            yield invalid_value(f"spec.loadBalancerSourceRanges[{index}]", text, detail)
+    number = spec.get("healthCheckNodePort")
+    if number and not _has_health_check(spec):
+        detail = (
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        )
+        yield invalid_value("spec.healthCheckNodePort", number, detail)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return "/" in text
 
 
 def _ports(spec: Json) -> Iterator[FieldError]:
@@ -248,6 +319,10 @@ def keep(old: Json, new: Json) -> list[FieldError]:
         (port.get("protocol", "TCP"), port["port"]): port.get("nodePort")
         for port in before.get("ports") or ()
     }
+    if _has_health_check(before) and _has_health_check(after):
+        after.setdefault("healthCheckNodePort", before.get("healthCheckNodePort"))
+    elif after.get("healthCheckNodePort") == before.get("healthCheckNodePort"):
+        after.pop("healthCheckNodePort", None)
     for port in after.get("ports") or ():
         number = node_ports.get((port.get("protocol", "TCP"), port.get("port")))
         if number and after["type"] in _EXPOSED:

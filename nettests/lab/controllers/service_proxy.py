@@ -5,7 +5,7 @@ together. What the rules look like is the data plane's business.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nettests.lab.client import Client, Json
 from nettests.lab.controllers.service_table import service_table
@@ -18,7 +18,7 @@ _GATHER = 0.02
 
 
 class ServiceProxy:
-    """Keeps the Service rules of ``network`` current; ``programmed`` is told of each new table.
+    """Keeps the Service rules of ``network`` current; ``programmed`` follows each new table.
 
     ``synced`` says that there was a first one.
     """
@@ -28,7 +28,7 @@ class ServiceProxy:
         client: Client,
         network: NodeNetwork,
         profile: Profile,
-        programmed: Callable[[ServiceTable], None],
+        programmed: Callable[[ServiceTable], Awaitable[None]],
     ) -> None:
         self._network = network
         self._profile = profile
@@ -67,4 +67,4 @@ class ServiceProxy:
                 await self._network.program_services(table)
                 self._programmed = table
                 self.synced = True
-                self._tell(table)
+                await self._tell(table)

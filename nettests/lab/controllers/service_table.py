@@ -6,15 +6,16 @@ endpoint that is a node's own address is marked, because source rewriting depend
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 from nettests.lab.client import Json
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.topology import Address, Backend, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, Network, Profile, ServicePort, ServiceTable
 
 _PROTOCOLS = frozenset({"TCP", "UDP"})
 _DEFAULT_AFFINITY_SECONDS = 10800
 _VERSIONS = {"IPv4": 4, "IPv6": 6}
+_PRESERVE_DESTINATION = "preserve-destination"
 
 
 def service_table(
@@ -69,7 +70,33 @@ def _ports(
             internal_traffic_local=spec.get("internalTrafficPolicy") == "Local",
             require_dual_stack=spec.get("ipFamilyPolicy") == "RequireDualStack",
             backends=_backends(port, slices, nodes),
+            ingress_addresses=_addresses(_ingress(service), address.version),
+            external_addresses=_addresses(spec.get("externalIPs"), address.version),
+            source_ranges=_networks(spec.get("loadBalancerSourceRanges"), address.version),
+            preserve_destination=_annotations(service).get(_PRESERVE_DESTINATION) == "true",
+            health_check_port=spec.get("healthCheckNodePort"),
         )
+
+
+def _addresses(texts: Iterable[str] | None, version: int) -> tuple[Address, ...]:
+    """Return the addresses of one family; each family's rules know only their own."""
+    found = map(ip_address, texts or ())
+    return tuple(address for address in found if address.version == version)
+
+
+def _networks(texts: Iterable[str] | None, version: int) -> tuple[Network, ...]:
+    found = (ip_network(text, strict=False) for text in texts or ())
+    return tuple(network for network in found if network.version == version)
+
+
+def _annotations(service: Json) -> Mapping[str, str]:
+    return service["metadata"].get("annotations") or {}
+
+
+def _ingress(service: Json) -> list[str]:
+    """Return the addresses that nodes' proxies serve: not names, and not those of a proxying balancer."""
+    ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return [entry["ip"] for entry in ingress if entry.get("ip") and entry.get("ipMode") != "Proxy"]
 
 
 def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> tuple[Backend, ...]:
@@ -93,6 +120,7 @@ def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> t
             port=number,
             node=nodes.get(address, node),
             node_address=address in nodes,
+            terminating=not ready,
         )
         for address, number, node in sorted(ready or serving, key=_by_address)
     )

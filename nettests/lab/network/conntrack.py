@@ -60,7 +60,8 @@ def _frontends(table: ServiceTable, node_address: Address) -> Iterator[Frontend]
         if not service.backends:
             continue
         protocol = service.protocol
-        yield Frontend(protocol=protocol, address=service.cluster_ip, port=service.port)
+        for address in (service.cluster_ip, *service.outer_addresses):
+            yield Frontend(protocol=protocol, address=address, port=service.port)
         if service.node_port is not None:
             yield Frontend(protocol=protocol, address=node_address, port=service.node_port)
 
@@ -70,7 +71,8 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
         if service.protocol != "UDP":
             continue
         for backend in service.backends:
-            yield UdpFlow(address=service.cluster_ip, port=service.port, backend=backend.address)
+            for address in (service.cluster_ip, *service.outer_addresses):
+                yield UdpFlow(address=address, port=service.port, backend=backend.address)
             if service.node_port is not None:
                 yield UdpFlow(address=node_address, port=service.node_port, backend=backend.address)
 

@@ -13,9 +13,9 @@ from nettests.lab.network.faults import Drop, Faults
 from nettests.lab.network.linux_node import build_linux_node
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.node import Node
-from nettests.lab.network.underlay import Underlay, build_underlay
+from nettests.lab.network.underlay import Underlay, build_underlay, deliver
 from nettests.lab.network.windows_node import build_windows_node
-from nettests.lab.topology import OS, NodeSpec, Profile
+from nettests.lab.topology import OS, Address, NodeSpec, Profile
 
 
 class LabFabric:
@@ -31,6 +31,16 @@ class LabFabric:
         self._underlay = underlay
         self._worker = worker
         self._faults = Faults()
+        self._announced: dict[Address, Address] = {}
+
+    async def announce(self, addresses: Mapping[Address, Address]) -> None:
+        """Have the gateway deliver to nodes: what goes to each address, to the node of that address.
+
+        Addresses that were announced before and are not named are nobody's again.
+        """
+        wanted, before = dict(addresses), self._announced
+        self._announced = wanted
+        await self._worker.run(lambda: deliver(self._underlay, before, wanted))
 
     async def drop_traffic(self, namespace: Namespace, nft_match: str) -> Drop:
         """Drop what enters ``namespace`` and matches, for example ``udp dport 53``.

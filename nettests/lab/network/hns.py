@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
-from nettests.lab.network.load_balancers import LoadBalancer, Source
+from nettests.lab.network.load_balancers import OUTER, LoadBalancer, Source
 from nettests.lab.network.thresholds import switch_features
 from nettests.lab.topology import (
     Address,
@@ -34,7 +34,7 @@ _TYPES = {
     Driver.OVERLAY: "Overlay",
     Driver.TRANSPARENT: "Transparent",
 }
-_OBJECTS = frozenset({"ClusterIP", "NodePort"})
+_OBJECTS = frozenset({"ClusterIP", "NodePort", *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
@@ -216,7 +216,7 @@ class NodeHns:
     def _object_name(self, policy: LoadBalancer) -> str:
         """Each family has load balancers of its own."""
         second = "/IPv6" if policy.vip.version == 6 else ""
-        return f"{policy.kind}/{policy.service}{second}"
+        return f"{policy.name}{second}"
 
     def _endpoint_id(self, address: Address) -> str:
         """Return the id of the endpoint that has the address; a pod's is named after its first."""

@@ -2,7 +2,8 @@
 
 Follows the chains of ``pkg/proxy/nftables``: dispatch by address and port, one chain per Service
 (choose a backend) and one per backend (masquerade a hairpin, translate). Which client got which
-backend is remembered in one dynamic set per backend.
+backend is remembered in one dynamic set per backend. Addresses of load balancers are guarded by a chain
+per Service that has source ranges, before anything is translated.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ class _Draft:
     node_ports: list[str] = field(default_factory=list)
     no_endpoint_ips: list[str] = field(default_factory=list)
     no_endpoint_node_ports: list[str] = field(default_factory=list)
+    guarded_ips: list[str] = field(default_factory=list)
 
     @property
     def ip(self) -> str:
@@ -73,19 +75,49 @@ def _add_service(draft: _Draft, service: ServicePort) -> None:
     else:
         verdict = "drop" if service.backends else "goto reject-chain"
         draft.no_endpoint_ips.append(f"{cluster_ip} : {verdict}")
-    if service.node_port is not None:
-        _add_node_port(draft, service, inside=inside, local=local)
+    if service.node_port is not None or service.outer_addresses:
+        _add_outside(draft, service, inside=inside, local=local)
 
 
-def _add_node_port(
+def _add_outside(
+    draft: _Draft, service: ServicePort, *, inside: list[Backend], local: list[Backend]
+) -> None:
+    """Serve the Service at its NodePort, its external and its load balancer's addresses."""
+    label, protocol = _label(service), service.protocol.lower()
+    outer = [f"{address} . {protocol} . {service.port}" for address in service.outer_addresses]
+    ports = [] if service.node_port is None else [f"{protocol} . {service.node_port}"]
+    if service.backends:
+        draft.node_ports += [f"{port} : goto external-{label}" for port in ports]
+        draft.service_ips += [f"{address} : goto external-{label}" for address in outer]
+        _add_external_chain(draft, service, inside=inside, local=local)
+        _guard(draft, service)
+    if not service.backends or (service.external_traffic_local and not local):
+        verdict = "drop" if service.backends else "goto reject-chain"
+        draft.no_endpoint_node_ports += [f"{port} : {verdict}" for port in ports]
+        draft.no_endpoint_ips += [f"{address} : {verdict}" for address in outer]
+
+
+def _guard(draft: _Draft, service: ServicePort) -> None:
+    """Drop what clients outside the source ranges send to the load balancer's addresses.
+
+    A balancer may deliver from its own address, which is let in where a node is.
+    """
+    if not service.source_ranges:
+        return
+    allowed = list(map(str, service.source_ranges))
+    if any(draft.node.address in network for network in service.source_ranges):
+        allowed += map(str, service.ingress_addresses)
+    name = f"firewall-{_label(service)}"
+    draft.chains[name] = [f"{draft.ip} saddr != {{ {', '.join(allowed)} }} drop"]
+    for address in service.ingress_addresses:
+        key = f"{address} . {service.protocol.lower()} . {service.port}"
+        draft.guarded_ips.append(f"{key} : goto {name}")
+
+
+def _add_external_chain(
     draft: _Draft, service: ServicePort, *, inside: list[Backend], local: list[Backend]
 ) -> None:
     label = _label(service)
-    node_port = f"{service.protocol.lower()} . {service.node_port}"
-    if not service.backends:
-        draft.no_endpoint_node_ports.append(f"{node_port} : goto reject-chain")
-        return
-    draft.node_ports.append(f"{node_port} : goto external-{label}")
     everywhere = _choose(service, list(service.backends))
     if not service.external_traffic_local:
         draft.chains[f"external-{label}"] = ["jump mark-for-masquerade", *everywhere]
@@ -97,8 +129,6 @@ def _add_node_port(
         f"{draft.ip} saddr {draft.node.address} {short_circuit}",
         *_choose(service, local),
     ]
-    if not local:
-        draft.no_endpoint_node_ports.append(f"{node_port} : drop")
 
 
 def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
@@ -160,7 +190,17 @@ def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
     )
     unserved = (*_dispatch(f"ct state new {by_ip}", draft.no_endpoint_ips), *invalid)
     unserved_ports = _dispatch(f"ct state new {by_port}", draft.no_endpoint_node_ports)
+    guards = {}
+    if draft.guarded_ips:
+        guarded = tuple(_dispatch(f"ct state new {by_ip}", draft.guarded_ips))
+        guards = {
+            f"filter-{hook}-first": Chain(
+                hook=f"type filter hook {hook} priority -110", rules=guarded
+            )
+            for hook in ("prerouting", "output")
+        }
     return {
+        **guards,
         "mark-for-masquerade": Chain(rules=(f"meta mark set meta mark | {MASQUERADE:#x}",)),
         "reject-chain": Chain(rules=("reject",)),
         "nat-prerouting": Chain(hook="type nat hook prerouting priority -100", rules=dispatch),

@@ -5,11 +5,19 @@ with which backends, on which switch ports, and whose source address the backend
 policy becomes packets is ``switch_rules``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
-from nettests.lab.topology import Address, Backend, NodeSpec, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import (
+    Address,
+    Backend,
+    Network,
+    NodeSpec,
+    Profile,
+    ServicePort,
+    ServiceTable,
+)
 
 
 class Port(StrEnum):
@@ -26,6 +34,11 @@ class Source(Enum):
     KEPT = "the client's"
     NODE = "the node's"
     VIP = "kube-proxy's source VIP"
+
+
+INGRESS, EXTERNAL_IP = "LoadBalancer", "ExternalIP"
+OUTER = frozenset({INGRESS, EXTERNAL_IP})
+"""Kinds of which a Service may have several, one for each address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +58,16 @@ class LoadBalancer:
     """Backends that are dialled at ports of their own instead, as no HNS load balancer does."""
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
+    allowed: tuple[Network, ...] = ()
+    """Who may use it; everybody if empty."""
+    preserved: bool = False
+    """The destination is left as it is: a backend gets the packet addressed to the frontend."""
+
+    @property
+    def name(self) -> str:
+        """The policy's name, unique on a node."""
+        several = self.kind in OUTER
+        return f"{self.kind}/{self.service}" + (f"/{self.vip}" if several else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +94,10 @@ def refused_frontends(
         if service.backends:
             continue
         protocol = service.protocol.lower()
-        found.append(Frontend(address=service.cluster_ip, protocol=protocol, port=service.port))
+        found.extend(
+            Frontend(address=address, protocol=protocol, port=service.port)
+            for address in (service.cluster_ip, *service.outer_addresses)
+        )
         if service.node_port is not None:
             found.append(Frontend(address=node.address, protocol=protocol, port=service.node_port))
     return tuple(found)
@@ -99,7 +125,18 @@ class _Planner:
         if len({backend.address for backend in service.backends}) > self._features.backend_limit:
             return []  # HNS: "invalid number of destinations"; the whole Service stays unprogrammed
         usable = [backend for backend in service.backends if self._has_endpoint(backend)]
-        return [*self._cluster_ip(service, usable), *self._node_port(service, usable)]
+        if service.leaving and not self._features.terminating_everywhere:
+            # kube-proxy counts terminating endpoints for Services with a balancer's address alone,
+            # and then makes no policies for NodePort and externalIPs (winkernel, from 1.27 on).
+            if not (self._features.terminating_fallback and service.ingress_addresses):
+                return []
+            return [*self._cluster_ip(service, usable), *self._ingress(service, usable)]
+        return [
+            *self._cluster_ip(service, usable),
+            *self._node_port(service, usable),
+            *self._external_ips(service, usable),
+            *self._ingress(service, usable),
+        ]
 
     def _has_endpoint(self, backend: Backend) -> bool:
         """kube-proxy looks up local backends as HNS endpoints, and the node's address is none.
@@ -125,14 +162,49 @@ class _Planner:
         return made
 
     def _node_port(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
-        local_only = service.external_traffic_local and self._features.external_traffic_local
-        backends = self._local(usable) if local_only else usable
+        backends, source = self._from_outside(service, usable)
         if service.node_port is None or not backends:
             return []
+        return [self._make(service, "NodePort", self._outer_ports, backends, source)]
+
+    def _external_ips(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
+        backends, source = self._from_outside(service, usable)
+        if not backends or not self._features.external_ips:
+            return []
+        return [
+            self._make(service, EXTERNAL_IP, self._outer_ports, backends, source, vip=address)
+            for address in service.external_addresses
+        ]
+
+    def _ingress(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
+        backends, source = self._from_outside(service, usable)
+        preserved = service.preserve_destination and self._features.preserve_destination
+        if preserved:
+            backends, source = self._local(usable), Source.KEPT
+        if not backends or not self._features.load_balancer_addresses:
+            return []
+        allowed = service.source_ranges if self._features.source_ranges else ()
+        return [
+            replace(
+                self._make(service, INGRESS, self._outer_ports, backends, source, vip=address),
+                allowed=allowed,
+                preserved=preserved,
+            )
+            for address in service.ingress_addresses
+        ]
+
+    def _from_outside(
+        self, service: ServicePort, usable: list[Backend]
+    ) -> tuple[list[Backend], Source]:
+        """Return who answers clients from outside, and whose address is shown to them."""
+        if service.external_traffic_local and self._features.external_traffic_local:
+            return self._local(usable), Source.KEPT
+        return usable, self._rewritten(usable)
+
+    @property
+    def _outer_ports(self) -> tuple[Port, ...]:
         own = (Port.HOST,) if self._features.local_routed_vip else ()
-        ports = (Port.UPLINK, Port.POD, *own)
-        source = Source.KEPT if local_only else self._rewritten(backends)
-        return [self._make(service, "NodePort", ports, backends, source)]
+        return (Port.UPLINK, Port.POD, *own)
 
     def _internal_port(self, backends: list[Backend]) -> int:
         """HNS has one InternalPort for all destinations; which one kube-proxy says depends on its version."""
@@ -153,13 +225,15 @@ class _Planner:
         ports: tuple[Port, ...],
         backends: list[Backend],
         source: Source,
+        *,
+        vip: Address | None = None,
     ) -> LoadBalancer:
         node_port = kind == "NodePort"
         return LoadBalancer(
             service=service.key,
             kind=kind,
             ports=ports,
-            vip=self._node.address if node_port else service.cluster_ip,
+            vip=vip or (self._node.address if node_port else service.cluster_ip),
             protocol=service.protocol.lower(),
             external_port=(service.node_port or 0) if node_port else service.port,
             internal_port=self._internal_port(backends),

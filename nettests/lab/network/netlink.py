@@ -4,6 +4,7 @@ A thin layer over pyroute2 for the worker thread. All neighbours are permanent: 
 waits for ARP, and a Windows switch can own a MAC without owning the address.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from socket import AF_INET, AF_INET6
 from typing import Any
 
 from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
 
 from nettests.lab.network import kernel
 from nettests.lab.network.namespace import NetworkNamespace
@@ -137,6 +139,24 @@ class Netlink:
         self._routes.route(
             "add", dst=str(destination), oif=self._index(link), table=table, **gateway
         )
+
+    def lead(self, destination: Network, link: str, via: Address) -> None:
+        """Route ``destination`` to a neighbour on ``link``, in the place of where it went before."""
+        self._routes.route(
+            "replace",
+            dst=str(destination),
+            oif=self._index(link),
+            gateway=str(via),
+            flags=["onlink"],
+        )
+
+    def forget(self, destination: Network) -> None:
+        """Take out the route to ``destination``; it may have gone with its link."""
+        try:
+            self._routes.route("del", dst=str(destination))
+        except NetlinkError as failure:
+            if failure.code != errno.ESRCH:
+                raise
 
     def blackhole(self, destination: Network) -> None:
         """Drop what goes to ``destination``, without telling the sender."""

@@ -89,6 +89,14 @@ class Pods:
         """Return the host ports of all pods, each with the address of its pod."""
         return tuple((pod.address, one) for pod in self._pods.values() for one in pod.mappings)
 
+    def ports(self) -> Mapping[Address, str]:
+        """Return the link that leads to each of the pods' addresses."""
+        return {
+            address: pod.port
+            for pod in self._pods.values()
+            for address in (pod.address, *_some(pod.ipv6))
+        }
+
     def close(self) -> None:
         """Let go of all namespaces."""
         for pod in self._pods.values():

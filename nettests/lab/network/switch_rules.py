@@ -6,6 +6,7 @@ firewall. The order of hooks in the switch:
 
     prerouting -150  mark the port a packet came in by (the input link is gone after routing)
     prerouting -100  load balancing: VIP to backend, chosen by hash
+    prerouting  -95  what keeps its destination (preserve-destination) is left alone from here on
     prerouting  -90  may this packet be encapsulated (overlay), must it go to the fabric (L2tunnel)?
     forward     -10  Services without backends are refused (Open vSwitch)
     forward       0  what no load balancer took ends here, if it is for the service CIDR
@@ -27,7 +28,8 @@ REWRITE_TO_NODE = 0x10
 REWRITE_TO_VIP = 0x20
 ENCAPSULATE = 0x100
 TO_FABRIC = 0x200
-"""Mark bits; the last two select routing tables: the VXLAN routes, and everything to the gateway."""
+PRESERVED = 0x1000
+"""Mark bits; two select routing tables: the VXLAN routes, and everything to the gateway."""
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
@@ -61,7 +63,8 @@ def ports_table(
     ip = word(node_address)
     translated = f"tcp, udp, {_ICMP[ip]}" if features.outbound_icmp else "tcp, udp"
     outbound = (
-        f"meta mark & {FROM_POD:#x} != 0 {ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
+        f"meta mark & {FROM_POD | PRESERVED:#x} == {FROM_POD:#x} "
+        f"{ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
     unserved = "reject" if features.refuse_unserved else "drop"
@@ -95,7 +98,7 @@ def _tunnel_chain() -> Chain:
 
     What a load balancer translated stays in the switch: its flow must pass here once only.
     """
-    untranslated = f"meta mark & {FROM_POD:#x} != 0 ct status & dnat == 0"
+    untranslated = f"meta mark & {FROM_POD | PRESERVED:#x} == {FROM_POD:#x} ct status & dnat == 0"
     return Chain(
         hook="type filter hook prerouting priority -90",
         rules=(f"{untranslated} meta mark set meta mark | {TO_FABRIC:#x}",),
@@ -124,7 +127,11 @@ def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict
         ),
         "provider-addresses": Chain(
             hook="type filter hook postrouting priority 300",
-            rules=(f'oifname "{Port.UPLINK}" {word(node_address)} saddr != {node_address} drop',),
+            rules=(
+                # An answer of a backend carries the address that its client dialled.
+                f'oifname "{Port.UPLINK}" ct direction reply accept',
+                f'oifname "{Port.UPLINK}" {word(node_address)} saddr != {node_address} drop',
+            ),
         ),
     }
 
@@ -144,8 +151,9 @@ def load_balancers_table(
     addresses of Services that nobody backs.
     """
     ip = word(node_address)
-    chains = {_chain_name(policy): Chain(rules=(_rule(policy),)) for policy in policies}
-    dispatch = tuple(rule for port in Port for rule in _dispatch(ip, port, policies))
+    translating = [policy for policy in policies if not policy.preserved]
+    chains = {_chain_name(policy): Chain(rules=_rules(policy)) for policy in translating}
+    dispatch = tuple(rule for port in Port for rule in _dispatch(ip, port, translating))
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
         *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
@@ -157,7 +165,23 @@ def load_balancers_table(
     )
     if refused:
         chains["without-backends"] = _refusals(ip, refused)
+    if len(translating) < len(policies):
+        chains["preserved"] = _preserved(ip, policies)
     return Table(name="hns", family=ip, chains=chains)
+
+
+def _preserved(ip: str, policies: Sequence[LoadBalancer]) -> Chain:
+    """Mark what goes to a backend with its destination kept; the way there is a route."""
+    kept = ", ".join(_frontend(policy) for policy in policies if policy.preserved)
+    mark = (
+        f"{ip} daddr . meta l4proto . th dport {{ {kept} }} "
+        f"meta mark set meta mark | {PRESERVED:#x}"
+    )
+    return Chain(hook="type filter hook prerouting priority -95", rules=(mark,))
+
+
+def _frontend(policy: LoadBalancer) -> str:
+    return f"{policy.vip} . {policy.protocol} . {policy.external_port}"
 
 
 def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
@@ -171,12 +195,12 @@ def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
 
 
 def _chain_name(policy: LoadBalancer) -> str:
-    return f"{policy.kind}/{policy.service.replace(':', '/')}"
+    return policy.name.replace(":", "/")
 
 
 def _dispatch(ip: str, port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
     entries = [
-        f"{policy.vip} . {policy.protocol} . {policy.external_port} : goto {_chain_name(policy)}"
+        f"{_frontend(policy)} : goto {_chain_name(policy)}"
         for policy in policies
         if port in policy.ports
     ]
@@ -186,7 +210,13 @@ def _dispatch(ip: str, port: Port, policies: Sequence[LoadBalancer]) -> Iterable
         )
 
 
-def _rule(policy: LoadBalancer) -> str:
+def _rules(policy: LoadBalancer) -> tuple[str, ...]:
+    allowed = ", ".join(map(str, policy.allowed))
+    guard = (f"{word(policy.vip)} saddr != {{ {allowed} }} drop",) if allowed else ()
+    return (*guard, _translation(policy))
+
+
+def _translation(policy: LoadBalancer) -> str:
     ip = word(policy.vip)
     transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"
     key = f"{ip} saddr" if policy.by_client else f"{ip} saddr . {transport}"

@@ -44,6 +44,12 @@ REQUIRED_FAMILIES = (1, 27)
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 """Plugins that give Windows pods both families; win-bridge, which Flannel calls, knows IPv4 only."""
 
+PRESERVE_DESTINATION_BUILD = 18362
+"""Windows Server 1903, the first that the documents name for ``preserve-destination``."""
+
+TERMINATING_FALLBACK = (1, 27)
+"""kube-proxy 1.27 falls back on terminating endpoints of Services with a load balancer's address."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchFeatures:
@@ -77,6 +83,17 @@ class SwitchFeatures:
     """What no load balancer took is refused instead of lost."""
     refuse_empty: bool
     """Services without backends are refused at their addresses."""
+    load_balancer_addresses: bool
+    """Addresses of load balancers have policies of their own."""
+    external_ips: bool
+    source_ranges: bool
+    """``loadBalancerSourceRanges`` are enforced."""
+    preserve_destination: bool
+    """The annotation ``preserve-destination`` is followed."""
+    terminating_fallback: bool
+    """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
+    terminating_everywhere: bool
+    """They serve all Services, as on Linux."""
     outbound_nat: bool
     outbound_icmp: bool
     host_encapsulates: bool
@@ -95,7 +112,9 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     release = node.windows_release
     proxy = profile.kube_proxy
     user_mode = proxy.mode is ProxyMode.USERSPACE
+    version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
+    preserving = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
         return bool(profile.mechanism(name, usual))
@@ -108,8 +127,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
         external_traffic_local=has("external-traffic-local", switched or release >= DSR_CAPABLE),
         internal_traffic_local=has(
-            "internal-traffic-local",
-            switched or _minor(profile.kubernetes_version) >= INTERNAL_TRAFFIC_LOCAL,
+            "internal-traffic-local", switched or version >= INTERNAL_TRAFFIC_LOCAL
         ),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
@@ -123,24 +141,31 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
             "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
         ),
         one_internal_port=has("one-internal-port", not switched),
-        last_internal_port=_minor(profile.kubernetes_version) >= LAST_INTERNAL_PORT,
+        last_internal_port=version >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
         refuse_unserved=has("refuse-unserved", usual=False),
         refuse_empty=switched,
+        load_balancer_addresses=has("load-balancer-addresses", usual=True),
+        external_ips=has("external-ips", usual=True),
+        source_ranges=has("source-ranges", switched),
+        preserve_destination=has("preserve-destination", preserving),
+        terminating_fallback=switched or version >= TERMINATING_FALLBACK,
+        terminating_everywhere=has("terminating-everywhere", switched),
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", usual=True),
         user_mode=user_mode,
-        dual_stack=has(
-            "dual-stack",
-            profile.cni.plugin in DUAL_STACK_PLUGINS
-            and release[0] >= DUAL_STACK_BUILD
-            and _minor(profile.kubernetes_version) >= DUAL_STACK,
-        ),
-        required_families=has(
-            "required-families", _minor(profile.kubernetes_version) >= REQUIRED_FAMILIES
-        ),
+        dual_stack=has("dual-stack", _both_families(node, profile)),
+        required_families=has("required-families", version >= REQUIRED_FAMILIES),
+    )
+
+
+def _both_families(node: NodeSpec, profile: Profile) -> bool:
+    return (
+        profile.cni.plugin in DUAL_STACK_PLUGINS
+        and node.windows_release[0] >= DUAL_STACK_BUILD
+        and _minor(profile.kubernetes_version) >= DUAL_STACK
     )
 
 

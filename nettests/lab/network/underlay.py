@@ -1,7 +1,8 @@
 """The machines' own network: a switch between nodes, the gateway, and two hosts outside.
 
-The gateway forwards between nodes and outside. It knows no pods and no Services: what is addressed
-to them here is dropped without a word, as a network does that has no route back.
+The gateway forwards between nodes and outside. It knows no pods and no Services but the addresses of
+load balancers that it was told to deliver: what else is addressed to them here is dropped without a
+word, as a network does that has no route back.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, anywhere, configure
+from nettests.lab.network.netlink import ANY, End, anywhere, configure, host
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
@@ -86,6 +87,20 @@ def _macs(profile: Profile) -> dict[Address, str]:
             *((node.address, nodes[node.name]) for node in family.nodes),
         )
     }
+
+
+def deliver(
+    underlay: Underlay,
+    before: Mapping[Address, Address],
+    wanted: Mapping[Address, Address],
+) -> None:
+    """Route addresses of load balancers to nodes. On the worker thread only."""
+    with configure(underlay.gateway) as gateway:
+        for gone in before.keys() - wanted.keys():
+            gateway.forget(host(gone))
+        for address, node in wanted.items():
+            if before.get(address) != node:
+                gateway.lead(host(address), "eth0", node)
 
 
 def _wire_gateway(underlay: Underlay, profile: Profile) -> None:

@@ -17,7 +17,7 @@ from nettests.lab.network.load_balancers import (
     refused_frontends,
 )
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import (
@@ -53,11 +53,14 @@ _TCP, _UDP = 6, 17
 class WindowsServices:
     """kube-proxy in kernelspace mode on one node, in one family. On the worker thread only."""
 
-    def __init__(self, name: str, family: Profile, switch: NetworkNamespace) -> None:
+    def __init__(self, name: str, family: Profile, switch: NetworkNamespace, pods: Pods) -> None:
         self._node = family.node(name)
         self._profile = family
         self._switch = switch
+        self._pods = pods
         self._services: ServiceTable = ()
+        self._kept: dict[Address, Address] = {}
+        """Destinations that are kept, and the local pod that gets what is sent to each."""
         self.policies: tuple[LoadBalancer, ...] = ()
         """The load balancers in force."""
         family_word = word(self._node.address)
@@ -77,9 +80,28 @@ class WindowsServices:
             )
         )
         self.policies = policies
+        self._lead_preserved(policies)
         added = conntrack.added_frontends(self._services, services, self._node.address)
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
+
+    def _lead_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
+        """Route destinations that are kept to the first of their backends."""
+        here = self._pods.ports()
+        wanted = {
+            policy.vip: backend
+            for policy in policies
+            for backend in policy.backends[:1]
+            if policy.preserved and backend in here
+        }
+        if wanted == self._kept:
+            return
+        with configure(self._switch) as links:
+            for gone in self._kept.keys() - wanted.keys():
+                links.forget(host(gone))
+            for address, backend in wanted.items():
+                links.lead(host(address), here[backend], backend)
+        self._kept = wanted
 
     def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[Address]:
         """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
@@ -136,7 +158,7 @@ def build_windows_node(
             links.route(profile.service_cidr, Port.HOST, via=node.address)
     pods = Pods(_pod_ports(node, profile, switch))
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
-    services = [WindowsServices(node.name, family, switch) for family in families]
+    services = [WindowsServices(node.name, family, switch, pods) for family in families]
     own = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:

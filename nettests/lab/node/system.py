@@ -23,6 +23,7 @@ from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.endpoint import answering
+from nettests.lab.node.health_checks import HealthChecks
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
@@ -68,7 +69,8 @@ class SystemPrograms:
         flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
         await _log_flags(process, [*process.argv[1:], *flags])
         async with self._running("kube-proxy"), self.clients("kube-proxy") as client:
-            proxy = ServiceProxy(client, self.network, self.profile, self.programmed)
+            checks = self._health_checks(process)
+            proxy = self._proxy(client, checks)
 
             def healthz() -> web.Response:
                 return _health_of(self.profile, synced=proxy.synced)
@@ -79,7 +81,23 @@ class SystemPrograms:
                 try:
                     return await _beside(process, proxy.run())
                 finally:
+                    await checks.follow(())
                     await self._end_forwarding()
+
+    def _health_checks(self, process: Process) -> HealthChecks:
+        return HealthChecks(process.machine.namespace, self.network.spec.name)
+
+    def _proxy(self, client: Client, checks: HealthChecks) -> ServiceProxy:
+        """Return the service proxy, whose tables the Services' health check ports follow."""
+        linux = self.network.spec.os is OS.LINUX
+        user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
+        serves = linux or self.profile.mechanism("health-check-ports", not user_mode)
+
+        async def programmed(table: ServiceTable) -> None:
+            await checks.follow(table if serves else ())
+            self.programmed(table)
+
+        return ServiceProxy(client, self.network, self.profile, programmed)
 
     async def _end_forwarding(self) -> None:
         """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
@@ -150,8 +168,12 @@ class SystemPrograms:
         if not windows or self.profile.kube_proxy.mode is not ProxyMode.NONE:
             return await _until_terminated(process)
         async with self.clients("antrea-agent") as client:
-            proxy = ServiceProxy(client, self.network, self.profile, self.programmed)
-            return await _beside(process, proxy.run())
+            checks = self._health_checks(process)
+            proxy = self._proxy(client, checks)
+            try:
+                return await _beside(process, proxy.run())
+            finally:
+                await checks.follow(())
 
 
 def _health_of(profile: Profile, *, synced: bool) -> web.Response:

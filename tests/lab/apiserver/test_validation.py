@@ -340,3 +340,37 @@ def test_a_selector_must_select_its_template() -> None:
     assert (
         "`selector` does not match template `labels`" in _texts(validation.workload(item, None))[0]
     )
+
+
+def test_balancers_with_local_policy_get_a_health_check_port() -> None:
+    """From the range of node ports, one that no other Service has; it stays through updates."""
+    balanced = _service(type="LoadBalancer", externalTrafficPolicy="Local")
+    assert _complete(balanced) == []
+    number = balanced["spec"]["healthCheckNodePort"]
+    own = {port["nodePort"] for port in balanced["spec"]["ports"]}
+    assert number in range(30000, 32768)
+    assert number not in own
+    other = _service(type="NodePort", ports=[{"port": 80, "nodePort": number}])
+    assert _complete(other, [balanced]) == [
+        f"spec.ports[0].nodePort: Invalid value: {number}: provided port is already allocated"
+    ]
+    changed = _service(type="LoadBalancer", externalTrafficPolicy="Local", selector={"a": "b"})
+    assert services.keep(balanced, changed) == []
+    assert changed["spec"]["healthCheckNodePort"] == number
+    open_again = _service(type="LoadBalancer", healthCheckNodePort=number)
+    assert services.keep(balanced, open_again) == []
+    assert "healthCheckNodePort" not in open_again["spec"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ({"externalIPs": ["mine"]}, 'spec.externalIPs[0]: Invalid value: "mine": must be a valid IP'),
+        ({"loadBalancerSourceRanges": ["10.0.0.0/8"]}, "may only be used when `type` is 'LoadBalancer'"),
+        ({"type": "LoadBalancer", "loadBalancerSourceRanges": ["10.0.0.1"]}, "must be a valid CIDR value"),
+        ({"type": "LoadBalancer", "healthCheckNodePort": 31000}, "may only be set when `type` is"),
+    ],
+)  # fmt: skip
+def test_what_leads_in_from_outside_is_validated(spec: Json, complaint: str) -> None:
+    """externalIPs are addresses; ranges and health checks belong to load balancers."""
+    assert any(complaint in text for text in _texts(services.validate(_service(**spec))))

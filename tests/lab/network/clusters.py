@@ -33,6 +33,7 @@ def profile(
     release: tuple[int, int] = WS2019_EARLY,
     kubernetes: str = "v1.36.2",
     exceptions: tuple[str, ...] = (),
+    mechanisms: tuple[tuple[str, int], ...] = (),
 ) -> Profile:
     """Return a cluster of a Linux and two Windows nodes of that release."""
     build, patch = release
@@ -61,6 +62,7 @@ def profile(
             nat_exceptions=tuple(IPv4Network(text) for text in exceptions),
         ),
         kube_proxy=KubeProxy(dsr=dsr),
+        mechanisms=mechanisms,
     )
 
 
@@ -79,6 +81,10 @@ def service(
     affinity: bool = False,
     external_local: bool = False,
     internal_local: bool = False,
+    ingress: tuple[str, ...] = (),
+    external: tuple[str, ...] = (),
+    ranges: tuple[str, ...] = (),
+    preserved: bool = False,
 ) -> ServicePort:
     """Return one Service port, by default of type NodePort."""
     return ServicePort(
@@ -93,4 +99,8 @@ def service(
         external_traffic_local=external_local,
         internal_traffic_local=internal_local,
         backends=backends,
+        ingress_addresses=tuple(map(IPv4Address, ingress)),
+        external_addresses=tuple(map(IPv4Address, external)),
+        source_ranges=tuple(map(IPv4Network, ranges)),
+        preserve_destination=preserved,
     )

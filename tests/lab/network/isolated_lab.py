@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import traceback
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pyroute2.netlink.nlsocket import NetlinkRequest
 from nettests.lab.interfaces import Fabric, Namespace, PortMapping
 from nettests.lab.network import LabFabric, create_fabric, enter_isolated_namespaces, kernel, nft
 from nettests.lab.network.namespace import NetworkNamespace
+from nettests.lab.network.netlink import configure
 from nettests.lab.topology import Profile, ServiceTable
 from tests.lab.network.asking import PATIENCE, POD_PORT, Ask
 
@@ -123,6 +125,22 @@ class IsolatedLab:
     async def program(self, table: ServiceTable) -> None:
         for node in self._fabric.nodes.values():
             await node.program_services(table)
+
+    async def announce(self, addresses: dict[str, str]) -> None:
+        await self._fabric.announce(
+            {IPv4Address(one): IPv4Address(node) for one, node in addresses.items()}
+        )
+
+    async def hold(self, where: str, address: str) -> None:
+        """Give a namespace one more address, as a backend does that accepts what is not its own."""
+        namespace = self._namespace(where)
+        assert isinstance(namespace, NetworkNamespace)
+
+        def configured() -> None:
+            with configure(namespace) as links:
+                links.address("lo", IPv4Address(address))
+
+        await self._fabric._worker.run(configured)
 
     async def suppress(self, node: str, keys: frozenset[str]) -> None:
         await self._fabric.nodes[node].suppress_services(lambda key: key in keys)

@@ -65,6 +65,14 @@ class Laboratory:
         """Program the Services on all nodes."""
         self._call("program", tuple(sorted(services, key=lambda service: service.key)))
 
+    def announce(self, addresses: dict[str, str]) -> None:
+        """Have the gateway deliver these addresses to the nodes of those."""
+        self._call("announce", addresses)
+
+    def hold(self, where: str, address: str) -> None:
+        """Give a pod or a node one more address."""
+        self._call("hold", where, address)
+
     def suppress(self, node: str, *keys: str) -> None:
         """Leave these Services' rules missing on a node."""
         self._call("suppress", node, frozenset(keys))

@@ -1,0 +1,142 @@
+"""The load balancer of the lab's cloud: gives Services addresses and has them delivered to nodes.
+
+A client of the API like the others. Each Service of type LoadBalancer gets the next free address of the
+lab's range; what goes there is delivered to one node, as by a balancer that announces its addresses on
+the nodes' network: a node with a ready backend where there is one, otherwise any node, unless the
+traffic policy is Local. What the node does with it is its service proxy's affair.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from ipaddress import ip_address
+
+import aiohttp
+
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.endpoints import SERVICE_LABEL
+from nettests.lab.informer import Informer
+from nettests.lab.topology import Address, Profile
+
+_LOG = logging.getLogger(__name__)
+
+_GATHER = 0.02
+_RETRY = 0.5
+_MODE_SINCE = 30
+"""``ipMode`` is told from 1.30 on (LoadBalancerIPMode)."""
+
+Announce = Callable[[Mapping[Address, Address]], Awaitable[None]]
+
+
+class LoadBalancerController:
+    """Assigns addresses and announces them; ``announce`` is told of all of them each time."""
+
+    def __init__(self, client: Client, profile: Profile, announce: Announce) -> None:
+        self._client = client
+        self._profile = profile
+        self._announce = announce
+        self._services = Informer(client, "/api/v1/services")
+        self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
+        self._changed = asyncio.Event()
+        self._given: dict[str, Address] = {}
+        self._announced: dict[Address, Address] = {}
+
+    async def run(self) -> None:
+        """Follow the API until cancelled."""
+        informers = (self._services, self._slices)
+        for informer in informers:
+            informer.subscribe(lambda _key, _old, _new: self._changed.set())
+        async with asyncio.TaskGroup() as group:
+            for informer in informers:
+                group.create_task(informer.run())
+            for informer in informers:
+                await informer.synced.wait()
+            self._changed.set()
+            await self._work()
+
+    async def _work(self) -> None:
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(_GATHER)
+            self._changed.clear()
+            try:
+                await self._reconcile()
+            except (ApiError, aiohttp.ClientError, OSError) as error:
+                _LOG.info("load balancers: %s", error)
+                asyncio.get_running_loop().call_later(_RETRY, self._changed.set)
+
+    async def _reconcile(self) -> None:
+        balanced = {
+            key: service for key, service in self._services.objects.items() if _balanced(service)
+        }
+        for key in self._given.keys() - balanced.keys():
+            del self._given[key]
+        for key, service in sorted(balanced.items()):
+            if key not in self._given:
+                self._given[key] = _told(service) or self._free()
+            if _told(service) != self._given[key]:
+                await self._tell(service, self._given[key])
+        nodes = {key: self._node(service) for key, service in balanced.items()}
+        wanted = {self._given[key]: node for key, node in nodes.items() if node is not None}
+        if wanted != self._announced:
+            await self._announce(wanted)
+            self._announced = wanted
+
+    def _free(self) -> Address:
+        used = set(self._given.values())
+        for address in self._profile.load_balancer_network.hosts():
+            if address not in used:
+                return address
+        raise OSError(f"all addresses of {self._profile.load_balancer_network} are taken")
+
+    async def _tell(self, service: Json, address: Address) -> None:
+        metadata = service["metadata"]
+        entry: Json = {"ip": str(address)}
+        if _minor(self._profile.kubernetes_version) >= _MODE_SINCE:
+            entry["ipMode"] = "VIP"
+        path = f"/api/v1/namespaces/{metadata['namespace']}/services/{metadata['name']}/status"
+        await self._client.patch(path, {"status": {"loadBalancer": {"ingress": [entry]}}})
+
+    def _node(self, service: Json) -> Address | None:
+        """Return the node that gets the Service's traffic, if any may."""
+        backed = _nodes_of(service, self._slices.objects.values())
+        addresses = {node.name: node.address for node in self._profile.nodes}
+        local = service["spec"].get("externalTrafficPolicy") == "Local"
+        candidates = [name for name in addresses if name in backed]
+        if not candidates and not local:
+            candidates = list(addresses)
+        return addresses[candidates[0]] if candidates else None
+
+
+def _balanced(service: Json) -> bool:
+    """Whether the Service is for this balancer: it has IPv4 only, and a class names another one."""
+    spec = service["spec"]
+    ours = spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
+    return ours and "IPv4" in (spec.get("ipFamilies") or ("IPv4",))
+
+
+def _told(service: Json) -> Address | None:
+    ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return next((ip_address(entry["ip"]) for entry in ingress if entry.get("ip")), None)
+
+
+def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
+    """Return the nodes that hold ready endpoints of the Service."""
+    metadata = service["metadata"]
+    own = (metadata["namespace"], metadata["name"])
+    return {
+        endpoint["nodeName"]
+        for item in slices
+        if (
+            item["metadata"]["namespace"],
+            (item["metadata"].get("labels") or {}).get(SERVICE_LABEL),
+        )
+        == own
+        for endpoint in item.get("endpoints") or ()
+        if (endpoint.get("conditions") or {}).get("ready", True) and endpoint.get("nodeName")
+    }
+
+
+def _minor(version: str) -> int:
+    """Return 34 for ``v1.34.2``."""
+    return int(version.split(".")[1])

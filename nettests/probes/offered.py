@@ -1,0 +1,91 @@
+"""What a cluster does not offer to Services, told apart from what went wrong. Pure.
+
+Used by ``deploy``. A cluster without load balancers, or one whose admission forbids externalIPs, has
+nothing to ask about: its checks are skipped with the reason. Where some Services got what others did
+not, something is wrong, and nothing is known of those that did not.
+"""
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nettests.model.check import Plan
+from nettests.model.facts import ClusterFacts, Network
+from nettests.probes.deployment import ingress_of
+from nettests.probes.objects import LOAD_BALANCER
+
+Object = dict[str, Any]
+
+_PROXY = "Proxy"
+
+
+def without_external_ips(
+    plan: Plan, made: list[Object], facts: ClusterFacts, network: Network
+) -> dict[str, str]:
+    """Return the Services that get no externalIP, with the reason.
+
+    An address that somebody may have is never used: what a node does not translate leaves it.
+    """
+    wanted = [service.name for service in plan.services if service.settings.external_ip]
+    for known, whose in _networks(facts):
+        if network.version == known.version and network.overlaps(known):
+            why = f"the range of externalIPs, {network}, overlaps {whose}, {known}"
+            return dict.fromkeys(wanted, f"{why}: state another one in the cluster profile")
+    names = {item["metadata"]["name"] for item in made}
+    why = f"the range of externalIPs, {network}, holds too few addresses"
+    return {name: why for name in wanted if name not in names}
+
+
+def forbidden_services(plan: Plan, forbidden: Mapping[str, str]) -> dict[str, str]:
+    """Return the Services that outsiders could reach, and that this cluster does not allow."""
+    return {
+        service.name: forbidden[service.name]
+        for service in plan.services
+        if service.name in forbidden
+        and (service.settings.external_ip or service.settings.type == LOAD_BALANCER)
+    }
+
+
+def unbalanced(
+    services: Mapping[str, Object], seconds: float
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the Services whose load balancers cannot be asked: not offered here, and missing."""
+    found = {name: ingress_of(service) for name, service in services.items()}
+    if not any(found.values()):
+        why = f"the cluster assigned no load balancer within {seconds:g} s"
+        return dict.fromkeys(found, why), {}
+    declined = {name: why for name, entries in found.items() if (why := _not_served(entries))}
+    missing = {
+        name: f"it was assigned no address within {seconds:g} s, while others were"
+        for name, entries in found.items()
+        if not entries
+    }
+    return declined, missing
+
+
+def _not_served(entries: list[Object]) -> str:
+    """Return why nodes have no rules for what a load balancer was assigned, or nothing."""
+    if not entries:
+        return ""
+    addresses = [entry for entry in entries if entry.get("ip")]
+    if not addresses:
+        return f"its load balancer has a name, {entries[0].get('hostname')}, and no address"
+    if all(entry.get("ipMode") == _PROXY for entry in addresses):
+        return "its load balancer serves its address itself (ipMode Proxy), and nodes do not"
+    return ""
+
+
+def _networks(facts: ClusterFacts) -> Iterator[tuple[Network, str]]:
+    """Yield the networks that are known to be somebody's, with whose they are."""
+    for network in facts.pod_cidrs.value or ():
+        yield network, "the pods' network"
+    for network in facts.service_cidrs.value or ():
+        yield network, "the Services' network"
+    for node in facts.nodes:
+        for address in node.addresses:
+            yield ipaddress.ip_network(address), f"the address of {node.name}"
+        for network in node.pod_cidrs:
+            yield network, f"the pods' network of {node.name}"
+    external = facts.external_target
+    if external is not None and external.address is not None:
+        yield ipaddress.ip_network(external.address), "the external target"

@@ -1,0 +1,339 @@
+"""What is expected of every check on the lab's profiles, as a table written from the documents.
+
+The golden list: a change of any entry shows here as a changed line. Used by ``test_profiles``.
+"""
+
+from collections.abc import Sequence
+
+DNS = {
+    r"dns-other-namespace-partial/windows-1/.*/(system|resolve-dnsname)": (
+        "dns-between-forms: nxdomain"
+    ),
+    r"dns-other-namespace-partial/windows-1/.*/nslookup": (
+        "dns-between-forms-nslookup: unspecified"
+    ),
+    r"dns-policy-host-network/windows-1/": "dns-clusterfirstwithhostnet: unspecified",
+    r"pod-hostname-fqdn/windows-1/": "dns-hostname-fqdn: unspecified",
+    r"pod-to-service-partial-name/windows-1/.*/(system|resolve-dnsname)": (
+        "dns-between-forms: nxdomain"
+    ),
+    r"pod-to-service-partial-name/windows-1/.*/nslookup": (
+        "dns-between-forms-nslookup: unspecified"
+    ),
+}
+TAINT = {r"windows-node-taint/windows-1/": "plat-taint-convention: unspecified"}
+ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out"}
+NODES = {
+    r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-port-node: timed_out",
+    r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall: unspecified",
+}
+VIP = {r"icmp-pod-to-service/": "svc-icmp-vip: unspecified"}
+TRANSLATED = {r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out"}
+OLD = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-from-node: timed_out",
+    r"service-65-backends/windows-1/": "svc-max-64-backends: timed_out",
+    r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
+    r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
+}
+LEAKS = {r"service-after-churn/windows-1/": "svc-stale-vip-leak: unspecified"}
+SEEN = r"dsr-source-address/windows-1/"
+NO_DSR = {
+    SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
+    SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
+}
+NEW = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-later-builds: unspecified",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+}
+NEW_WITH_DSR = {
+    r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
+    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+}
+REMOTE_PODS = {
+    r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
+}
+LOOPBACK = {r"nodeport-localhost/linux-1/": "nodeport-localhost-linux: unspecified"}
+NOBODY = {
+    r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out",
+    r"nodeport-no-endpoints/external/windows-1/": "svc-no-endpoints-nodeport: timed_out",
+}
+EXTERNAL_LOCAL = {
+    r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
+        "etp-local-non-dsr-docs: unspecified"
+    ),
+}
+INTERNAL_LOCAL_OLD = {r"itp-local-no-local-backend/windows-1/": "itp-local: connected"}
+INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
+HAIRPIN = {r"service-hairpin(-source)?/windows-1/": "svc-hairpin-dsr: unspecified"}
+HOST_BACKEND = {
+    r"service-host-process-backend/windows-1/windows-1/same-node/": (
+        "svc-hostprocess-backend-same-node: timed_out"
+    ),
+}
+CLUSTERIP_GONE = {
+    r"etp-local-clusterip/windows-1/": "svc-clusterip-missing-etp-local: unspecified",
+}
+HOST_PORTS = {
+    r"hostport-bound-elsewhere/[a-z]+-[0-9]/windows-[0-9]/": "hostport-bound-stealth: timed_out",
+}
+OWN_HOST_PORTS = {
+    r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+    r"hostport-from-own-node/windows-1/": "hostport-local: unspecified",
+}
+ONE_NUMBER = {
+    r"service-two-target-ports/windows-1/": "svc-single-targetport: connected, some-refused",
+}
+STICKY = {r"affinity-timeout/windows-1/": "aff-timeout: connected, one-backend"}
+VIP_SEEN_BY_ITSELF = {
+    r"service-hairpin-source/windows-1/": "svc-hairpin-nondsr: connected, source = source-vip",
+}
+VIP_SEEN = {
+    r"nodeport-source-address/external/windows-1/": (
+        "nodeport-source-vip: connected, source = source-vip"
+    ),
+}
+USER_MODE_FROM_ELSEWHERE = {
+    r"nodeport-(from-other-node|from-pod-other-node)/[a-z]+-1/windows-1/": (
+        "svc-userspace-default-nodeport: unspecified"
+    ),
+    r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
+}
+USER_MODE = {
+    r"kube-proxy-mode/windows-1/": "svc-userspace-default-mode: deviates",
+    SEEN + ".*/tcp": "svc-userspace-source: connected, source = client-node",
+    SEEN + ".*/udp": "svc-userspace-source: replied, source = client-node",
+    r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-clusterip)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"service-(distribution|hairpin|hairpin-source|host-process-backend)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"service-(no-endpoints|unready-backend|named-port|two-target-ports|without-selector)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    **USER_MODE_FROM_ELSEWHERE,
+    r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
+        "svc-userspace-default-nodeport: unspecified"
+    ),
+}
+
+BALANCED = {
+    r"loadbalancer-local-policy/windows-1/": "svc-lb-etp-local-from-windows-pod: unspecified",
+    r"loadbalancer-source-ranges/windows-1/": "svc-lb-source-ranges: connected",
+}
+PRESERVED_OLD = {
+    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-older-builds: unspecified",
+}
+PRESERVED = {
+    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: timed_out",
+}
+AFFINE_2022 = {r"loadbalancer-affinity/windows-1/": "aff-2022-vfp-bug: unspecified"}
+BALANCED_VIP = {
+    r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
+}
+
+
+def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
+    """The lines of tables, for the sources of each of these Windows roles."""
+    return {
+        line.replace("/windows-1/", f"/windows-{number}/", 1): said
+        for table in tables
+        for line, said in table.items()
+        for number in numbers
+    }
+
+
+def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
+    """The lines of Services that each of these Windows roles backs for itself."""
+    return {
+        line.replace("windows-1", f"windows-{number}"): said
+        for line, said in HOST_BACKEND.items()
+        for number in numbers
+    }
+
+
+WITHOUT_DSR = {
+    **BALANCED,
+    **PRESERVED,
+    **AFFINE_2022,
+    **DNS,
+    **TAINT,
+    **ICMP,
+    **NODES,
+    **HOST_PORTS,
+    **ONE_NUMBER,
+    **VIP,
+    **NO_DSR,
+    **NEW,
+    **LOOPBACK,
+    **NOBODY,
+    **EXTERNAL_LOCAL,
+    **INTERNAL_LOCAL,
+    **HOST_BACKEND,
+    **STICKY,
+}
+TABLE: dict[str, dict[str, str]] = {
+    "linux": {**LOOPBACK, **VIP},
+    "win2019-l2bridge": {
+        **BALANCED,
+        **PRESERVED_OLD,
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **OLD,
+        **LEAKS,
+        **NO_DSR,
+        **LOOPBACK,
+        **NOBODY,
+        **EXTERNAL_LOCAL,
+        **INTERNAL_LOCAL_OLD,
+        **HOST_BACKEND,
+        **CLUSTERIP_GONE,
+    },
+    "win2019-overlay": {
+        **BALANCED,
+        **PRESERVED_OLD,
+        **BALANCED_VIP,
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **OLD,
+        **LEAKS,
+        **REMOTE_PODS,
+        **LOOPBACK,
+        **NOBODY,
+        **EXTERNAL_LOCAL,
+        **INTERNAL_LOCAL_OLD,
+        **HOST_BACKEND,
+        **CLUSTERIP_GONE,
+        **VIP_SEEN,
+        **VIP_SEEN_BY_ITSELF,
+        **TRANSLATED,
+        SEEN + ".*/tcp": "dsr-source-vip-non-dsr: connected, source = source-vip",
+        SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
+    },
+    "win2022-l2bridge-dsr": {
+        **BALANCED,
+        **PRESERVED,
+        **AFFINE_2022,
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **NEW_WITH_DSR,
+        **LOOPBACK,
+        **NOBODY,
+        **INTERNAL_LOCAL,
+        **HAIRPIN,
+        **HOST_BACKEND,
+        **STICKY,
+    },
+    "win2022-overlay-dsr": {
+        **BALANCED,
+        **PRESERVED,
+        **AFFINE_2022,
+        **BALANCED_VIP,
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **HOST_PORTS,
+        **ONE_NUMBER,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **NEW_WITH_DSR,
+        **REMOTE_PODS,
+        **TRANSLATED,
+        **LOOPBACK,
+        **NOBODY,
+        **INTERNAL_LOCAL,
+        **HAIRPIN,
+        **HOST_BACKEND,
+        **STICKY,
+        **VIP_SEEN,
+    },
+    "azure-l2tunnel": {
+        **WITHOUT_DSR,
+        r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+    },
+    "antrea-transparent": {
+        **DNS,
+        **TAINT,
+        **NODES,
+        **HOST_PORTS,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **LOOPBACK,
+        r"hostport-from-(other-node/[a-z]+-[0-9]|external/external)/windows-1/": (
+            "hostport-antrea: timed_out"
+        ),
+        r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
+        r"loadbalancer-source-ranges/windows-1/": "lb-source-ranges-antrea: unspecified",
+        r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
+    },
+    "calico-overlay-dsr": {
+        **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
+        **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
+        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED),
+        **AFFINE_2022,
+        **on_host_roles((1, 2)),
+        **NODES,
+        **HOST_PORTS,
+        **VIP,
+        **LOOPBACK,
+        r"icmp-egress/windows-[12]/": "icmp-pod-external-calico: unspecified",
+        r"icmp-pod-to-node/windows-[12]/linux-1/": "icmp-pod-node-translated-calico: unspecified",
+    },
+    "userspace-l2bridge": {
+        **DNS,
+        **TAINT,
+        **ICMP,
+        **NODES,
+        **HOST_PORTS,
+        **OWN_HOST_PORTS,
+        **VIP,
+        **LOOPBACK,
+        **USER_MODE,
+        r"(pod-to-loadbalancer|loadbalancer-[a-z-]+|service-external-ip)/windows-1/": (
+            "svc-userspace-default: unspecified"
+        ),
+        r"loadbalancer-from-external/external/windows-1/": (
+            "svc-userspace-default-nodeport: unspecified"
+        ),
+    },
+    "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
+    "mixed-builds": {
+        **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
+        **NODES,
+        **HOST_PORTS,
+        **VIP,
+        **OLD,
+        **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED),
+        **on_roles((2, 3), NEW, STICKY, PRESERVED),
+        **PRESERVED_OLD,
+        **on_roles((2,), AFFINE_2022),
+        **on_host_roles((1, 2, 3)),
+        **LOOPBACK,
+    },
+}
