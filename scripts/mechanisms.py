@@ -21,6 +21,8 @@ sys.path.insert(0, str(ROOT))
 from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed  # noqa: E402
 
 RUN_SECONDS = 600
+Key = tuple[str, str, str]
+"""Profile, switch, and the class that is enabled."""
 
 
 def main() -> int:
@@ -31,14 +33,14 @@ def main() -> int:
     options = parser.parse_args()
     state = Path(options.state)
     shown = read(state)
-    baselines: dict[str, dict[str, str]] = {}
+    baselines: dict[tuple[str, str], dict[str, str]] = {}
     wrong = 0
-    for (profile, switch), experiments in grouped(options.fact).items():
-        if (profile, switch) in shown:
+    for (profile, switch, enable), experiments in grouped(options.fact).items():
+        if (profile, switch, enable) in shown:
             continue
-        if profile not in baselines:
-            baselines[profile] = verdicts(profile)
-        done = show(experiments, baselines[profile])
+        if (profile, enable) not in baselines:
+            baselines[profile, enable] = verdicts(profile, enable)
+        done = show(experiments, baselines[profile, enable])
         wrong += not done["exact"]
         state.parent.mkdir(parents=True, exist_ok=True)
         with state.open("a", encoding="utf-8") as file:
@@ -47,27 +49,31 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def grouped(facts: list[str] | None) -> dict[tuple[str, str], list[Experiment]]:
-    """Return the experiments by profile and switch, which one run shows together."""
-    found: dict[tuple[str, str], list[Experiment]] = {}
-    for experiment in EXPERIMENTS:
-        if not facts or experiment.fact in facts:
-            found.setdefault((experiment.profile, experiment.switch), []).append(experiment)
+def grouped(facts: list[str] | None) -> dict[Key, list[Experiment]]:
+    """Return the experiments by what one run shows together."""
+    found: dict[Key, list[Experiment]] = {}
+    for one in EXPERIMENTS:
+        if not facts or one.fact in facts:
+            found.setdefault((one.profile, one.switch, one.enable), []).append(one)
     return found
 
 
-def read(state: Path) -> set[tuple[str, str]]:
-    """Return the profiles and switches that the state file shows exactly."""
+def read(state: Path) -> set[Key]:
+    """Return what the state file shows exactly."""
     if not state.exists():
         return set()
     rows = [json.loads(text) for text in state.read_text(encoding="utf-8").splitlines()]
-    return {(row["profile"], row["switch"]) for row in rows if row["exact"]}
+    return {(row["profile"], row["switch"], row.get("enable", "")) for row in rows if row["exact"]}
 
 
 def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any]:
     """Run with the mechanism switched and compare."""
-    profile, switch = experiments[0].profile, experiments[0].switch
-    found = changed(before, verdicts(profile, f"--mechanism={switch}"))
+    profile, switch, enable = (
+        experiments[0].profile,
+        experiments[0].switch,
+        experiments[0].enable,
+    )
+    found = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
     each = [
         {check: one.becomes for check, was in before.items() if one.concerns(check, was)}
         for one in experiments
@@ -76,6 +82,7 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
     return {
         "profile": profile,
         "switch": switch,
+        "enable": enable,
         "facts": sorted({experiment.fact for experiment in experiments}),
         "becomes": dict(Counter(wanted.values())),
         "of": len(before),
@@ -91,8 +98,8 @@ def line(done: dict[str, Any]) -> str:
     return text if done["exact"] else f"{text}; NOT EXACT: {done['differing']}"
 
 
-def verdicts(profile: str, *options: str) -> dict[str, str]:
-    """Return the verdicts of a run of everything on a lab with these options."""
+def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
+    """Return the verdicts of a run on a lab with these options: of all default flows, and of one class."""
     with tempfile.TemporaryDirectory(prefix="nettests-mechanisms-") as folder:
         name = f"mechanisms-{Path(folder).name[-8:].lower().replace('_', 'x')}"
         told = json.loads(
@@ -105,6 +112,7 @@ def verdicts(profile: str, *options: str) -> dict[str, str]:
                 f"--cluster-profile={told['cluster_profile']}",
                 f"--report-dir={folder}",
                 "--quiet",
+                *([f"--enable={enable}"] if enable else []),
                 check=False,
             )
             results = json.loads((Path(folder) / "latest" / "results.json").read_text())

@@ -160,6 +160,7 @@ def reviewed(
         *standing(own_namespace=own_namespace),
         *serving(own_namespace=own_namespace),
         GET_SERVICE,
+        LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,
         *opening("pods/exec", version),

@@ -11,6 +11,8 @@ from nettests.model.words import Family
 
 CLUSTER = "Cluster"
 LOCAL = "Local"
+LOAD_BALANCER = "LoadBalancer"
+"""The type of Services that carry TCP alone: not every balancer takes two protocols at one address."""
 
 
 class ByHand(StrEnum):

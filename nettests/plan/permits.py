@@ -21,6 +21,7 @@ from nettests.model.permission import (
     HOLDING,
     LIST_LEASES,
     LIST_NAMESPACES,
+    LIST_SERVICES,
     POD_LOG,
     POD_PROXY,
     Permission,
@@ -28,6 +29,7 @@ from nettests.model.permission import (
     serving,
     standing,
 )
+from nettests.model.service import LOAD_BALANCER
 from nettests.model.words import Question, Resolver, TargetKind, VantageKind
 
 EXEC, FORWARD = "pods/exec", "pods/portforward"
@@ -72,8 +74,11 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
     found = [*standing(own_namespace=own)]
     if ask.target.service or ask.target.kind in _NAMED:
         found += serving(own_namespace=own)
-    if ask.target.settings is not None and ask.target.settings.by_hand is not None:
+    settings = ask.target.settings
+    if settings is not None and settings.by_hand is not None:
         found.append(CREATE_SLICE)
+    if settings is not None and settings.type == LOAD_BALANCER:
+        found.append(LIST_SERVICES)  # until it was assigned an address
     if ask.question is Question.CHURN:
         found += (GET_SERVICE, DELETE_SERVICE)
     if ask.question is Question.START:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
-from nettests.model.service import ServiceSettings
+from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.words import Family, TargetKind
 from nettests.plan.cast import (
     CROWD,
@@ -38,7 +38,7 @@ NODE_PORTS = frozenset(
 HOST_PORTS = frozenset(
     {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HOSTPORT_LOCALHOST}
 )
-LOAD_BALANCED = ServiceSettings(label="lb", type="LoadBalancer")
+LOAD_BALANCED = ServiceSettings(label="lb", type=LOAD_BALANCER)
 """An ordinary Service of type LoadBalancer, in front of one pod."""
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"

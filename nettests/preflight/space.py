@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from nettests.model.service import LOAD_BALANCER
 from nettests.preflight.evidence import Evidence, Quota, counted
 from nettests.preflight.finding import Finding, Level, worst
 
@@ -79,7 +80,8 @@ def quota(evidence: Evidence) -> Finding:
 def _wanted(evidence: Evidence) -> Counter[str]:
     """Return what a run makes, by the names that quotas give it."""
     services = evidence.plan.services
-    ports = sum(3 for one in services if one.settings.type in {"NodePort", "LoadBalancer"})
+    balanced = sum(one.settings.type == LOAD_BALANCER for one in services)
+    ports = sum(3 for one in services if one.settings.type == "NodePort") + 2 * balanced
     pods = len(evidence.plan.pods)
     extra = 1 if services else 0  # the Service that shows which nodes know the others
     return Counter(
@@ -89,7 +91,7 @@ def _wanted(evidence: Evidence) -> Counter[str]:
             "services": len(services) + extra,
             "count/services": len(services) + extra,
             "services.nodeports": ports,
-            "services.loadbalancers": sum(one.settings.type == "LoadBalancer" for one in services),
+            "services.loadbalancers": balanced,
         }
     )
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from nettests.errors import NettestsError
 from nettests.model.check import Ask, Target
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
-from nettests.model.service import ByHand
+from nettests.model.service import LOAD_BALANCER, ByHand
 from nettests.model.words import OS, Family, Question, TargetKind, VantageKind
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
     DEFAULT_DOMAIN,
     HOSTPORT_BOUND,
-    LOAD_BALANCER,
     NODE_CLOSED,
     NODE_UDP,
     POD_CLOSED,

@@ -15,7 +15,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
-from nettests.model.service import ServiceSettings
+from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.words import Question
 from nettests.probes import objects
 from nettests.probes.deployment import (
@@ -181,15 +181,22 @@ def _balanced(
     seconds: float,
     on_poll: Callable[[], None],
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
-    """Wait for load balancers; return their Services, and which are not offered or are missing."""
+    """Wait for load balancers; return their Services, and which are not offered or are missing.
+
+    What cannot be read is missing: nothing is known of it, and nothing else suffers.
+    """
     names = [
         service.name
         for service in plan.services
-        if service.name in created and service.settings.type == objects.LOAD_BALANCER
+        if service.name in created and service.settings.type == LOAD_BALANCER
     ]
     if not names:
         return {}, {}, {}
-    latest = cluster.wait_for_addresses(namespace, names, seconds=seconds, on_poll=on_poll)
+    try:
+        latest = cluster.wait_for_addresses(namespace, names, seconds=seconds, on_poll=on_poll)
+    except ClusterError as error:
+        why = f"whether it was assigned an address could not be read: {error.message}"
+        return {}, {}, dict.fromkeys(names, why)
     return latest, *unbalanced(latest, seconds)
 
 

@@ -17,7 +17,7 @@ from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
 from nettests.model.profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
-from nettests.model.service import ByHand, ServiceSettings
+from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
@@ -44,8 +44,6 @@ POD_CLOSED, NODE_CLOSED = 18099, 19099
 CUSTOM_SEARCH = "default.svc.{domain}"
 """The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
 DEFAULT_DOMAIN = "cluster.local"
-LOAD_BALANCER = "LoadBalancer"
-"""The type of Services that carry TCP alone: not every balancer takes two protocols at one address."""
 _BEHIND = {
     "probe": {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP},
     "node": {"hostname": NODE_HTTP, "clientip": NODE_HTTP, "udp": NODE_UDP},

@@ -11,8 +11,8 @@ from typing import Any
 
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, Network
+from nettests.model.service import LOAD_BALANCER
 from nettests.probes.deployment import ingress_of
-from nettests.probes.objects import LOAD_BALANCER
 
 Object = dict[str, Any]
 

@@ -25,6 +25,13 @@ class Experiment:
     becomes: str = "lifted"
     apart: bool = False
     """Other switches of the profile would disturb it: it is shown in a run of its flows alone."""
+    enable: str = ""
+    """The class of its flows, where they are not asked unasked."""
+
+    @property
+    def flows(self) -> frozenset[str]:
+        """The flows of its checks."""
+        return frozenset(pattern.partition("/")[0] for pattern in self.checks)
 
     def concerns(self, check: str, verdict: str) -> bool:
         """Whether the fact decides this check, which had this verdict."""
@@ -33,6 +40,7 @@ class Experiment:
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
 AZURE = "azure-l2tunnel"
+OVERLAY_DSR = "win2022-overlay-dsr"
 
 EXPERIMENTS = (
     Experiment(
@@ -301,6 +309,50 @@ EXPERIMENTS = (
         checks=("pod-termination/windows-1/*",),
         was="pass",
         becomes="fail",
+    ),
+    Experiment(
+        fact="svc-externalips",
+        profile=DSR,
+        switch="external-ips=off",
+        checks=("service-external-ip/windows-1/*",),
+        was="pass",
+        becomes="fail",
+        enable="exposed",
+    ),
+    Experiment(
+        fact="svc-lb-source-ranges",
+        profile=DSR,
+        switch="source-ranges=on",
+        checks=("loadbalancer-source-ranges/windows-1/*",),
+        enable="exposed",
+    ),
+    Experiment(
+        fact="preserve-dest-annotation",
+        profile=DSR,
+        switch="preserve-destination=off",
+        checks=("loadbalancer-preserve-destination/windows-1/*",),
+        enable="exposed",
+    ),
+    Experiment(
+        fact="nodeport-healthcheck",
+        profile=DSR,
+        switch="health-check-ports=off",
+        checks=(
+            "health-check-local-backend/*/windows-1/*",
+            "health-check-no-local-backend/*/windows-1/*",
+        ),
+        was="pass",
+        becomes="fail",
+        enable="exposed",
+    ),
+    Experiment(
+        fact="svc-lb-ingress-vip",
+        profile=OVERLAY_DSR,
+        switch="load-balancer-addresses=off",
+        checks=("pod-to-loadbalancer/windows-1/*",),
+        was="pass",
+        becomes="fail",
+        enable="exposed",
     ),
 )
 

@@ -9,7 +9,7 @@ from nettests.model.check import Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.permission import RUN, reviewed
 from nettests.model.versions import KubernetesVersion
-from nettests.model.words import Question, VantageKind
+from nettests.model.words import CheckClass, Question, VantageKind
 from nettests.parse.rules import RULES
 from nettests.plan import build, load
 from nettests.plan.permits import needed
@@ -71,6 +71,21 @@ def test_who_cannot_make_and_remove_a_namespace_creates_nothing(permission: str)
     """A namespace that cannot be removed again is not made either."""
     left = asked(replace(mixed(), denied=(permission,)))
     assert {check.ask.question for check in left.values()} == {Question.INSPECT}
+
+
+def test_addresses_of_load_balancers_take_listing_services() -> None:
+    """Who may not list Services never learns what a load balancer was assigned; all else is asked."""
+    exposed = (CheckClass.EXPOSED,)
+    plan = build(replace(mixed(), denied=("list services",)), FLOWS, exposed)
+    whole = build(mixed(), FLOWS, exposed)
+    gone = {check.id for check in whole.checks} - {check.id for check in plan.checks}
+    assert gone == {
+        check.id
+        for check in whole.checks
+        if check.ask.target.settings and check.ask.target.settings.type == "LoadBalancer"
+    }
+    reasons = {skip.reason for skip in plan.skips if skip.id in gone}
+    assert reasons == {"this identity may not list services"}
 
 
 def test_in_an_existing_namespace_none_is_made() -> None:

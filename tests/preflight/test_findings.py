@@ -9,11 +9,13 @@ from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, Taint, known
 from nettests.model.permission import LIST_NODES
 from nettests.model.versions import KubernetesVersion
+from nettests.model.words import CheckClass
+from nettests.plan import build
 from nettests.preflight import Evidence, Finding, Level, Quota, findings, unreachable
 from nettests.preflight.evidence import Remains
 from nettests.preflight.rights import without_nodes
 from tests.plan.clusters import cluster, mixed, node, without
-from tests.preflight.made import evidence, finding, only
+from tests.preflight.made import FLOWS, evidence, finding, only
 
 HEALTHY = evidence()
 STAGING = replace(
@@ -289,3 +291,16 @@ def test_clashes_name_port_node_and_pod() -> None:
         "node vantages", evidence(ports={"node-linux-1-1-x7": {19080: "pod kube-system/other"}})
     )
     assert found.details == ("node-linux-1-1-x7: port 19080 is held by pod kube-system/other",)
+
+
+@pytest.mark.parametrize("resource", ["services.nodeports", "services.loadbalancers"])
+def test_load_balancers_count_where_they_are_enabled(resource: str) -> None:
+    """A quota with room for all that a run makes unasked is too small for Services of type LoadBalancer."""
+    unasked = evidence(STAGING)
+    ports = 3 * sum(one.settings.type == "NodePort" for one in unasked.plan.services)
+    room = quota(resource, ports if resource == "services.nodeports" else 0)
+    enabled = build(STAGING, FLOWS, (CheckClass.EXPOSED,))
+    assert finding("quota", replace(unasked, quotas=room)).level is Level.OK
+    found = finding("quota", replace(unasked, quotas=room, plan=enabled))
+    assert found.level is Level.BLOCKER
+    assert resource in found.details[0]

@@ -46,6 +46,7 @@ class Cluster:
         self.forbidden: dict[str, str] = {}
         self.assigned: dict[str, list[Object]] = {}
         self.waited = 0.0
+        self.unlisted = ""
 
     def create(self, item: Object) -> Object:
         """Complete an object as the API server does."""
@@ -103,6 +104,8 @@ class Cluster:
         """Return Services with what the cloud of the test has assigned them."""
         on_poll()
         self.waited = seconds
+        if self.unlisted:
+            raise ClusterError(self.unlisted)
         return {
             name: {
                 **self.created[name],
@@ -244,6 +247,16 @@ def test_a_cluster_without_load_balancers_declines(cluster: Cluster) -> None:
     assert "assigned no load balancer" in found.declined["lb-a"]
     assert found.services["lb-a"].addresses
     assert found.problems == {}
+
+
+def test_load_balancers_that_cannot_be_read_are_a_problem_of_theirs(cluster: Cluster) -> None:
+    """Nothing is known of their addresses then; all else goes on, and what was made is cleaned up."""
+    cluster.unlisted = "cannot list services"
+    found = deploy_on(cluster, exposed("lb", type="LoadBalancer"))
+    assert "cannot list services" in found.problems["lb-a"]
+    assert found.declined == {}
+    assert found.services["lb-a"].balanced == ()
+    assert found.services.keys() >= {SERVICE.name, objects.SENTINEL}
 
 
 def test_forbidden_external_ips_are_declined(cluster: Cluster) -> None:
