@@ -17,9 +17,7 @@ ENABLED = sorted({(one.profile, one.enable) for one in EXPERIMENTS if one.enable
 def on(profile: str) -> list[Experiment]:
     """The experiments of one profile that are shown together."""
     return [
-        one
-        for one in EXPERIMENTS
-        if one.profile == profile and not one.apart and not one.enable
+        one for one in EXPERIMENTS if one.profile == profile and not one.apart and not one.enable
     ]
 
 
