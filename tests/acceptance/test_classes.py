@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.experiments import EXPERIMENTS, changed
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import run_on
 
 FLOWS = ("--flow=service-64-backends", "--flow=service-65-backends")
+ENABLED = sorted({(one.profile, one.enable) for one in EXPERIMENTS if one.enable})
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(64, "limited"), (1024, "lifted")])
@@ -23,3 +25,23 @@ def test_one_backend_more_than_old_windows_takes(tmp_path: Path, limit: int, ver
     assert {asked.verdicts[check] for check in windows} == {verdict}, asked.printed
     others = {asked.verdicts[check] for check in asked.verdicts.keys() - windows}
     assert others == {"pass"}, asked.printed
+
+
+@pytest.mark.parametrize(("profile", "enable"), ENABLED)
+def test_enabled_checks_notice_the_mechanisms_of_their_facts(
+    profile: str, enable: str, tmp_path: Path
+) -> None:
+    """Of the flows of a class that is asked only when enabled exactly the facts' checks change."""
+    experiments = [one for one in EXPERIMENTS if (one.profile, one.enable) == (profile, enable)]
+    flows = sorted({f"--flow={flow}" for one in experiments for flow in one.flows})
+    switches = sorted({f"--mechanism={one.switch}" for one in experiments})
+    with lab(profile) as up:
+        before = run_on(up, tmp_path / "before", *flows, f"--enable={enable}")
+    with lab(profile, *switches) as up:
+        after = run_on(up, tmp_path / "after", *flows, f"--enable={enable}")
+    wanted: dict[str, str] = {}
+    for one in experiments:
+        mine = [check for check, was in before.verdicts.items() if one.concerns(check, was)]
+        assert mine, f"{one.fact}: no check matches"
+        wanted |= dict.fromkeys(mine, one.becomes)
+    assert changed(before.verdicts, after.verdicts) == wanted, after.printed

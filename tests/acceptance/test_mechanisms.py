@@ -11,7 +11,6 @@ from tests.acceptance.runs import Runs, run_on
 pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
 
 PROFILES = sorted({experiment.profile for experiment in EXPERIMENTS if not experiment.enable})
-ENABLED = sorted({(one.profile, one.enable) for one in EXPERIMENTS if one.enable})
 
 
 def on(profile: str) -> list[Experiment]:
@@ -64,23 +63,3 @@ def test_a_mechanism_by_itself_changes_its_flows(
     mine = {check for check, was in asked.items() if experiment.concerns(check, was)}
     assert mine
     assert changed(asked, after.verdicts) == dict.fromkeys(mine, experiment.becomes), after.printed
-
-
-@pytest.mark.parametrize(("profile", "enable"), ENABLED)
-def test_checks_that_are_enabled_notice_their_mechanisms(
-    profile: str, enable: str, tmp_path: Path
-) -> None:
-    """Of the flows of a class that is asked only when enabled exactly the facts' checks change."""
-    experiments = [one for one in EXPERIMENTS if (one.profile, one.enable) == (profile, enable)]
-    flows = sorted({f"--flow={flow}" for one in experiments for flow in one.flows})
-    switches = sorted({f"--mechanism={one.switch}" for one in experiments})
-    with lab(profile) as up:
-        before = run_on(up, tmp_path / "before", *flows, f"--enable={enable}")
-    with lab(profile, *switches) as up:
-        after = run_on(up, tmp_path / "after", *flows, f"--enable={enable}")
-    wanted: dict[str, str] = {}
-    for one in experiments:
-        mine = [check for check, was in before.verdicts.items() if one.concerns(check, was)]
-        assert mine, f"{one.fact}: no check matches"
-        wanted |= dict.fromkeys(mine, one.becomes)
-    assert changed(before.verdicts, after.verdicts) == wanted, after.printed
