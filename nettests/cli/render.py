@@ -11,8 +11,11 @@ from ruamel.yaml import YAML
 from nettests import probes
 from nettests.cli.inspect import planned_on
 from nettests.cli.options import Asked, cluster_options
+from nettests.cluster.lease import lease_object
 from nettests.session.cleanup import ownership
 from nettests.session.run import blank_of, new_run_id
+
+_WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
 
 
 @click.command
@@ -22,8 +25,8 @@ def render(*, asked: Asked) -> None:
 
     They come in the order of creation, and what they expose is named.
 
-    Pods of single checks, at the end, exist one after the other, each as long as its check; a run's Lease
-    and the Services that checks make again are not shown.
+    Pods of single checks, at the end, exist one after the other, each as long as its check. Services that
+    disruptive checks make again are shown as they are made first.
     """
     profile, made = planned_on(asked)
     facts, run_id = made.facts, new_run_id()
@@ -31,6 +34,9 @@ def render(*, asked: Asked) -> None:
     namespace = facts.namespace or f"nettests-{run_id}"
     blank = blank_of(marks.labels, profile, facts, namespace)
     items = [marks.marked(item) for item in probes.rendered(made.plan, facts, blank)]
+    if items:
+        lease = lease_object(marks, namespace, profile.timing.lease)
+        items.insert(0 if blank.existing else 1, lease)
     ports = probes.exposed_ports(items)
     yaml = YAML()
     yaml.default_flow_style = False
@@ -42,6 +48,8 @@ def render(*, asked: Asked) -> None:
                 click.echo(
                     f"# exposed: {port.way} leads to {port.protocol} {port.port}, {port.server}"
                 )
+        if item["kind"] == "EndpointSlice":
+            click.echo(f"# {_WITHOUT_ADDRESSES}")
         text = StringIO()
         yaml.dump(_without_secrets(item), text)
         click.echo(text.getvalue().rstrip())

@@ -115,20 +115,25 @@ class Lease:
         return True
 
     def _object(self) -> Object:
-        now = _now()
-        return self.ownership.marked(
-            {
-                "apiVersion": "coordination.k8s.io/v1",
-                "kind": "Lease",
-                "metadata": {"name": NAME, "namespace": self.namespace},
-                "spec": {
-                    "holderIdentity": self.ownership.run,
-                    "leaseDurationSeconds": max(1, round(self.seconds)),
-                    "acquireTime": now,
-                    "renewTime": now,
-                },
-            }
-        )
+        return lease_object(self.ownership, self.namespace, self.seconds)
+
+
+def lease_object(ownership: Ownership, namespace: str, seconds: float) -> Object:
+    """Return the Lease of a run as it is when the run begins."""
+    now = _now()
+    return ownership.marked(
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": NAME, "namespace": namespace},
+            "spec": {
+                "holderIdentity": ownership.run,
+                "leaseDurationSeconds": max(1, round(seconds)),
+                "acquireTime": now,
+                "renewTime": now,
+            },
+        }
+    )
 
 
 def holder_of(lease: Object) -> str:

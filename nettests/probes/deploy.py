@@ -27,6 +27,7 @@ from nettests.probes.deployment import (
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
 from nettests.probes.seams import Cluster
+from nettests.probes.slices import planned as planned_slices
 from nettests.probes.slices import slices
 from nettests.probes.starting import pods_of
 
@@ -151,6 +152,7 @@ def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
         *objects.resident(plan, facts, blank),
+        *planned_slices(plan, facts, blank),
         *([objects.sentinel(servers[0], blank)] if guarded else []),
         *pods_of(plan, facts, blank),
     ]

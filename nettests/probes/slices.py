@@ -4,11 +4,13 @@ Made by ``deploy`` once the pods have addresses; kube-proxy reads them like thos
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from nettests.model.check import ServiceObject
-from nettests.model.facts import Address
+from nettests.model.check import Plan, ServiceObject
+from nettests.model.facts import Address, ClusterFacts
 from nettests.model.service import ByHand
+from nettests.model.words import Family
 from nettests.probes.deployment import StandingPod
 from nettests.probes.objects import (
     PROBE_HTTP,
@@ -42,46 +44,76 @@ def slices(
 
     ``stored`` are the Services as the API has them: a slice goes with the one that owns it.
     """
+    purposes = {name: pod.purpose for name, pod in pods.items()}
     for service in services:
         if service.settings.by_hand is None or service.name not in stored:
             continue
-        owner = stored[service.name]
-        standing = [pods[name] for name in service.backends if name in pods]
-        if service.settings.by_hand is ByHand.PLAIN:
-            yield from _by_family(owner, "all", standing, list(_SERVER), blank)
+        owner = stored[service.name]["metadata"]
+        for part in _parts(service, purposes):
+            for family in Family:
+                endpoints = [
+                    _endpoint(pods[name], address)
+                    for name in part.pods
+                    for address in pods[name].addresses
+                    if f"IPv{address.version}" == family
+                ]
+                if endpoints:
+                    item = _slice(service.name, part, family, endpoints, blank)
+                    item["metadata"]["ownerReferences"] = [_reference(owner)]
+                    yield item
+
+
+def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
+    """Yield the same slices before anything stands: without addresses, and without the owner's uid."""
+    purposes = {pod.name: pod.purpose for pod in plan.pods}
+    for service in plan.services:
+        if service.settings.by_hand is None:
             continue
-        for pod in standing:
-            ports = [{**_SERVER[0], "port": _HOSTNAMES[pod.purpose]}]
-            yield from _by_family(owner, pod.purpose, [pod], ports, blank)
+        for part in _parts(service, purposes):
+            for family in facts.families:
+                yield _slice(service.name, part, family, [], blank)
 
 
-def _by_family(
-    service: Object, label: str, pods: list[StandingPod], ports: list[Object], blank: Blank
-) -> Iterator[Object]:
-    """Yield a slice for each family: a slice holds addresses of one."""
-    name, uid = service["metadata"]["name"], service["metadata"]["uid"]
-    owner = {"apiVersion": "v1", "kind": "Service", "name": name, "uid": uid}
-    for version in (4, 6):
-        endpoints = [
-            _endpoint(pod, address)
-            for pod in pods
-            for address in pod.addresses
-            if address.version == version
-        ]
-        if endpoints:
-            yield {
-                "apiVersion": "discovery.k8s.io/v1",
-                "kind": "EndpointSlice",
-                "metadata": {
-                    "name": f"{name}-{label}-ipv{version}",
-                    "namespace": blank.namespace,
-                    "labels": {**blank.labels, SERVICE_LABEL: name, MANAGED_LABEL: MANAGER},
-                    "ownerReferences": [owner],
-                },
-                "addressType": f"IPv{version}",
-                "endpoints": endpoints,
-                "ports": ports,
-            }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """One slice of a Service, in each family: the pods in it, and the ports at which they answer."""
+
+    label: str
+    pods: tuple[str, ...]
+    ports: tuple[Object, ...]
+
+
+def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
+    known = tuple(name for name in service.backends if name in purposes)
+    if service.settings.by_hand is ByHand.PLAIN:
+        yield _Part(label="all", pods=known, ports=_SERVER)
+        return
+    for name in known:
+        port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
+        yield _Part(label=purposes[name], pods=(name,), ports=(port,))
+
+
+def _slice(
+    service: str, part: _Part, family: Family, endpoints: list[Object], blank: Blank
+) -> Object:
+    """Return the slice of one family: a slice holds addresses of one."""
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": f"{service}-{part.label}-{family.lower()}",
+            "namespace": blank.namespace,
+            "labels": {**blank.labels, SERVICE_LABEL: service, MANAGED_LABEL: MANAGER},
+        },
+        "addressType": family.value,
+        "endpoints": endpoints,
+        "ports": [dict(port) for port in part.ports],
+    }
+
+
+def _reference(owner: Object) -> Object:
+    name, uid = owner["name"], owner["uid"]
+    return {"apiVersion": "v1", "kind": "Service", "name": name, "uid": uid}
 
 
 def _endpoint(pod: StandingPod, address: Address) -> Object:

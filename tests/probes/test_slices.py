@@ -1,14 +1,17 @@
 """EndpointSlices that the run makes: what they say of which pods, and to whom they belong."""
 
+from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
 
-from nettests.model.check import ServiceObject
+from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.service import ByHand, ServiceSettings
+from nettests.model.words import OS, Family
 from nettests.probes.deployment import StandingPod
 from nettests.probes.objects import Blank
-from nettests.probes.slices import slices
+from nettests.probes.slices import planned, slices
+from tests.probes.made import FACTS
 
 BLANK = Blank(namespace="run", labels={"nettests.dev/run": "r"})
 STORED = {"by-hand": {"metadata": {"name": "by-hand", "uid": "u-1"}}}
@@ -67,3 +70,26 @@ def test_others_have_slices_of_the_controller(
 ) -> None:
     """A Service with a selector, or one that was not made, has none by hand."""
     assert list(slices([service(by_hand)], stored, PODS, BLANK)) == []
+
+
+def test_slices_are_planned_before_anything_stands() -> None:
+    """What is printed beforehand has the names, labels and ports of what is made, without addresses."""
+    pods = tuple(
+        ProbePod(name=name, purpose=pod.purpose, node=pod.node, os=OS.LINUX, role="linux-1")
+        for name, pod in PODS.items()
+    )
+    facts = replace(FACTS, families=(Family.IPV4, Family.IPV6))
+    for by_hand in ByHand:
+        plan = Plan(checks=(), skips=(), pods=pods, services=(service(by_hand),))
+        before = {one["metadata"]["name"]: one for one in planned(plan, facts, BLANK)}
+        for made in slices([service(by_hand)], STORED, PODS, BLANK):
+            printed = before[made["metadata"]["name"]]
+            assert printed["endpoints"] == []
+            assert printed["ports"] == made["ports"]
+            assert printed["metadata"]["labels"] == made["metadata"]["labels"]
+
+
+def test_services_with_a_selector_have_no_planned_slice() -> None:
+    """Theirs are the controller's."""
+    plan = Plan(checks=(), skips=(), pods=(), services=(service(None),))
+    assert list(planned(plan, FACTS, BLANK)) == []
