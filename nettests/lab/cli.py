@@ -192,6 +192,8 @@ def fault() -> None:
     dns-down                                            packets to the DNS pod's port 53 are lost
     service-rules-missing --service [NS/]S --node N     the node has no rules of the Service
     slow-rules [--node N] [--seconds 3]                 new rules of Services come late
+    slow-pull [--node N] [--seconds 5]                  images are gone, and pulls take so long
+    registry-down [--node N]                            images are gone, and no registry answers
     channel-down [--node N]                             exec, port-forward and pod proxy fail
     api-errors [--rate 0.2]                             the API answers 500 to some requests
     api-throttling [--rate 0.2]                         the API answers 429 to some requests

@@ -1,7 +1,8 @@
 """Faults of a running lab, by name, at the level of the mechanism that would really fail.
 
 ``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules from a
-node, ``slow-rules`` lets new ones wait, ``channel-down`` breaks exec, port-forward and proxying to a node's
+node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
+take a node's images and let pulls last or fail, ``channel-down`` breaks exec, port-forward and proxying to a node's
 pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
 Nothing here knows what a check will see. Each fault says how it is undone.
 """
@@ -74,6 +75,8 @@ class Faults:
             "dns-down": self._dns_down,
             "service-rules-missing": self._service_rules_missing,
             "slow-rules": self._slow_rules,
+            "slow-pull": self._slow_pull,
+            "registry-down": self._registry_down,
             "channel-down": self._channel_down,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
@@ -160,6 +163,34 @@ class Faults:
         async def undo() -> None:
             for one, seconds in zip(slow, before, strict=True):
                 one.rules_delay = seconds
+
+        return undo
+
+    async def _slow_pull(self, options: Json) -> Undo:
+        return self._without_images(options, seconds=_number(options, "seconds", 5.0))
+
+    async def _registry_down(self, options: Json) -> Undo:
+        return self._without_images(options, down=True)
+
+    def _without_images(self, options: Json, *, seconds: float = 0, down: bool = False) -> Undo:
+        """Take all images from nodes: they have to be pulled again by whoever starts a container."""
+        node = self._node(options)
+        disks = [
+            self._fabric.nodes[name].disk for name in self._fabric.nodes if node in {None, name}
+        ]
+        for disk in disks:
+            disk.images.clear()
+            disk.pull_seconds, disk.registry_down = (
+                seconds or disk.pull_seconds,
+                down or disk.registry_down,
+            )
+
+        async def undo() -> None:
+            for disk in disks:
+                if seconds:
+                    disk.pull_seconds = 0
+                if down:
+                    disk.registry_down = False
 
         return undo
 

@@ -89,6 +89,12 @@ class Disk:
     files: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
+    images: set[str] = field(default_factory=set)
+    """References of images that were pulled."""
+    pull_seconds: float = 0.0
+    """How long a pull takes."""
+    registry_down: bool = False
+    """Whether no registry can be reached from the node."""
 
 
 class NodeNetwork(Protocol):

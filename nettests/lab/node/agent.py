@@ -21,6 +21,7 @@ from nettests.lab.node.cni_files import installed
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.pod import PodWorker
+from nettests.lab.node.pulls import Puller
 from nettests.lab.node.registration import (
     KUBELET_PORT,
     lease_object,
@@ -70,6 +71,7 @@ class NodeAgent:
             launch=launch,
             execute=execute,
             services=self._services.objects.values,
+            puller=Puller(self.spec, network.disk),
         )
         self._workers: dict[str, PodWorker] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}

@@ -21,6 +21,7 @@ from nettests.lab.node.health import Health
 from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.machine import breaks_non_root, machine_of
 from nettests.lab.node.probes import ProbeFailedError, Prober
+from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
 from nettests.lab.topology import OS
 
@@ -134,10 +135,9 @@ class Container:
 
     async def _pull(self) -> images.Image:
         reference, back_off = str(self._spec["image"]), _BackOff(_FIRST_BACK_OFF)
-        host_process = self._sandbox.host_process
         while True:
             try:
-                image = images.find(reference, self._node.spec, host_process=host_process)
+                pulled = await self._pull_once(reference)
             except images.ImagePullError as error:
                 await self._pull_failed(reference, str(error), back_off)
             except images.ImageBuildError as error:
@@ -145,13 +145,32 @@ class Container:
                 self._state.fail_to_start(str(error))
                 await self._wait(back_off.next())
             else:
-                self._state.image_id = image.image_id
-                text = f'Container image "{reference}" already present on machine'
-                self._tell("Normal", "Pulled", text)
-                return image
+                self._state.image_id = pulled.image.image_id
+                return pulled.image
+
+    async def _pull_once(self, reference: str) -> Pulled:
+        node, there = self._node, str(self._spec["image"]) in self._node.network.disk.images
+        told = Credentials({}, ())
+        if not there:
+            self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
+            told = await credentials(node.client, self._pod)
+        if told.lacking:
+            text = (
+                f"Unable to retrieve some image pull secrets ({', '.join(told.lacking)}); "
+                "attempting to pull the image may not succeed."
+            )
+            self._tell("Warning", "FailedToRetrieveImagePullSecret", text)
+        pulled = await node.puller.pull(
+            reference, told.logins, self._wait, host_process=self._sandbox.host_process
+        )
+        text = f'Container image "{reference}" already present on machine'
+        if pulled.seconds is not None:
+            spent = f"{pulled.seconds:g}s"
+            text = f'Successfully pulled image "{reference}" in {spent} ({spent} including waiting)'
+        self._tell("Normal", "Pulled", text)
+        return pulled
 
     async def _pull_failed(self, reference: str, text: str, back_off: _BackOff) -> None:
-        self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
         self._tell("Warning", "Failed", f'Failed to pull image "{reference}": {text}')
         self._tell("Warning", "Failed", "Error: ErrImagePull")
         self._state.wait("ErrImagePull", text)

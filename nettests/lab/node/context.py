@@ -8,6 +8,7 @@ from nettests.lab.client import Client, Json
 from nettests.lab.events import Recorder
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
 from nettests.lab.node.images import Kind
+from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Profile
 
 Launch = Callable[[Kind, Process], Awaitable[int]]
@@ -28,6 +29,7 @@ class NodeContext:
     launch: Launch
     execute: Execute
     services: Callable[[], Iterable[Json]]
+    puller: Puller
 
     @property
     def spec(self) -> NodeSpec:

@@ -9,14 +9,22 @@ are containerd's.
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from nettests.lab.topology import OS, NodeSpec
 
 REGISTRY = "registry.k8s.io"
 AGNHOST = f"{REGISTRY}/e2e-test-images/agnhost"
+MIRROR, PRIVATE = "mirror.lab.test", "private.lab.test"
+"""Registries that hold a copy of every image, below any path; the second one asks who pulls."""
+PRIVATE_LOGIN = ("puller", "lab")
+"""The one user of the private registry, and the password."""
+
+Logins = Mapping[str, Collection[tuple[str, str]]]
+"""User names and passwords by registry, as pull Secrets have them."""
 
 _ALL_BUILDS = frozenset({17763, 20348, 26100})
 
@@ -160,18 +168,32 @@ _BASE_TAGS = {"1809": 17763, "ltsc2019": 17763, "ltsc2022": 20348, "ltsc2025": 2
 _BASES = ("mcr.microsoft.com/windows/nanoserver", "mcr.microsoft.com/windows/servercore")
 
 
-def find(reference: str, node: NodeSpec, *, host_process: bool = False) -> Image:
-    """Return the image as ``node`` would pull it.
+def find(
+    reference: str,
+    node: NodeSpec,
+    *,
+    host_process: bool = False,
+    logins: Logins = MappingProxyType({}),
+) -> Image:
+    """Return the image as ``node`` would pull it with these ``logins``.
 
-    Raises ``ImagePullError`` for what no registry in reach has, or has not for this platform, and
-    ``ImageBuildError`` for a Windows base image of another build (HostProcess containers need no match).
+    Raises ``ImagePullError`` for what no registry in reach has, or has not for this platform or this user,
+    and ``ImageBuildError`` for a Windows base image of another build (HostProcess containers need no match).
     """
     repository, tag = split(reference)
-    if repository in _BASES:
+    registry = repository.partition("/")[0]
+    if registry == PRIVATE:
+        _log_in(reference, tag, logins.get(PRIVATE, ()))
+    original = _original(repository)
+    if original in _BASES:
         return _base(reference, tag, node, host_process=host_process)
-    entry = _CATALOGUE.get(repository)
+    entry = _CATALOGUE.get(original)
+    if entry is None and registry not in {MIRROR, PRIVATE}:
+        raise ImagePullError(unreachable(reference))
     if entry is None:
-        raise ImagePullError(_unreachable(reference, repository, tag))
+        raise ImagePullError(
+            f'{_failed(reference)}: failed to resolve image: "{repository}:{tag}": not found'
+        )
     if not entry.tag.fullmatch(tag):
         raise ImagePullError(
             f"{_failed(reference)}: failed to resolve image: {reference}: not found"
@@ -195,6 +217,33 @@ def split(reference: str) -> tuple[str, str]:
     elif not ("." in first or ":" in first or first == "localhost"):
         repository = f"docker.io/{repository}"
     return repository, tag or digest or "latest"
+
+
+def _original(repository: str) -> str:
+    """Return the repository that one of a mirror is a copy of; the path before its name is the user's."""
+    registry, _, path = repository.partition("/")
+    if registry not in {MIRROR, PRIVATE}:
+        return repository
+    copied = [
+        one for one in (*_CATALOGUE, *_BASES) if f"/{path}".endswith(f"/{one.partition('/')[2]}")
+    ]
+    return max(copied, key=len, default=repository)
+
+
+def _log_in(reference: str, tag: str, logins: Collection[tuple[str, str]]) -> None:
+    """Raise unless one of the logins is the right one: containerd tries each."""
+    if PRIVATE_LOGIN in logins:
+        return
+    if not logins:
+        raise ImagePullError(
+            f"{_failed(reference)}: failed to resolve image: pull access denied, repository does not "
+            "exist or may require authorization: authorization failed: no basic auth credentials"
+        )
+    path = split(reference)[0].partition("/")[2]
+    raise ImagePullError(
+        f"{_failed(reference)}: failed to resolve image: unexpected status from HEAD request to "
+        f"https://{PRIVATE}/v2/{path}/manifests/{tag}: 401 Unauthorized"
+    )
 
 
 def _offers(entry: _Entry, version: tuple[int, ...], node: NodeSpec) -> bool:
@@ -228,8 +277,9 @@ def _failed(reference: str) -> str:
     return f'failed to pull and unpack image "{reference}"'
 
 
-def _unreachable(reference: str, repository: str, tag: str) -> str:
-    """No registry can be reached: the lab is closed, so the name does not resolve."""
+def unreachable(reference: str) -> str:
+    """Return what a pull says where no registry can be reached: its name does not resolve."""
+    repository, tag = split(reference)
     registry, _, path = repository.partition("/")
     host = "registry-1.docker.io" if registry == "docker.io" else registry
     return (
