@@ -9,7 +9,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -231,7 +231,9 @@ class Connection:
             retry_after=headers.get("Retry-After"),
         )
 
-    def watch(self, path: str, *, seconds: float, **query: str | int | bool) -> Iterator[Object]:
+    def watch(
+        self, path: str, *, seconds: float, **query: str | int | bool
+    ) -> Generator[Object, None, None]:
         """Yield watch events (``type``, ``object``) until the server ends the watch.
 
         A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again.

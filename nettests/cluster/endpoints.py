@@ -1,16 +1,14 @@
 """Wait until the EndpointSlices of a namespace hold the pods that stand behind its Services.
 
-List and watch, like ``wait``. What a node's kube-proxy makes of the slices is not known here: that
+What a node's kube-proxy makes of the slices is not known here: that
 shows only when the node is asked.
 """
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.wait import PAUSE_SECONDS, SLICE_SECONDS
-from nettests.errors import ClusterError
+from nettests.cluster.connection import Connection
+from nettests.cluster.list_watch import states
 
 Object = dict[str, Any]
 Wanted = Mapping[str, frozenset[str]]
@@ -31,43 +29,12 @@ def wait_for_endpoints(
     ``ClusterError`` where slices cannot be read at all: without the permission, or before Kubernetes 1.21.
     """
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-    deadline = time.monotonic() + seconds
     lacking = dict(ready)
-    while lacking and (left := deadline - time.monotonic()) > 0:
-        try:
-            lacking = _follow(connection, path, ready, min(SLICE_SECONDS, left))
-        except ApiError as error:
-            if error.status in {401, 403, 404}:
-                raise
-            time.sleep(PAUSE_SECONDS)
-        except ClusterError:  # the watch was cut; the next list says whether the server is there
-            time.sleep(PAUSE_SECONDS)
-    return lacking
-
-
-def _follow(
-    connection: Connection, path: str, ready: Wanted, seconds: float
-) -> dict[str, frozenset[str]]:
-    """List, then watch for at most ``seconds`` or until nothing is lacking; return what is."""
-    listed = connection.get(path)
-    slices = {item["metadata"]["name"]: item for item in listed["items"]}
-    lacking = missing(slices.values(), ready)
-    if not lacking:
-        return lacking
-    version = listed["metadata"]["resourceVersion"]
-    for event in connection.watch(path, seconds=seconds, resourceVersion=version):
-        if event["type"] == "ERROR":
-            break  # expired: list again
-        if event["type"] == "BOOKMARK":
-            continue
-        name = event["object"]["metadata"]["name"]
-        if event["type"] == "DELETED":
-            slices.pop(name, None)
-        else:
-            slices[name] = event["object"]
-        lacking = missing(slices.values(), ready)
-        if not lacking:
-            break
+    if lacking:
+        for slices in states(connection, path, seconds=seconds):
+            lacking = missing(slices.values(), ready)
+            if not lacking:
+                break
     return lacking
 
 

@@ -1,24 +1,20 @@
 """Wait until pods are Ready, by watching them, and say for each that is not why it is not.
 
-Services of type LoadBalancer are waited for too, until they have addresses.
-
-List and watch, resumed when the API server ends a watch. ``problem_of`` is pure: it reads the reason
-from the pod's own status and events. A failed pod is a result here, never an exception.
+Services of type LoadBalancer are waited for too, until they have addresses. ``problem_of`` is pure: it
+reads the reason from the pod's own status and events. A failed pod is a result here, never an exception.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.connection import Connection
+from nettests.cluster.list_watch import PAUSE_SECONDS, states
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
 
-SLICE_SECONDS = 5.0
-"""Length of one watch: states that do not change are looked at again so often."""
-PAUSE_SECONDS = 0.5
 READINESS, NEVER = "nettests.dev/readiness", "never"
 """The label of pods that are meant to run without being Ready."""
 STUCK = frozenset(
@@ -50,6 +46,14 @@ class PodWait:
     def pending(self) -> frozenset[str]:
         """Pods that are neither Ready nor given up."""
         return self.names - self.ready.keys() - self.problems.keys()
+
+    def look(self, pods: Mapping[str, Object], *, now: float) -> None:
+        """Take in all pods that there are, by name; one that was seen and is not there was deleted."""
+        for name in self.pending:
+            if name in pods:
+                self.see(pods[name], deleted=False, now=now)
+            elif name in self._latest:
+                self.see(self._latest[name], deleted=True, now=now)
 
     def see(self, pod: Object, *, deleted: bool, now: float) -> None:
         """Take in a pod's newest state."""
@@ -98,54 +102,21 @@ def wait_for_pods(
     ImagePullBackOff for ``stuck`` seconds is given up before.
     """
     waited = PodWait(names=frozenset(names))
-    path = f"/api/v1/namespaces/{namespace}/pods"
-    deadline = time.monotonic() + ready
 
     def events(name: str) -> Sequence[Object]:
         return events_of(connection, namespace, name)
 
-    while waited.pending:
-        now = time.monotonic()
-        if now >= deadline:
-            waited.give_up(waited.pending, events)
-            break
-        waited.give_up(waited.stuck(longer_than=stuck, now=now), events)
-        _follow(connection, path, waited, min(SLICE_SECONDS, deadline - now), on_change)
+    if waited.pending:
+        for pods in states(connection, f"/api/v1/namespaces/{namespace}/pods", seconds=ready):
+            now = time.monotonic()
+            waited.look(pods, now=now)
+            on_change(len(waited.names) - len(waited.pending), len(waited.names))
+            waited.give_up(waited.stuck(longer_than=stuck, now=now), events)
+            if not waited.pending:
+                break
+    waited.give_up(waited.pending, events)
     on_change(len(waited.names), len(waited.names))
     return waited.ready, waited.problems
-
-
-def _follow(
-    connection: Connection,
-    path: str,
-    waited: PodWait,
-    seconds: float,
-    on_change: Callable[[int, int], None],
-) -> None:
-    """List, then watch for at most ``seconds`` or until nothing is pending."""
-    try:
-        listed = connection.get(path)
-        for pod in listed["items"]:
-            waited.see(pod, deleted=False, now=time.monotonic())
-        on_change(len(waited.names) - len(waited.pending), len(waited.names))
-        if not waited.pending:
-            return
-        version = listed["metadata"]["resourceVersion"]
-        for event in connection.watch(path, seconds=seconds, resourceVersion=version):
-            if event["type"] == "ERROR":
-                return  # expired: list again
-            if event["type"] == "BOOKMARK":
-                continue
-            waited.see(event["object"], deleted=event["type"] == "DELETED", now=time.monotonic())
-            on_change(len(waited.names) - len(waited.pending), len(waited.names))
-            if not waited.pending:
-                return
-    except ApiError as error:
-        if error.status in {401, 403, 404}:
-            raise
-        time.sleep(PAUSE_SECONDS)
-    except ClusterError:  # the watch was cut; the next list says whether the server is there
-        time.sleep(PAUSE_SECONDS)
 
 
 def is_ready(pod: Object) -> bool:
