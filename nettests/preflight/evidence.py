@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from nettests.model.check import Plan, Skip
 from nettests.model.facts import ClusterFacts, NodeFacts
@@ -10,6 +11,8 @@ from nettests.model.words import VantageKind
 from nettests.plan.cast import unusable
 from nettests.plan.permits import NO_READS, Reads
 from nettests.preflight.finding import Level
+
+Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +52,10 @@ class Evidence:
     """Nodes whose build the image lacks, each with the reason."""
     exposed: tuple[str, ...] = ()
     """Each port that is reachable from outside the pod network, in words, with the objects that have it."""
+    objects: tuple[Object, ...] = ()
+    """What stands in the namespace while a run asks, as it would be created."""
+    passing: int = 0
+    """Pods of single checks that may stand beside it at the same time."""
     refusals: Mapping[str, str] = field(default_factory=dict)
     """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
     quotas: tuple[Quota, ...] = ()

@@ -30,6 +30,16 @@ class Finding:
     next_step: str = ""
 
 
+def ok(topic: str, summary: str) -> Finding:
+    """Return what is said where all is well."""
+    return Finding(topic=topic, level=Level.OK, summary=summary)
+
+
+def note(topic: str, summary: str) -> Finding:
+    """Return what is worth knowing and changes nothing."""
+    return Finding(topic=topic, level=Level.NOTE, summary=summary)
+
+
 def worst(levels: Iterable[Level]) -> Level:
     """Return the level that matters most."""
     order = tuple(Level)

@@ -7,7 +7,7 @@ from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, VantageKind
 from nettests.plan.cast import unusable
 from nettests.preflight.evidence import Evidence, counted
-from nettests.preflight.finding import Finding, Level, worst
+from nettests.preflight.finding import Finding, Level, note, ok, worst
 
 UNWELL = (
     "node.kubernetes.io/not-ready",
@@ -92,7 +92,7 @@ def images(evidence: Evidence) -> Finding:
             next_step="name an image with that build in the cluster profile",
         )
     text = ", ".join(used) or "none is needed"
-    return Finding(topic="images", level=Level.OK, summary=text)
+    return ok("images", text)
 
 
 def host_process(evidence: Evidence) -> Finding:
@@ -103,7 +103,7 @@ def host_process(evidence: Evidence) -> Finding:
     skips = tuple(s for s in evidence.plan.skips if "HostProcess containers" in s.reason)
     if not lacking:
         text = f"{counted(len(windows), 'Windows node')} can run them"
-        return Finding(topic="HostProcess", level=Level.OK, summary=text)
+        return ok("HostProcess", text)
     known = "cannot, or are not known to, run them"
     return Finding(
         topic="HostProcess",
@@ -130,7 +130,7 @@ def node_vantages(evidence: Evidence) -> Finding:
             next_step="move that pod, or cordon the node for the time of a run",
         )
     if not due and not asked:
-        return Finding(topic=topic, level=Level.NOTE, summary="none is needed or possible")
+        return note(topic, "none is needed or possible")
     if asked < due:
         nothing = not evidence.plan.checks
         return Finding(
@@ -141,7 +141,7 @@ def node_vantages(evidence: Evidence) -> Finding:
         )
     words = ", ".join(sorted(evidence.vantages - {""}))
     summary = f"{counted(asked, 'check')} from {words}"
-    return Finding(topic=topic, level=Level.OK, summary=summary)
+    return ok(topic, summary)
 
 
 def _clashes(evidence: Evidence) -> Iterator[str]:

@@ -1,10 +1,11 @@
 """What the namespace allows: its level of Pod Security, its quota, what earlier runs left, what a run exposes."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from nettests.model.service import LOAD_BALANCER
-from nettests.preflight.evidence import Evidence, Quota, counted
-from nettests.preflight.finding import Finding, Level, worst
+from nettests.preflight.evidence import Evidence, Object, Quota, counted
+from nettests.preflight.finding import Finding, Level, note, ok, worst
 
 POD_KINDS = {
     "pod-linux": "the probes' pods for Linux nodes",
@@ -16,14 +17,15 @@ POD_KINDS = {
 NODE_PORTS = (19080, 19081)
 """TCP and UDP, where pods on a node's own network listen (``manifests/probes``)."""
 _LIVING = ("alive", "kept")
+_QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
+"""The kinds that a run makes in its namespace and quotas count, by the name that they have there."""
 
 
 def pod_security(evidence: Evidence) -> Finding:
     """Say what the namespace's admission makes of a run's pods."""
     topic, name = "Pod Security", evidence.facts.namespace
     if not name:
-        text = "a namespace of the run's own, at level privileged"
-        return Finding(topic=topic, level=Level.OK, summary=text)
+        return ok(topic, "a namespace of the run's own, at level privileged")
     level = evidence.facts.pod_security
     said = f"namespace {name} is at level {level.value or 'unknown'} ({level.origin})"
     # sample: the namespace's Pod Security level 'baseline' forbids hostNetwork and HostProcess
@@ -32,7 +34,7 @@ def pod_security(evidence: Evidence) -> Finding:
     stopped = all(f"pod-{os.value}" in evidence.refusals for os in present)
     worse = Level.BLOCKER if stopped else evidence.cost(skips)
     if not evidence.refusals and not skips:
-        return Finding(topic=topic, level=Level.OK, summary=f"{said}; it takes all pods of a run")
+        return ok(topic, f"{said}; it takes all pods of a run")
     return Finding(
         topic=topic,
         level=worst((worse, Level.WARNING)),
@@ -46,12 +48,10 @@ def quota(evidence: Evidence) -> Finding:
     """Compare what a run makes with what the namespace's quotas leave."""
     topic = "quota"
     if not evidence.facts.namespace:
-        text = "a namespace of the run's own has none"
-        return Finding(topic=topic, level=Level.OK, summary=text)
+        return ok(topic, "a namespace of the run's own has none")
     if evidence.unread:
-        text = f"quotas cannot be read: {evidence.unread}"
-        return Finding(topic=topic, level=Level.NOTE, summary=text)
-    wanted = _wanted(evidence)
+        return note(topic, f"quotas cannot be read: {evidence.unread}")
+    wanted = needed(evidence.objects, evidence.passing)
     lacking = [one for one in evidence.quotas if wanted.get(one.resource, 0) > one.hard - one.used]
     unstated = [one for one in evidence.quotas if _demands(one) - evidence.defaults]
     lines = (
@@ -73,27 +73,23 @@ def quota(evidence: Evidence) -> Finding:
             details=lines,
             next_step="raise the quota, add a LimitRange with defaults, or use another namespace",
         )
-    many = counted(len(evidence.quotas), "limit")
-    return Finding(topic=topic, level=Level.OK, summary=f"{many} of quotas leave enough")
+    return ok(topic, f"{counted(len(evidence.quotas), 'limit')} of quotas leave enough")
 
 
-def _wanted(evidence: Evidence) -> Counter[str]:
-    """Return what a run makes, by the names that quotas give it."""
-    services = evidence.plan.services
-    balanced = sum(one.settings.type == LOAD_BALANCER for one in services)
-    ports = sum(3 for one in services if one.settings.type == "NodePort") + 2 * balanced
-    pods = len(evidence.plan.pods)
-    extra = 1 if services else 0  # the Service that shows which nodes know the others
-    return Counter(
-        {
-            "pods": pods,
-            "count/pods": pods,
-            "services": len(services) + extra,
-            "count/services": len(services) + extra,
-            "services.nodeports": ports,
-            "services.loadbalancers": balanced,
-        }
-    )
+def needed(objects: Iterable[Object], passing: int = 0) -> Counter[str]:
+    """Return what these objects and ``passing`` Pods beside them take, by the names that quotas give it."""
+    found: Counter[str] = Counter({"pods": passing, "count/pods": passing})
+    for item in objects:
+        name = _QUOTED.get(item["kind"])
+        if name is None:
+            continue
+        found.update((name, f"count/{name}"))
+        kind = item["spec"].get("type") if item["kind"] == "Service" else None
+        if kind in {"NodePort", LOAD_BALANCER}:
+            found["services.nodeports"] += len(item["spec"]["ports"])
+        if kind == LOAD_BALANCER:
+            found["services.loadbalancers"] += 1
+    return found
 
 
 def _demands(one: Quota) -> set[str]:
@@ -108,8 +104,7 @@ def leftovers(evidence: Evidence) -> Finding:
     """Say what earlier runs left, and whether one of them holds the namespace."""
     topic, here = "leftovers", evidence.facts.namespace
     if evidence.unlisted:
-        text = f"leftovers cannot be looked for: {evidence.unlisted}"
-        return Finding(topic=topic, level=Level.NOTE, summary=text)
+        return note(topic, f"leftovers cannot be looked for: {evidence.unlisted}")
     holding = [one for one in evidence.remains if one.namespace == here and one.state in _LIVING]
     lines = tuple(
         f"run {one.run} by {one.owner}: {one.state}, {counted(one.objects, 'object')} "
@@ -132,15 +127,14 @@ def leftovers(evidence: Evidence) -> Finding:
             details=lines,
             next_step="nettests gc",
         )
-    return Finding(topic=topic, level=Level.OK, summary="nothing is left of earlier runs")
+    return ok(topic, "nothing is left of earlier runs")
 
 
 def exposure(evidence: Evidence) -> Finding:
     """Name each port that can be reached from outside the pod network while a run is on."""
     topic, many = "exposure", len(evidence.exposed)
     if not many:
-        text = "nothing is reachable from outside the pod network"
-        return Finding(topic=topic, level=Level.OK, summary=text)
+        return ok(topic, "nothing is reachable from outside the pod network")
     return Finding(
         topic=topic,
         level=Level.NOTE,

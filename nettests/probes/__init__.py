@@ -9,14 +9,15 @@ met through the protocols in ``seams``; nothing here judges.
 from nettests.probes.addresses import Directory
 from nettests.probes.asking import Asker, StoppedError
 from nettests.probes.churn import Churn
-from nettests.probes.deploy import deploy, in_cluster, rendered
+from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
-from nettests.probes.objects import Blank, Object, pods, services
+from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
+from nettests.probes.starting import at_once
 
 __all__ = [
     "Asker",
@@ -28,6 +29,7 @@ __all__ = [
     "Object",
     "Observer",
     "StoppedError",
+    "at_once",
     "close_probes",
     "deploy",
     "examiners",
@@ -36,5 +38,5 @@ __all__ = [
     "open_probes",
     "pods",
     "rendered",
-    "services",
+    "standing",
 ]

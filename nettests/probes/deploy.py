@@ -147,6 +147,11 @@ def _sentinel(
 
 def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
     """Return every object that ``deploy`` creates, in its order, and then the Pods of single checks."""
+    return [*standing(plan, facts, blank), *pods_of(plan, facts, blank)]
+
+
+def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
+    """Return every object that ``deploy`` creates, in its order."""
     servers = sorted(pod.name for pod in plan.pods if pod.purpose == "server")
     guarded = bool(plan.services and servers)
     return [
@@ -154,7 +159,6 @@ def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
         *objects.resident(plan, facts, blank),
         *planned_slices(plan, facts, blank),
         *([objects.sentinel(servers[0], blank)] if guarded else []),
-        *pods_of(plan, facts, blank),
     ]
 
 

@@ -8,6 +8,8 @@ afterwards) and read by ``parse.start``.
 import json
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -205,12 +207,21 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
     A run numbers them as it comes to them.
     """
-    numbers = count(1)
-    asks = (ask for c in plan.checks for ask in started(c.ask, *(k.ask for k in c.controls)))
     return [
-        pod(case_of(ask), facts.node(ask.source.node or ""), blank, f"start-{next(numbers)}")
-        for ask in asks
+        pod(case_of(ask), facts.node(ask.source.node or ""), blank, f"start-{number}")
+        for number, ask in enumerate(_asks(plan), 1)
     ]
+
+
+def at_once(plan: Plan) -> int:
+    """Return how many of these Pods may stand at the same time."""
+    by_node = Counter(ask.source.node for ask in _asks(plan))
+    return sum(min(AT_ONCE, number) for number in by_node.values())
+
+
+def _asks(plan: Plan) -> Iterator[Ask]:
+    for check in plan.checks:
+        yield from started(check.ask, *(control.ask for control in check.controls))
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ want of a right is part of the findings, never an error.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,6 +84,8 @@ def _look(
     )
     plan = build(facts, flows, options.enabled, READS)
     whole = build(replace(facts, denied=()), flows, options.enabled, READS)
+    blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
+    objects = probes.standing(plan, facts, blank)
     evidence = Evidence(
         server=connection.server,
         facts=facts,
@@ -96,7 +98,9 @@ def _look(
             for node in facts.nodes
         },
         unserved=_unserved(facts, profile),
-        exposed=_exposed(plan, facts, profile),
+        objects=tuple(objects),
+        passing=probes.at_once(plan),
+        exposed=_exposed(objects),
     )
     evidence = _with_namespace(connection, evidence, profile)
     evidence = _with_remains(connection, evidence)
@@ -120,9 +124,7 @@ def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
     return {name: reason for name, reason in reasons.items() if reason}
 
 
-def _exposed(plan: Plan, facts: ClusterFacts, profile: ClusterProfile) -> tuple[str, ...]:
-    blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
-    items = [*probes.services(plan, facts, blank), *probes.pods(plan, facts, blank)]
+def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
     objects: defaultdict[str, list[str]] = defaultdict(list)
     for one in probes.exposed_ports(items):
         objects[f"{one.way} leads to {one.protocol} {one.port}, {one.server}"].append(one.object)

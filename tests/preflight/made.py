@@ -3,12 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
+from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.permission import Permission, reviewed
+from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow, build, load
 from nettests.preflight import Evidence, Finding, findings
+from nettests.probes import Object, at_once, standing
 from nettests.resources import suites_path
 from nettests.session.reads import READS
+from nettests.session.run import blank_of
 from tests.plan.clusters import mixed
 
 FLOWS = load([suites_path()]).flows
@@ -24,15 +28,24 @@ def evidence(
 ) -> Evidence:
     """Return the evidence of a cluster, a healthy one unless told otherwise."""
     facts = facts or mixed()
+    plan = build(facts, flows, (), READS)
     return Evidence(
         server="https://127.0.0.1:6443",
         facts=facts,
-        plan=build(facts, flows, (), READS),
+        plan=plan,
+        objects=objects_of(plan, facts),
+        passing=at_once(plan),
         whole=build(replace(facts, denied=()), flows, (), READS),
         missing=missing(facts),
         reads=READS,
         **others,
     )
+
+
+def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
+    """Return what stands while a run asks."""
+    blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
+    return tuple(standing(plan, facts, blank))
 
 
 def missing(facts: ClusterFacts) -> tuple[Permission, ...]:

@@ -14,8 +14,9 @@ from nettests.plan import build
 from nettests.preflight import Evidence, Finding, Level, Quota, findings, unreachable
 from nettests.preflight.evidence import Remains
 from nettests.preflight.rights import without_nodes
+from nettests.preflight.space import needed
 from tests.plan.clusters import cluster, mixed, node, without
-from tests.preflight.made import FLOWS, evidence, finding, only
+from tests.preflight.made import FLOWS, evidence, finding, objects_of, only
 
 HEALTHY = evidence()
 STAGING = replace(
@@ -297,10 +298,55 @@ def test_clashes_name_port_node_and_pod() -> None:
 def test_load_balancers_count_where_they_are_enabled(resource: str) -> None:
     """A quota with room for all that a run makes unasked is too small for Services of type LoadBalancer."""
     unasked = evidence(STAGING)
-    ports = 3 * sum(one.settings.type == "NodePort" for one in unasked.plan.services)
-    room = quota(resource, ports if resource == "services.nodeports" else 0)
+    room = quota(resource, needed(unasked.objects)[resource])
     enabled = build(STAGING, FLOWS, (CheckClass.EXPOSED,))
     assert finding("quota", replace(unasked, quotas=room)).level is Level.OK
-    found = finding("quota", replace(unasked, quotas=room, plan=enabled))
+    objects = objects_of(enabled, STAGING)
+    found = finding("quota", replace(unasked, quotas=room, plan=enabled, objects=objects))
     assert found.level is Level.BLOCKER
     assert resource in found.details[0]
+
+
+SERVICES = only("nodeport-from-other-node", "pod-to-service-clusterip")
+
+
+@pytest.mark.parametrize("resource", ["pods", "services", "services.nodeports"])
+def test_a_quota_has_to_hold_the_very_objects_of_a_run(resource: str) -> None:
+    """What is needed is counted on them, the Service that is made last among them: one less is too little."""
+    found = evidence(STAGING, SERVICES)
+    services = [one for one in found.objects if one["kind"] == "Service"]
+    exposed = [one for one in services if one["spec"].get("type") == "NodePort"]
+    count = {
+        "pods": len([one for one in found.objects if one["kind"] == "Pod"]),
+        "services": len(found.plan.services) + 1,
+        "services.nodeports": sum(len(one["spec"]["ports"]) for one in exposed),
+    }[resource]
+    assert count > 1
+    enough = replace(found, quotas=quota(resource, count + 3, used=3))
+    short = replace(found, quotas=quota(resource, count + 2, used=3))
+    assert finding("quota", enough).level is Level.OK
+    assert finding("quota", short).level is Level.BLOCKER
+    assert f"a run needs {count}" in finding("quota", short).details[0]
+
+
+def test_a_load_balancer_takes_its_node_ports_too() -> None:
+    """As the quota of Kubernetes counts: a NodePort for each port, unless it is a ClusterIP's."""
+    ports = [{"port": 80}, {"port": 81}]
+    kinds = ("ClusterIP", "NodePort", "LoadBalancer")
+    items = [{"kind": "Service", "spec": {"type": kind, "ports": ports}} for kind in kinds]
+    counted = needed([*items, {"kind": "Secret"}, {"kind": "Namespace"}])
+    assert counted["services"] == counted["count/services"] == 3
+    assert counted["services.nodeports"] == 4
+    assert counted["services.loadbalancers"] == 1
+    assert counted["secrets"] == 1
+
+
+def test_pods_of_single_checks_need_room_beside_the_others() -> None:
+    """They come and go, so many at a time on each node."""
+    found = evidence(STAGING, only("pod-starts"))
+    assert found.passing > 0
+    taken = len([one for one in found.objects if one["kind"] == "Pod"])
+    enough = quota("pods", taken + found.passing)
+    assert finding("quota", replace(found, quotas=enough)).level is Level.OK
+    short = quota("pods", taken + found.passing - 1)
+    assert finding("quota", replace(found, quotas=short)).level is Level.BLOCKER
