@@ -4,13 +4,11 @@ Objects go in and out as dictionaries, the form in which they are recorded and r
 decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
 """
 
-import itertools
 import json
 import random
 import threading
-import time
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,14 +19,13 @@ from kubernetes.client.exceptions import ApiException
 
 from nettests.cluster.failures import RETRIED, Answer, ApiError, SilentError, TlsError, failure
 from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.errors import ClusterError
 from nettests.model.profile import Timing
 from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
-
-UNAUTHORIZED = 401
 
 __all__ = ["Answer", "ApiError", "Connection", "Object", "Query", "connect", "server_version"]
 
@@ -51,20 +48,17 @@ class Connection:
     def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
         self.context = chosen.context
         self.timing = timing or Timing()
-        self._chosen = chosen
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
         self._idle: list[client.ApiClient] = []
         self._closed = False
         self._lock = threading.Lock()
-        self._refreshing = threading.Lock()
+        self._credentials = Credentials(chosen)
         self._random = random.Random()  # noqa: S311 - jitter
 
     def secrets(self) -> tuple[str, ...]:
-        """Return the credentials in use, so that they can be kept out of what is written."""
-        configuration = self._configuration
-        tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
-        return tuple(one for one in (*tokens, configuration.password) if one)
+        """Return the credentials in use, and those before, so that they can be kept out of what is written."""
+        return self._credentials.secrets()
 
     @contextmanager
     def borrowed(self) -> Iterator[client.ApiClient]:
@@ -148,63 +142,27 @@ class Connection:
 
         With a ``timeout`` of the caller's a silence is the answer, and is not asked for again.
         """
-        for attempt in itertools.count(1):
-            refused = self.credentials
+        tries = self.tries()
+        while True:
+            tries.begin()
             try:
                 answer = self.send(method, path, query=query, body=body, timeout=timeout)
             except TlsError:
                 raise
             except ClusterError as error:
                 silence = timeout is not None and isinstance(error, SilentError)
-                if silence or not self.go_on(attempt):
+                if silence or not tries.again():
                     raise
                 continue
+            tries.heard(answer.status)
             if answer.status != UNAUTHORIZED and answer.status not in retried:
                 return answer
-            if not self.go_on(attempt, answer.status, answer.retry_after, refused):
+            if not tries.again(answer.status, answer.retry_after):
                 return answer
-        raise AssertionError("unreachable: counting does not end")
 
-    def go_on(
-        self,
-        attempt: int,
-        status: int | None = None,
-        retry_after: str | None = None,
-        refused: str | None = None,
-    ) -> bool:
-        """Tell whether a try that failed is worth another one, and wait before it.
-
-        ``status`` is that of the answer, ``None`` for a connection that was lost; ``refused`` are the
-        credentials that a 401 did not accept: it is worth another try if there are others now.
-        """
-        if attempt >= self.timing.api_tries:
-            return False
-        if status == UNAUTHORIZED:
-            return self._refreshed(refused)
-        if status is not None and status not in RETRIED:
-            return False
-        self._pause(attempt, retry_after)
-        return True
-
-    @property
-    def credentials(self) -> str | None:
-        """The bearer token in use."""
-        token: str | None = self._configuration.api_key.get("BearerToken")
-        return token
-
-    def _refreshed(self, refused: str | None) -> bool:
-        """Read the credentials anew, once for all threads; return whether they are others now."""
-        with self._refreshing:
-            if self.credentials != refused:
-                return True  # somebody else was refused before
-            try:
-                fresh = choose(Path(self._chosen.file), self.context).configuration
-            except ClusterError:
-                return False
-            if fresh.api_key.get("BearerToken") in {None, refused}:
-                return False
-            self._configuration.api_key = fresh.api_key
-            return True
+    def tries(self) -> Tries:
+        """Return the tries that a request, or a handshake, has."""
+        return Tries(self.timing, self._credentials, self._random)
 
     def send(
         self,
@@ -241,11 +199,12 @@ class Connection:
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
         limits = (self.timing.api_connect, seconds + 10)
         with self.borrowed() as lent:
-            for attempt in itertools.count(1):
-                refused = self.credentials
+            tries = self.tries()
+            while True:
+                tries.begin()
                 response = self._open(lent, "GET", path, query=query, body=None, timeout=limits)
-                status = response.status
-                if status != UNAUTHORIZED or not self.go_on(attempt, status, None, refused):
+                tries.heard(response.status)
+                if response.status != UNAUTHORIZED or not tries.again(response.status):
                     break
                 response.close()
             try:
@@ -321,14 +280,6 @@ class Connection:
                 f"{self.server} did not answer with JSON; is it a Kubernetes API server?"
             ) from error
         return loaded
-
-    def _pause(self, attempt: int, retry_after: str | None) -> None:
-        longest = self.timing.api_longest_pause
-        delay = min(longest, self.timing.api_first_pause * 2 ** (attempt - 1))
-        if retry_after:
-            with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
-                delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
-        time.sleep(delay * (0.5 + self._random.random() / 2))
 
 
 def connect(

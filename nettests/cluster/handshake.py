@@ -4,7 +4,6 @@ The client library gives one text with the status line, all headers and the body
 and the message in the last. A stream that was refused has done nothing, so it can be opened again.
 """
 
-import itertools
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,6 +14,7 @@ from nettests.cluster.connection import Connection
 
 T = TypeVar("T")
 
+SWITCHING = 101
 _PARTS = " -+-+- "
 
 
@@ -29,16 +29,19 @@ def why_refused(error: Exception) -> str:
 
 def opened(connection: Connection, handshake: Callable[[], T]) -> T:
     """Return the stream that ``handshake`` opens, after as many tries as a request has."""
-    for attempt in itertools.count(1):
-        refused = connection.credentials
+    tries = connection.tries()
+    while True:
+        tries.begin()
         try:
-            return handshake()
+            stream = handshake()
         except TimeoutError:
             raise
         except (ApiException, OSError) as error:
-            if _of_the_node(error) or not connection.go_on(attempt, _status(error), None, refused):
+            if _of_the_node(error) or not tries.again(_status(error)):
                 raise
-    raise AssertionError("unreachable: counting does not end")
+        else:
+            tries.heard(SWITCHING)
+            return stream
 
 
 def _status(error: Exception) -> int | None:

@@ -51,6 +51,8 @@ class Timing:
     """A connection to the API server, and the silence between two reads of an answer."""
     api_tries: int = 5
     """A request that meets 429, 5xx or a lost connection is sent so often in all."""
+    api_tokens: int = 20
+    """A request whose token has expired meanwhile is sent again with the next one so often, beside."""
     api_first_pause: float = 0.2
     api_longest_pause: float = 5
     """Between two tries: doubled each time, or what Retry-After says, up to the longest; with jitter."""

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1",
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between tries, which are not made."""
     made: list[float] = []
-    monkeypatch.setattr("nettests.cluster.connection.time.sleep", made.append)
+    monkeypatch.setattr("nettests.cluster.tries.time.sleep", made.append)
     return made
 
 
@@ -118,7 +119,7 @@ def test_a_token_that_stays_the_same_is_not_tried_again(tmp_path: Path) -> None:
 
 
 def test_new_tokens_that_are_all_refused_come_to_an_end(tmp_path: Path) -> None:
-    """A plugin that gives a new token each time is asked as often as a request is tried, no more."""
+    """A plugin whose new tokens were never good is asked as often as a request is tried, no more."""
     server = Server()
     with serving(server) as api:
         connection = connect(with_plugin(tmp_path, api, last=99), None)
@@ -126,7 +127,95 @@ def test_new_tokens_that_are_all_refused_come_to_an_end(tmp_path: Path) -> None:
         before = len(api.requests)
         with pytest.raises(ApiError, match="does not accept the credentials"):
             connection.get("/api/v1/nodes")
-        assert len(api.requests) == before + Timing().api_tries
+        expired = 1  # the first token was good until now
+        assert len(api.requests) == before + expired + Timing().api_tries
+
+
+class Crowd:
+    """A server that many ask with one token, which expires whenever the request in question comes.
+
+    Before it is refused somebody else was answered with the same token, as in a run of many threads.
+    """
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals = refusals
+        self.asked = 0
+        self.number = 1
+        self.other: Callable[[], object] = lambda: None
+
+    def __call__(self, request: Request) -> Reply:
+        if request.headers.get("authorization") != f"Bearer t{self.number}":
+            return status(401, "Unauthorized", "Unauthorized")
+        if request.path == "/version":
+            return VERSION
+        if not request.path.startswith("/api/v1/nodes/n1"):
+            return Reply(body={})
+        self.asked += 1
+        if self.asked > self.refusals:
+            return Reply(body={"kind": "Node"})
+        self.other()
+        self.number += 1
+        return status(401, "Unauthorized", "Unauthorized")
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> Iterator[Callable[[int], tuple[Connection, Crowd]]]:
+    """Connections to such servers, by how often the request in question is refused."""
+    with ExitStack() as running:
+
+        def made(refusals: int) -> tuple[Connection, Crowd]:
+            crowd = Crowd(refusals)
+            api = running.enter_context(serving(crowd))
+            connection = connect(with_plugin(tmp_path, api, last=999), None)
+            crowd.other = lambda: connection.get("/api/v1/nodes/other")
+            return connection, crowd
+
+        yield made
+
+
+def handshake_with(connection: Connection) -> str:
+    """Open what stands for a stream: one request that nobody repeats."""
+    answer = connection.send("GET", "/api/v1/nodes/n1")
+    if answer.status != 200:
+        raise refusal(f"Handshake status {answer.status} Unauthorized -+-+- {{}} -+-+- b''")
+    return answer.text
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda connection: connection.get("/api/v1/nodes/n1"),
+        lambda connection: opened(connection, partial(handshake_with, connection)),
+        lambda connection: list(connection.watch("/api/v1/nodes/n1", seconds=2)),
+    ],
+    ids=["request", "stream", "watch"],
+)
+def test_tokens_that_others_wear_out_do_not_use_up_the_tries(
+    crowded: Callable[[int], tuple[Connection, Crowd]], ask: Callable[[Connection], object]
+) -> None:
+    """What meets an expired token more often than it has tries is answered all the same."""
+    connection, crowd = crowded(2 * Timing().api_tries)
+    assert "Node" in str(ask(connection))
+    assert crowd.asked == 2 * Timing().api_tries + 1
+
+
+def test_tokens_that_never_last_come_to_an_end(
+    crowded: Callable[[int], tuple[Connection, Crowd]],
+) -> None:
+    """``timing.apiTokens`` bounds what expires, ``timing.apiTries`` what is left then."""
+    connection, crowd = crowded(10_000)
+    with pytest.raises(ApiError, match="does not accept the credentials"):
+        connection.get("/api/v1/nodes/n1")
+    assert crowd.asked == Timing().api_tokens + Timing().api_tries
+
+
+def test_every_token_that_was_in_use_is_a_secret(
+    crowded: Callable[[int], tuple[Connection, Crowd]],
+) -> None:
+    """Those that were replaced may stand in what was written meanwhile."""
+    connection, _ = crowded(2)
+    connection.get("/api/v1/nodes/n1")
+    assert set(connection.secrets()) == {"t1", "t2", "t3"}
 
 
 def test_a_watch_that_meets_an_expired_token_is_opened_again(tmp_path: Path) -> None:
@@ -276,13 +365,13 @@ def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
         used: list[str | None] = []
 
         def handshake() -> str:
-            used.append(connection.credentials)
+            used.append(connection.secrets()[0])
             if len(used) == 1:
                 raise refusal("Handshake status 401 Unauthorized -+-+- {} -+-+- b''")
             return "a stream"
 
         assert opened(connection, handshake) == "a stream"
-    assert used == ["Bearer t1", "Bearer t2"]
+    assert used == ["t1", "t2"]
 
 
 def test_the_number_of_tries_is_the_profiles(tmp_path: Path) -> None:

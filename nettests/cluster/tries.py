@@ -1,0 +1,124 @@
+"""How often something is sent to the API server: pauses, bounds, and tokens that are read anew when they are refused.
+
+Used for requests, watches and handshakes alike. What an answer means to the caller is not known here.
+"""
+
+import random
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import urllib3
+
+from nettests.cluster.failures import RETRIED
+from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.errors import ClusterError
+from nettests.model.profile import Timing
+
+UNAUTHORIZED, TOO_MANY = 401, 429
+_TOKEN = "BearerToken"  # noqa: S105 - the client's name of the setting
+
+
+class Credentials:
+    """The bearer token of a connection; one for all threads, as a kubeconfig has one."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        self._chosen = chosen
+        self._lock = threading.Lock()
+        self._accepted: set[str] = set()
+
+    @property
+    def token(self) -> str | None:
+        """The token in use; waits while it is read anew, because the old one is known to be refused."""
+        with self._lock:
+            return self._current()
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return every credential that is or was in use."""
+        configuration = self._chosen.configuration
+        tokens = [text.removeprefix("Bearer ") for text in (configuration.api_key or {}).values()]
+        old = (text.removeprefix("Bearer ") for text in sorted(self._accepted))
+        return tuple(dict.fromkeys(one for one in (*tokens, *old, configuration.password) if one))
+
+    def accept(self, token: str | None) -> None:
+        """Remember that the API server knew this token."""
+        if token is not None and token not in self._accepted:
+            with self._lock:
+                self._accepted = {*self._accepted, token}
+
+    def was_accepted(self, token: str | None) -> bool:
+        """Whether the API server knew this token once: if it is refused now, it has expired."""
+        return token in self._accepted
+
+    def renew(self, refused: str | None) -> bool:
+        """Read the token anew, once for all threads; return whether it is another one than ``refused``."""
+        with self._lock:
+            if self._current() != refused:
+                return True  # somebody else was refused before
+            try:
+                fresh = choose(Path(self._chosen.file), self._chosen.context).configuration
+            except ClusterError:
+                return False
+            if fresh.api_key.get(_TOKEN) in {None, refused}:
+                return False
+            self._chosen.configuration.api_key = fresh.api_key
+            return True
+
+    def _current(self) -> str | None:
+        token: str | None = self._chosen.configuration.api_key.get(_TOKEN)
+        return token
+
+
+class Tries:
+    """The tries of one request: ``begin`` each, say what was ``heard``, and ask whether to go on ``again``."""
+
+    def __init__(self, timing: Timing, credentials: Credentials, dice: random.Random) -> None:
+        self._timing = timing
+        self._credentials = credentials
+        self._dice = dice
+        self._failed = 0
+        self._expired = 0
+        self._token: str | None = None
+
+    def begin(self) -> None:
+        """Begin a try, with the token of now."""
+        self._token = self._credentials.token
+
+    def heard(self, status: int) -> None:
+        """Take in the status of an answer: by most of them the API server knew who asked."""
+        if status < 500 and status not in {UNAUTHORIZED, TOO_MANY}:
+            self._credentials.accept(self._token)
+
+    def again(self, status: int | None = None, retry_after: str | None = None) -> bool:
+        """Tell whether a try that failed is worth another one, and wait before it.
+
+        ``status`` is that of the answer, ``None`` for a connection that was lost. A 401 is worth another
+        try if there is another token now. It counts apart from other failures where the token was good
+        before: all threads share it, and each may be refused although nothing is wrong with the next one.
+        """
+        if status == UNAUTHORIZED:
+            expired = self._credentials.was_accepted(self._token)
+            return self._counted(expired=expired) and self._credentials.renew(self._token)
+        if status is not None and status not in RETRIED:
+            return False
+        if not self._counted():
+            return False
+        self._pause(retry_after)
+        return True
+
+    def _counted(self, *, expired: bool = False) -> bool:
+        """Count a failure; return whether the bounds allow another try."""
+        if expired and self._expired < self._timing.api_tokens:
+            self._expired += 1
+            return True
+        self._failed += 1
+        return self._failed < self._timing.api_tries
+
+    def _pause(self, retry_after: str | None) -> None:
+        longest = self._timing.api_longest_pause
+        delay = min(longest, self._timing.api_first_pause * 2 ** (self._failed - 1))
+        if retry_after:
+            with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
+                delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
+        time.sleep(delay * (0.5 + self._dice.random() / 2))
