@@ -52,15 +52,18 @@ class Credentials:
         return token in self._accepted
 
     def renew(self, refused: str | None) -> bool:
-        """Read the token anew, once for all threads; return whether it is another one than ``refused``."""
+        """Read the token anew, once for all threads; return whether it is another one than ``refused``.
+
+        ``ClusterError`` where none could be read: a plugin may fail like any other program.
+        """
         with self._lock:
             if self._current() != refused:
                 return True  # somebody else was refused before
-            try:
-                fresh = choose(Path(self._chosen.file), self._chosen.context).configuration
-            except ClusterError:
-                return False
-            if fresh.api_key.get(_TOKEN) in {None, refused}:
+            fresh = choose(Path(self._chosen.file), self._chosen.context).configuration
+            token = fresh.api_key.get(_TOKEN)
+            if token is None and refused is not None:
+                raise ClusterError("the credentials' plugin gave no token")
+            if token == refused:
                 return False
             self._chosen.configuration.api_key = fresh.api_key
             return True
@@ -99,7 +102,12 @@ class Tries:
         """
         if status == UNAUTHORIZED:
             expired = self._credentials.was_accepted(self._token)
-            return self._counted(expired=expired) and self._credentials.renew(self._token)
+            if not self._counted(expired=expired):
+                return False
+            try:
+                return self._credentials.renew(self._token)
+            except ClusterError:
+                status = None
         if status is not None and status not in RETRIED:
             return False
         if not self._counted():

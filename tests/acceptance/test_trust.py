@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,21 @@ def test_a_sick_api_turns_nothing_red(up_lab: UpLab, tmp_path: Path) -> None:
     verdicts = set.union(*by_flow(run).values())
     assert verdicts <= {"pass", "unknown"}, run.printed
     assert run.exit_code == (6 if "unknown" in verdicts else 0)
+
+
+def test_tokens_that_expire_all_the_time_disturb_nothing(up_lab: UpLab, tmp_path: Path) -> None:
+    """Requests, watches, forwardings and execs go on with the next token of the kubeconfig's plugin."""
+    told = nettests("lab", "kubeconfig", "--short-lived", "--name", up_lab.name)
+    plugin = replace(up_lab, kubeconfig=told.stdout.strip())
+    flows = ("pod-to-pod-ip", "node-to-pod", "kubectl-to-pod", "pod-port-forward")
+    up_lab.fault("inject", "expired-tokens", "--rate", "0.1", "--seed", "3")
+    try:
+        run = run_on(plugin, tmp_path, *(f"--flow={name}" for name in flows))
+    finally:
+        up_lab.fault("clear")
+    assert run.exit_code == 0, run.printed
+    assert set(by_flow(run)) == set(flows)
+    assert set.union(*by_flow(run).values()) == {"pass"}, run.printed
 
 
 def test_an_expired_entry_of_the_site_ends_the_run(up_lab: UpLab, tmp_path: Path) -> None:

@@ -118,6 +118,28 @@ def test_a_token_that_stays_the_same_is_not_tried_again(tmp_path: Path) -> None:
         assert len(api.requests) == before + 1
 
 
+def test_a_plugin_that_fails_is_asked_again(tmp_path: Path, pauses: list[float]) -> None:
+    """Once is borne, after a pause; a plugin that goes on failing leaves the 401 as the answer."""
+    server = Server()
+    with serving(server) as api:
+        file = with_plugin(tmp_path, api, last=9)
+        connection = connect(file, None)
+        server.accepted = "t3"
+        program = tmp_path / "plugin.py"
+        whole = program.read_text()
+        away = whole.replace(
+            "status =", "number == 2 and sys.exit('no identity provider')\nstatus ="
+        )
+        program.write_text(away)
+        assert connection.get("/api/v1/nodes/n1") == {"kind": "Node"}
+        assert len(pauses) == 1
+        server.accepted = "t4"
+        program.write_text("raise SystemExit('no identity provider')")
+        with pytest.raises(ApiError, match="does not accept the credentials"):
+            connection.get("/api/v1/nodes/n1")
+        assert len(pauses) == Timing().api_tries
+
+
 def test_new_tokens_that_are_all_refused_come_to_an_end(tmp_path: Path) -> None:
     """A plugin whose new tokens were never good is asked as often as a request is tried, no more."""
     server = Server()
