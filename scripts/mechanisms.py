@@ -18,7 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed  # noqa: E402
+from tests.acceptance.experiment import Experiment, changed  # noqa: E402
+from tests.acceptance.experiments import EXPERIMENTS  # noqa: E402
 
 RUN_SECONDS = 600
 Key = tuple[str, str, str]
@@ -73,6 +74,9 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
         experiments[0].switch,
         experiments[0].enable,
     )
+    if all(one.apart for one in experiments):  # the switch is more than the fact: its flows alone
+        flows = {pattern.partition("/")[0] for one in experiments for pattern in one.checks}
+        before = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
     found = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
     each = [
         {check: one.becomes for check, was in before.items() if one.concerns(check, was)}

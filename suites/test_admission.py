@@ -6,7 +6,7 @@ acceptance of a pod without it.
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.model.words import Outcome, Question, TargetKind, VantageKind
 from nettests.plan import Matrix, cases, flow
 
 PODS = Source(
@@ -26,6 +26,11 @@ HOST_PROCESS = Source(
     address="https://kubernetes.io/docs/tasks/configure-pod-container/create-hostprocess-pod/",
 )
 
+LEVELS = Source(
+    document="Kubernetes documentation, Pod Security Standards",
+    section="Restricted; Restricted Pod Security Standard changes",
+    address="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
+)
 SYSTEM = r"NT AUTHORITY\SYSTEM"
 HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": SYSTEM}}
 ORDINARY = {"windowsOptions": {"hostProcess": False}}
@@ -176,6 +181,33 @@ WITHOUT_OS = (
     ),
 )
 
+FITTING = cases.pod(securityContext={"runAsNonRoot": True})
+FITTING_ON_LINUX = cases.pod(
+    "linux",
+    securityContext={"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+    containers=[
+        cases.container(
+            securityContext={"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        )
+    ],
+)
+RESTRICTED = (
+    cases.in_level(
+        "without-linux-fields",
+        FITTING,
+        Outcome.ACCEPTED,
+        level="restricted",
+        counter=FITTING_ON_LINUX,
+    ),
+    cases.in_level(
+        "without-run-as-non-root",
+        cases.pod(),
+        Outcome.REJECTED,
+        level="restricted",
+        counter=FITTING_ON_LINUX,
+    ),
+)
+
 
 @flow(
     "windows-pod-fields",
@@ -269,4 +301,19 @@ def test_linux_pod_windows_options(verdict: Judgement) -> None:
 )
 def test_hostprocess_pod_rules(verdict: Judgement) -> None:
     """A HostProcess pod uses its node's network, and all of its containers are HostProcess containers."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "windows-pod-restricted",
+    source=VantageKind.API,
+    target=TargetKind.API_SERVER,
+    matrix=Matrix.CLUSTER,
+    question=Question.ADMIT,
+    cases=RESTRICTED,
+    facts=("sec-psa-restricted",),
+    sources=(LEVELS,),
+)
+def test_windows_pod_restricted(verdict: Judgement) -> None:
+    """A restricted namespace asks runAsNonRoot of a pod for Windows, and no field that only Linux has."""
     assert verdict.accepted, verdict.message

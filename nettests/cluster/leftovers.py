@@ -6,7 +6,7 @@ a namespace of ours that holds objects of others is shown and left alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -83,7 +83,16 @@ def find(
                 lambda found: _judged(connection, found, seconds if watch else 0), own + foreign
             )
         )
-    return tuple(sorted(known, key=lambda found: (found.ownership.created, found.namespace)))
+    shared = _with_their_runs(known)
+    return tuple(sorted(shared, key=lambda found: (found.ownership.created, found.namespace)))
+
+
+def _with_their_runs(known: Sequence[Leftover]) -> Iterator[Leftover]:
+    """Yield what was found; a run's namespaces share the fate of the one that holds its Lease."""
+    for found in known:
+        others = {one.state for one in known if one.ownership.run == found.ownership.run}
+        spared = found.state is State.DEAD and others & {State.ALIVE, State.KEPT}
+        yield replace(found, state=min(spared)) if spared else found
 
 
 def remove(connection: Connection, found: Leftover, *, wait: float) -> None:

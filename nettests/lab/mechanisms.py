@@ -53,6 +53,9 @@ MECHANISMS = (
     Mechanism("stealth", "the host's firewall hides closed ports"),
     Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
     Mechanism("required-families", "RequireDualStack Services get load balancers of both families"),
+    Mechanism(
+        "family-in-key", "kube-proxy keeps the load balancers of a NodePort's families apart"
+    ),
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),
@@ -60,6 +63,10 @@ MECHANISMS = (
     Mechanism(
         "windows-container-rules",
         "the API refuses container fields that os.name: windows rules out",
+    ),
+    Mechanism(
+        "windows-pod-security",
+        "the restricted level demands no fields of Linux where os.name is windows",
     ),
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),

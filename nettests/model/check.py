@@ -96,6 +96,9 @@ class Case:
     For ``INSPECT`` the label names the rule, and ``when`` says what the rule is about (``overlay``,
     ``dsr`` …): elsewhere it is not asked.
 
+    For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is asked, where it is not the
+    run's own.
+
     For ``START``, ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
     another reason proves nothing. ``then`` is what is done once it has started.
     """
@@ -107,6 +110,7 @@ class Case:
     outcome: Outcome | None = None
     when: tuple[str, ...] = ()
     os: OS | None = None
+    level: str = ""
     reasons: tuple[str, ...] = ()
     then: Afterwards | None = None
 

@@ -1,8 +1,9 @@
 """Read what the API server said to a dry run.
 
 Accepted is 200 or 201. Rejected is 422 ``Invalid``, and if the question names a field, only with a cause
-that names the same field: rejected for another reason says nothing of the field. Everything else (403 of
-a policy or a webhook, 429, 5xx) is no answer to the question.
+that names the same field: rejected for another reason says nothing of the field. A question about a level
+of Pod Security is answered by 403 in the name of that level. Everything else (403 of another policy or a
+webhook, 429, 5xx) is no answer to the question.
 """
 
 import json
@@ -28,7 +29,11 @@ def read(raw: Raw) -> Reading:
     if raw.status in {200, 201}:
         return Reading(outcome=Outcome.ACCEPTED, detail=f"{said.get('kind', 'object')} accepted")
     message = str(said.get("message", raw.stdout))
-    if raw.status != INVALID:
+    level = raw.context.get("level", "")
+    # sample: pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or …
+    if level and raw.status == FORBIDDEN and f'violates PodSecurity "{level}:' in message:
+        return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
+    if level or raw.status != INVALID:
         return probe_failed(f"status {raw.status}, which says nothing of the object: {message}")
     # sample: "causes":[{"reason":"FieldValueForbidden","message":"Forbidden: cannot be set for a windows pod",
     #          "field":"spec.hostPID"}]

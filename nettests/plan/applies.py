@@ -24,12 +24,14 @@ from nettests.plan.subjects import why_not_about
 from nettests.plan.targets import HOST_PORTS
 
 SLICES = KubernetesVersion.parse("1.21")
+POD_SECURITY = KubernetesVersion.parse("1.23")
 
 
 def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
     """Return why ``ask`` cannot be asked here, or nothing."""
     return (
         why_denied(ask, facts, reads)
+        or _no_namespace_of_level(ask, facts)
         or _forbidden_by_level(ask, facts)
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
@@ -46,7 +48,7 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
     """Return what the Pod Security level of the run's namespace does not let this question have."""
     level = facts.pod_security.value or pod_security.PRIVILEGED
     what = ""
-    if level != pod_security.PRIVILEGED:
+    if level != pod_security.PRIVILEGED and not (ask.case and ask.case.level):
         what = (
             "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
         )
@@ -57,6 +59,17 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
         raw = ask.question is Question.PING and of_linux
         what = "the capability NET_RAW that ping needs" if raw else ""
     return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
+
+
+def _no_namespace_of_level(ask: Ask, facts: ClusterFacts) -> str:
+    """Levels are asked in namespaces that the run makes, from the version on that enforces them."""
+    if ask.case is None or not ask.case.level:
+        return ""
+    if facts.namespace:
+        return f"namespace {facts.namespace} is not the run's own: it makes none of another level"
+    if facts.server_version < POD_SECURITY:
+        return f"Kubernetes {facts.server_version} enforces no Pod Security levels: {POD_SECURITY} does"
+    return ""
 
 
 def _on_hosts(ask: Ask) -> bool:

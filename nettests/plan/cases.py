@@ -63,6 +63,16 @@ def accepted(label: str, item: Json) -> Case:
     return Case(label=label, object=_text(item), outcome=Outcome.ACCEPTED)
 
 
+def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:
+    """Return a case whose Pod a namespace of that level of Pod Security takes or refuses.
+
+    A refusal counts beside ``counter``, which the namespace takes.
+    """
+    return Case(
+        label=label, object=_text(item), counter=_text(counter), outcome=outcome, level=level
+    )
+
+
 def rule(name: str, *when: str) -> Case:
     """Return a documented rule of configuration by its name, and what it is about (``applies``)."""
     return Case(label=name, outcome=Outcome.CONFORMS, when=when)

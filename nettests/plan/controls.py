@@ -66,7 +66,7 @@ def _without_a_path(ask: Ask) -> Iterator[Control]:
     if ask.case is not None and ask.case.counter:
         then = ask.case.then
         again = then if then and then.how in _OPENED else None
-        counter = Case(label="counter", object=ask.case.counter, then=again)
+        counter = Case(label="counter", object=ask.case.counter, then=again, level=ask.case.level)
         yield Control(proves="path", ask=replace(ask, case=counter))
 
 

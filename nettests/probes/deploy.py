@@ -61,6 +61,8 @@ def deploy(
         if not blank.existing:
             cluster.create(objects.namespace(blank))
         on_namespace()
+        for level in levels(plan):
+            cluster.create(objects.namespace_of_level(blank, level))
     created, problems, forbidden = _create_all(cluster, wanted)
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
@@ -156,6 +158,7 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
     guarded = bool(plan.services and servers)
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
+        *(objects.namespace_of_level(blank, level) for level in levels(plan)),
         *objects.resident(plan, facts, blank),
         *planned_slices(plan, facts, blank),
         *([objects.sentinel(servers[0], blank)] if guarded else []),
@@ -166,6 +169,12 @@ def in_cluster(plan: Plan) -> bool:
     """Whether anything of ``plan`` is created, or tried out, in a namespace."""
     made = {Question.ADMIT, Question.START}
     return bool(plan.pods or plan.services) or any(c.ask.question in made for c in plan.checks)
+
+
+def levels(plan: Plan) -> list[str]:
+    """Return the levels of Pod Security in whose namespaces objects are tried out."""
+    cases = (check.ask.case for check in plan.checks)
+    return sorted({case.level for case in cases if case and case.level})
 
 
 def refuse_commands(items: Sequence[Object]) -> None:

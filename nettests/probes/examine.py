@@ -19,6 +19,7 @@ from nettests.probes.seams import ApiServer
 
 API = "api"
 """The channel's name in the journal."""
+OK_BELOW = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +60,40 @@ class Admission:
     def examine(self, ask: Ask) -> Examination:
         """Send the case's object; nothing is stored."""
         case = case_of(ask)
-        item = in_namespace(case, self.namespace)
-        if item["kind"] == "Pod":
+        item = in_namespace(case, namespace_of(case, self.namespace))
+        if item["kind"] == "Pod" and not case.level:
             os = ask.source.os or OS.WINDOWS
             item["spec"] = pod_security.secured(item["spec"], os, self.level)
         words = ("create", "--dry-run=server", json.dumps(item))
-        context = {"field": case.field} if case.field else {}
+        context = {
+            name: value for name, value in (("field", case.field), ("level", case.level)) if value
+        }
         try:
+            if case.level:
+                self._require_enforced(item)
             status, body = self.api.dry_run(item)
         except ChannelError as error:
             return Examination(tool="admission", words=words, error=error.message, context=context)
         return Examination(
             tool="admission", words=words, status=status, stdout=body, context=context
         )
+
+    def _require_enforced(self, item: dict[str, Any]) -> None:
+        """Raise ``ChannelError`` unless Pod Security refuses, beside ``item``, what every level but one does."""
+        plain = {"name": "plain", "image": "plain"}
+        spec = {"hostNetwork": True, "containers": [plain]}
+        status, _ = self.api.dry_run({**item, "spec": spec})
+        if status < OK_BELOW:
+            namespace = item["metadata"]["namespace"]
+            raise ChannelError(
+                f"Pod Security enforces nothing in namespace {namespace}: it took a hostNetwork Pod "
+                f"with status {status}; whoever asks may be exempt, or the admission plugin is off"
+            )
+
+
+def namespace_of(case: Case, own: str) -> str:
+    """Return the namespace that a case is asked in: that of its level, or the run's own."""
+    return f"{own}-{case.level}" if case.level else own
 
 
 def case_of(ask: Ask) -> Case:

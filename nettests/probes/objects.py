@@ -81,6 +81,14 @@ def namespace(blank: Blank) -> Object:
     return item
 
 
+def namespace_of_level(blank: Blank, level: str) -> Object:
+    """Return a namespace beside the run's that enforces a level of Pod Security; nothing stands in it."""
+    item = namespace(blank)
+    item["metadata"]["name"] += f"-{level}"
+    item["metadata"]["labels"] |= {"pod-security.kubernetes.io/enforce": level}
+    return item
+
+
 def pull_secret(blank: Blank) -> Object:
     """Return the Secret made of the user's file; ``PathError`` when that cannot be read."""
     path = blank.images.pull_secret_file or Path()

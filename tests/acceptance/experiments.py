@@ -5,41 +5,10 @@ match its patterns then change their verdict. Used by ``test_mechanisms`` (sever
 checks are apart) and by ``scripts/mechanisms.py`` (each by itself).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
-    """One fact of the catalogue, what to switch on which profile, and patterns of the checks' ids.
-
-    The fact decides those of them whose verdict ``was`` that; ``becomes`` is what it is then.
-    """
-
-    fact: str
-    profile: str
-    switch: str
-    checks: tuple[str, ...]
-    was: str = "limited"
-    becomes: str = "lifted"
-    apart: bool = False
-    """Other switches of the profile would disturb it: it is shown in a run of its flows alone."""
-    enable: str = ""
-    """The class of its flows, where they are not asked unasked."""
-
-    @property
-    def flows(self) -> frozenset[str]:
-        """The flows of its checks."""
-        return frozenset(pattern.partition("/")[0] for pattern in self.checks)
-
-    def concerns(self, check: str, verdict: str) -> bool:
-        """Whether the fact decides this check, which had this verdict."""
-        return verdict == self.was and any(fnmatchcase(check, name) for name in self.checks)
-
+from tests.acceptance.experiment import Experiment
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
-AZURE = "azure-l2tunnel"
+AZURE, DUAL = "azure-l2tunnel", "win2022-l2bridge-dualstack"
 OVERLAY_DSR = "win2022-overlay-dsr"
 
 EXPERIMENTS = (
@@ -362,9 +331,39 @@ EXPERIMENTS = (
         becomes="fail",
         enable="exposed",
     ),
+    Experiment(
+        fact="sec-psa-restricted",
+        profile=DSR,
+        switch="windows-pod-security=off",
+        checks=("windows-pod-restricted/api/without-linux-fields",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="v6-dualstack-l2bridge",
+        profile=DUAL,
+        switch="dual-stack=off",
+        checks=("dual-stack-pods/windows-1/*",),
+        was="pass",
+        becomes="fail",
+        apart=True,
+    ),
+    Experiment(
+        fact="v6-requiredualstack-lbs",
+        profile=DUAL,
+        switch="required-families=off",
+        checks=("dual-stack-service/windows-1/*/ipv6",),
+        was="pass",
+        becomes="fail",
+        apart=True,
+    ),
+    Experiment(
+        fact="v6-lb-sharing-bug",
+        profile=DUAL,
+        switch="family-in-key=off",
+        checks=("dual-stack-nodeport-local/*/windows-1/*/ipv6",),
+        was="pass",
+        becomes="fail",
+        apart=True,
+    ),
 )
-
-
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Return the checks whose verdict is another one, with the new verdict."""
-    return {check: after[check] for check in before if after.get(check) != before[check]}

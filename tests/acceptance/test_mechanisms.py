@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed
+from tests.acceptance.experiment import Experiment, changed
+from tests.acceptance.experiments import EXPERIMENTS
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import Runs, run_on
 
 pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
 
-PROFILES = sorted({experiment.profile for experiment in EXPERIMENTS if not experiment.enable})
+PROFILES = sorted({one.profile for one in EXPERIMENTS if not one.enable and not one.apart})
 
 
 def on(profile: str) -> list[Experiment]:

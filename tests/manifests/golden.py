@@ -22,6 +22,7 @@ DNS = {
     ),
 }
 TAINT = {r"windows-node-taint/windows-1/": "plat-taint-convention: unspecified"}
+RESTRICTED = {r"windows-pod-restricted/api/without-linux-fields": "sec-psa-restricted: rejected"}
 ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out"}
 NODES = {
     r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-port-node: timed_out",
@@ -186,6 +187,7 @@ TABLE: dict[str, dict[str, str]] = {
         **PRESERVED_OLD,
         **DNS,
         **TAINT,
+        **RESTRICTED,
         **ICMP,
         **NODES,
         **HOST_PORTS,
@@ -208,6 +210,7 @@ TABLE: dict[str, dict[str, str]] = {
         **BALANCED_VIP,
         **DNS,
         **TAINT,
+        **RESTRICTED,
         **ICMP,
         **NODES,
         **HOST_PORTS,

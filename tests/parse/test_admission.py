@@ -52,6 +52,27 @@ def test_a_rejection_for_another_reason_says_nothing() -> None:
     assert outcome(422, REJECTED, "spec.hostIPC") is Outcome.PROBE_FAILED
 
 
+@pytest.mark.parametrize(
+    ("level", "status", "expected"),
+    [
+        ("restricted", 403, Outcome.REJECTED),
+        ("baseline", 403, Outcome.PROBE_FAILED),
+        ("", 403, Outcome.PROBE_FAILED),
+        ("restricted", 422, Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_level_rejects_in_its_own_name(level: str, status: int, expected: Outcome) -> None:
+    """403 that names the level in question; where a level is asked, an invalid Pod says nothing of it."""
+    message = (
+        'pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true'
+    )
+    context = {"level": level} if level else {}
+    answer = raw(
+        "admission", status=status, stdout=json.dumps({"message": message}), context=context
+    )
+    assert read_raw(answer).outcome is expected
+
+
 @pytest.mark.parametrize("status", [403, 409, 429, 500])
 def test_other_refusals_say_nothing_of_the_object(status: int) -> None:
     """A policy, a quota, a webhook or a server in trouble is no verdict on the field."""

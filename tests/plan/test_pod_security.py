@@ -8,6 +8,7 @@ import pytest
 
 from nettests.model.check import Plan
 from nettests.model.facts import known
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, CheckClass, Outcome, Question, VantageKind
 from nettests.plan import build
 from nettests.plan.pod_security import forbidden, secured
@@ -70,3 +71,28 @@ def test_what_a_pod_says_of_itself_is_kept() -> None:
     assert secured(spec, OS.LINUX, "restricted")["securityContext"]["runAsUser"] == 0
     assert forbidden(spec, OS.LINUX, "restricted") == "runAsUser: 0"
     assert forbidden(spec, OS.LINUX, "baseline") == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"namespace": "closed"},
+            "namespace closed is not the run's own: it makes none of another level",
+        ),
+        (
+            {"server_version": KubernetesVersion(1, 22)},
+            "Kubernetes 1.22.0 enforces no Pod Security levels: 1.23.0 does",
+        ),
+    ],
+)
+def test_levels_are_asked_where_a_run_makes_namespaces_that_enforce_them(
+    changes: dict[str, Any], reason: str
+) -> None:
+    """In a namespace of others, and before 1.23, the flow is skipped, and says why."""
+    facts = cluster_facts(PROFILE)
+    flow = "windows-pod-restricted"
+    assert [c.flow for c in build(facts, flows()).checks].count(flow) == 2
+    plan = build(replace(facts, **changes), flows())
+    assert {skip.reason for skip in plan.skips if skip.flow == flow} == {reason}
+    assert flow not in {check.flow for check in plan.checks}

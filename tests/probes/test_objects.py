@@ -227,6 +227,14 @@ def test_the_namespace_allows_privileged_pods() -> None:
     assert item["metadata"]["labels"]["nettests.dev/run"] == "r"
 
 
+def test_a_namespace_of_a_level_stands_beside_the_run_s() -> None:
+    """It enforces the level, and carries the run's marks, by which it is removed."""
+    item = objects.namespace_of_level(BLANK, "restricted")
+    assert item["metadata"]["name"] == "nettests-r-restricted"
+    assert item["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert item["metadata"]["labels"]["nettests.dev/run"] == "r"
+
+
 def test_pods_resolve_by_the_policy_they_are_planned_with() -> None:
     """None names the cluster's DNS and another namespace's domain; a second node pod opens no port."""
     facts = replace(FACTS, dns_address=known(ip_address("10.96.0.10"), "test"))

@@ -100,6 +100,19 @@ def test_a_run_that_died_before_its_lease_stood_is_dead(connection: Connection) 
     assert one(connection).state is State.DEAD
 
 
+def test_a_namespace_beside_the_one_with_the_lease_shares_its_fate(connection: Connection) -> None:
+    """A run's second namespace has no Lease: it lives as long as the run does, and dies with it."""
+    own = marks("r1")
+    create(connection, namespace_of(own))
+    lease = held(connection, own, "nettests-r1")
+    lease.take()
+    beside = own.marked({"kind": "Namespace", "metadata": {"name": "nettests-r1-restricted"}})
+    create(connection, beside)
+    assert {found.state for found in find(connection, seconds=SHORT)} == {State.ALIVE}
+    dies(lease)
+    assert [found.state for found in find(connection, seconds=SHORT)] == [State.DEAD] * 2
+
+
 def test_a_run_that_is_just_beginning_is_alive(connection: Connection) -> None:
     """A Lease that appears while it is looked for belongs to a living run."""
     own = marks("r3")

@@ -76,7 +76,10 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
 def _secure_pod(pod: Json, context: Context) -> None:
     namespace = context.store.get(resources.NAMESPACES.key, "", pod["metadata"]["namespace"])
     labels = (namespace.body["metadata"].get("labels") or {}) if namespace else {}
-    why = pod_security.refusal(pod, labels, context.settings.version.minor)
+    settings = context.settings
+    why = pod_security.refusal(
+        pod, labels, settings.version.minor, windows_exempt=settings.windows_pod_security
+    )
     if why:
         raise forbidden(resources.PODS, pod["metadata"]["name"], why)
 

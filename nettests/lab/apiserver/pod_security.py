@@ -36,19 +36,25 @@ _DEFAULT_CAPABILITIES = frozenset(
 )
 
 
-def refusal(pod: Json, labels: Mapping[str, str], minor: int) -> str:
-    """Return why the namespace with these labels refuses the pod, or nothing."""
+def refusal(
+    pod: Json, labels: Mapping[str, str], minor: int, *, windows_exempt: bool = True
+) -> str:
+    """Return why the namespace with these labels refuses the pod, or nothing.
+
+    ``windows_exempt`` says that pods for Windows need no fields of Linux, from the version on that knows it.
+    """
     level = labels.get(ENFORCE, "privileged")
     if minor < SINCE or level not in {"baseline", "restricted"}:
         return ""
-    found = list(_found(pod["spec"], restricted=level == "restricted", minor=minor))
+    exempt = windows_exempt and minor >= _WINDOWS_EXEMPT
+    found = list(_found(pod["spec"], restricted=level == "restricted", exempt=exempt))
     if not found:
         return ""
     version = labels.get(f"{ENFORCE}-version", "latest")
     return f'violates PodSecurity "{level}:{version}": {", ".join(found)}'
 
 
-def _found(spec: Json, *, restricted: bool, minor: int) -> Iterator[str]:
+def _found(spec: Json, *, restricted: bool, exempt: bool) -> Iterator[str]:
     yield from _host_namespaces(spec)
     yield from _host_ports(spec)
     yield from _setters(spec, "privileged", lambda own: own.get("privileged") is True)
@@ -56,7 +62,7 @@ def _found(spec: Json, *, restricted: bool, minor: int) -> Iterator[str]:
     if not restricted:
         yield from _capabilities(spec)
         return
-    windows = minor >= _WINDOWS_EXEMPT and (spec.get("os") or {}).get("name") == "windows"
+    windows = exempt and (spec.get("os") or {}).get("name") == "windows"
     if not windows:
         yield from _escalation(spec)
         yield from _dropped(spec)

@@ -130,6 +130,8 @@ class ApiSettings:
     """Fields of pods are refused where ``os.name`` rules them out."""
     windows_container_rules: bool = True
     """Fields of containers are refused where ``os.name`` rules them out."""
+    windows_pod_security: bool = True
+    """The restricted level does not demand of pods for Windows what Windows does not have."""
     faults: Faults = field(default_factory=Faults)
 
 

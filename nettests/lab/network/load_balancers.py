@@ -112,6 +112,22 @@ def load_balancers(
     return tuple(policy for service in table for policy in planner.policies(service))
 
 
+def not_found(
+    policies: tuple[LoadBalancer, ...], other_family: tuple[LoadBalancer, ...]
+) -> tuple[LoadBalancer, ...]:
+    """Return the policies that kube-proxy without ``family_in_key`` makes beside the other family's.
+
+    It looks for them by protocol, ports, VIP and endpoints first. A NodePort has no VIP in that key, and an
+    endpoint with two addresses is one endpoint of HNS: that of the other family is found (before 1.36, #136241).
+    """
+    taken = {(one.service, one.external_port) for one in other_family if one.kind == "NodePort"}
+    return tuple(
+        policy
+        for policy in policies
+        if policy.kind != "NodePort" or (policy.service, policy.external_port) not in taken
+    )
+
+
 class _Planner:
     def __init__(self, node: NodeSpec, profile: Profile, features: SwitchFeatures) -> None:
         self._node = node

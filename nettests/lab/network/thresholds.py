@@ -41,6 +41,9 @@ DUAL_STACK = (1, 21)
 REQUIRED_FAMILIES = (1, 27)
 """kube-proxy 1.27 makes IPv6 load balancers of RequireDualStack Services (CHANGELOG-1.27)."""
 
+FAMILY_IN_KEY = (1, 36)
+"""kube-proxy 1.36 remembers load balancers by their family too (CHANGELOG-1.36, #136241)."""
+
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 """Plugins that give Windows pods both families; win-bridge, which Flannel calls, knows IPv4 only."""
 
@@ -105,6 +108,8 @@ class SwitchFeatures:
     """Pods have addresses, and Services load balancers, of both families."""
     required_families: bool
     """Services with RequireDualStack have load balancers of the second family too."""
+    family_in_key: bool
+    """kube-proxy does not take a NodePort's load balancer of one family for that of the other."""
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
@@ -114,6 +119,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     user_mode = proxy.mode is ProxyMode.USERSPACE
     version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
+    many = switched or release >= MANY_BACKENDS
     preserving = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
@@ -137,9 +143,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
             "local-port-mappings",
             profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
         ),
-        backend_limit=profile.mechanism(
-            "backend-limit", 1024 if switched or release >= MANY_BACKENDS else 64
-        ),
+        backend_limit=profile.mechanism("backend-limit", 1024 if many else 64),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=version >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
@@ -158,6 +162,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         user_mode=user_mode,
         dual_stack=has("dual-stack", _both_families(node, profile)),
         required_families=has("required-families", version >= REQUIRED_FAMILIES),
+        family_in_key=has("family-in-key", version >= FAMILY_IN_KEY),
     )
 
 

@@ -14,6 +14,7 @@ from nettests.lab.network.load_balancers import (
     Port,
     Source,
     load_balancers,
+    not_found,
     refused_frontends,
 )
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
@@ -66,10 +67,13 @@ class WindowsServices:
         family_word = word(self._node.address)
         self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
-    def program(self, table: ServiceTable) -> None:
-        """Bring the switch's policies to ``table``; flows to a backend go on as they are."""
+    def program(self, table: ServiceTable, remembered: tuple[LoadBalancer, ...] = ()) -> None:
+        """Bring the switch's policies to ``table``; flows to a backend go on as they are.
+
+        ``remembered`` are load balancers of the other family that this one takes for its own.
+        """
         services = of_family(table, self._node.address)
-        policies = load_balancers(services, self._node, self._profile)
+        policies = not_found(load_balancers(services, self._node, self._profile), remembered)
         self._rules.change_to(
             load_balancers_table(
                 policies,
@@ -165,8 +169,10 @@ def build_windows_node(
         if features.user_mode:
             own.program(table)
             return
+        remembered: tuple[LoadBalancer, ...] = ()
         for of_one_family in services:
-            of_one_family.program(table)
+            of_one_family.program(table, remembered)
+            remembered = () if features.family_in_key else of_one_family.policies
 
     return Node(
         spec=node,

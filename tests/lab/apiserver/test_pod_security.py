@@ -87,6 +87,8 @@ def test_what_fits_is_let_through() -> None:
     windows = spec({"runAsNonRoot": True}, os={"name": "windows"})
     assert refusal(windows, {ENFORCE: "restricted"}, 25) == ""
     assert "seccompProfile" in refusal(windows, {ENFORCE: "restricted"}, 24)
+    switched = refusal(windows, {ENFORCE: "restricted"}, 25, windows_exempt=False)
+    assert "seccompProfile" in switched
 
 
 def test_before_123_no_label_counts() -> None:

@@ -91,3 +91,30 @@ def test_required_families_have_load_balancers_since_127(
     lab.program(service("win-far", address, required=True))
     node = profile.by_family[1].node(WINDOWS).address
     assert lab.ask("win", VIPS["win-far"], 80) == answer.format(node=node)
+
+
+@pytest.mark.parametrize(
+    ("profile", "answer"),
+    [
+        (switched(kubernetes_version="v1.35.4"), "timed out"),
+        (switched("family-in-key=off"), "timed out"),
+        (PROFILE, "win sees"),
+    ],
+    ids=["before 1.36", "switched off", "1.36"],
+)
+def test_a_nodeport_of_both_families_has_one_load_balancer_before_136(
+    start_lab: StartLab, profile: Profile, answer: str
+) -> None:
+    """Before Kubernetes 1.36 kube-proxy finds the IPv4 NodePort's load balancer when it looks for IPv6."""
+    lab = start_lab(profile)
+    lab.attach_dual(LINUX, "lin")
+    first, second = lab.attach_dual(WINDOWS, "win")
+    exposed = {"node_port": 30080, "external_traffic_local": True}
+    ports = [
+        replace(service("win", address or ""), cluster_ip=ip_address(vip), **exposed)  # type: ignore[arg-type]
+        for address, vip in ((first, "10.96.0.33"), (second, VIPS["win"]))
+    ]
+    lab.program(*ports)
+    nodes = [str(family.node(WINDOWS).address) for family in profile.by_family]
+    assert lab.ask("lin", nodes[0], 30080).startswith("win sees")
+    assert lab.ask("lin", nodes[1], 30080).startswith(answer)

@@ -1,0 +1,41 @@
+"""An experiment: a fact, the mechanism of the lab that makes it true, and the checks that must notice.
+
+``experiments`` is the table of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """One fact of the catalogue, what to switch on which profile, and patterns of the checks' ids.
+
+    The fact decides those of them whose verdict ``was`` that; ``becomes`` is what it is then.
+    """
+
+    fact: str
+    profile: str
+    switch: str
+    checks: tuple[str, ...]
+    was: str = "limited"
+    becomes: str = "lifted"
+    apart: bool = False
+    """Other switches of the profile would disturb it: it is shown in a run of its flows alone."""
+    enable: str = ""
+    """The class of its flows, where they are not asked unasked."""
+
+    @property
+    def flows(self) -> frozenset[str]:
+        """The flows of its checks."""
+        return frozenset(pattern.partition("/")[0] for pattern in self.checks)
+
+    def concerns(self, check: str, verdict: str) -> bool:
+        """Whether the fact decides this check, which had this verdict."""
+        return verdict == self.was and any(fnmatchcase(check, name) for name in self.checks)
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Return the checks whose verdict is another one, with the new verdict."""
+    return {check: after[check] for check in before if after.get(check) != before[check]}

@@ -1,0 +1,60 @@
+"""Dry runs: in which namespace an object is tried out, and when a level of Pod Security can be believed."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.model.check import Ask, Target
+from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
+from nettests.plan import cases
+from nettests.plan.cast import api_vantage
+from nettests.probes.examine import Admission
+
+REFUSED = (403, '{"message": "violates PodSecurity \\"restricted:latest\\": host namespaces"}')
+TAKEN = (201, '{"kind": "Pod"}')
+CASE = cases.in_level(
+    "fits", cases.pod(), Outcome.ACCEPTED, level="restricted", counter=cases.pod()
+)
+
+
+@dataclass(slots=True)
+class Server:
+    """An API server that treats Pods of the host's network in its own way, and takes all others."""
+
+    host: tuple[int, str]
+    asked: list[dict[str, Any]] = field(default_factory=list)
+
+    def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
+        self.asked.append(item)
+        return self.host if item["spec"].get("hostNetwork") else TAKEN
+
+    def read(self, path: str, query: Any) -> tuple[int, str]:
+        raise AssertionError("a dry run reads nothing")
+
+
+ASK = Ask(
+    source=api_vantage(None),
+    target=Target(kind=TargetKind.API_SERVER),
+    protocol=Protocol.TCP,
+    question=Question.ADMIT,
+    case=CASE,
+)
+
+
+def test_a_level_is_asked_in_its_own_namespace() -> None:
+    """The Pod is sent as it stands to the namespace of that level, and the answer is read by the level."""
+    assert ASK.source.kind is VantageKind.API
+    server = Server(host=REFUSED)
+    found = Admission(api=server, namespace="nettests-r").examine(ASK)
+    assert [item["metadata"]["namespace"] for item in server.asked] == ["nettests-r-restricted"] * 2
+    assert server.asked[-1]["spec"] == json.loads(CASE.object)["spec"]
+    assert (found.status, found.error, found.context) == (201, None, {"level": "restricted"})
+
+
+def test_a_level_that_nothing_enforces_says_nothing() -> None:
+    """Where a hostNetwork Pod is taken, an acceptance would prove nothing, so the Pod is not sent."""
+    server = Server(host=TAKEN)
+    found = Admission(api=server, namespace="nettests-r").examine(ASK)
+    assert len(server.asked) == 1
+    assert found.status is None
+    assert "enforces nothing in namespace nettests-r-restricted" in (found.error or "")
