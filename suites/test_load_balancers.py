@@ -3,7 +3,7 @@
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Outcome, Protocol, SourceSeen, TargetKind, VantageKind
-from nettests.plan import LOAD_BALANCED, Backing, Matrix, ServiceSettings, flow
+from nettests.plan import LOAD_BALANCED, Backing, ByHand, Matrix, ServiceSettings, flow
 
 LOAD_BALANCER = Source(
     document="Kubernetes documentation, Service",
@@ -38,6 +38,12 @@ PRESERVED = Source(
 HEALTH_CHECK = Source(
     document="Kubernetes API reference, Service v1", section="spec.healthCheckNodePort"
 )
+TERMINATING = Source(
+    document="KEP-1669, Proxy Terminating Endpoints",
+    section='Example: all endpoints terminating and traffic policy is "Cluster"',
+    address="https://github.com/kubernetes/enhancements/tree/master/keps/sig-network/1669-proxy-terminating-endpoints",
+)
+LEAVING = ServiceSettings(label="lb-terminating", type="LoadBalancer", by_hand=ByHand.TERMINATING)
 LOCAL = ServiceSettings(label="lb-local", type="LoadBalancer", external_traffic_policy="Local")
 EXTERNAL = ServiceSettings(label="external-ip", external_ip=True)
 NOBODY = ServiceSettings(label="lb-nobody", type="LoadBalancer", source_ranges=("192.0.2.255/32",))
@@ -154,6 +160,22 @@ def test_loadbalancer_affinity(verdict: Judgement) -> None:
 )
 def test_loadbalancer_preserve_destination(verdict: Judgement) -> None:
     """An ordinary backend answers at the load balancer's address whatever the annotation preserve-destination says."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "loadbalancer-terminating-backends",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    service=LEAVING,
+    check_class=CheckClass.EXPOSED,
+    facts=("svc-terminating-lb",),
+    sources=(TERMINATING,),
+)
+def test_loadbalancer_terminating_backends(verdict: Judgement) -> None:
+    """Terminating backends of a Service that has a load balancer answer at its ClusterIP, where none else is left."""
     assert verdict.accepted, verdict.message
 
 

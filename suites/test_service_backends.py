@@ -43,6 +43,11 @@ BALANCED = Source(
 WITHOUT_SELECTOR = Source(
     document="Kubernetes documentation, Service", section="Services without selectors"
 )
+TERMINATING = Source(
+    document="KEP-1669, Proxy Terminating Endpoints",
+    section='Example: all endpoints terminating and traffic policy is "Cluster"',
+    address="https://github.com/kubernetes/enhancements/tree/master/keps/sig-network/1669-proxy-terminating-endpoints",
+)
 HAIRPIN = ServiceSettings(label="hairpin", behind="probe")
 NO_ENDPOINTS = ServiceSettings(label="no-endpoints", type="NodePort", no_endpoints=True)
 
@@ -234,4 +239,19 @@ def test_service_without_selector(verdict: Judgement) -> None:
 )
 def test_service_two_target_ports(verdict: Judgement) -> None:
     """Backends that have different numbers for the same port of a Service all answer."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-terminating-backends",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    service=ServiceSettings(label="terminating", by_hand=ByHand.TERMINATING),
+    facts=("svc-terminating-lb",),
+    sources=(TERMINATING,),
+)
+def test_service_terminating_backends(verdict: Judgement) -> None:
+    """While all backends of a Service terminate, and still serve, they answer its clients."""
     assert verdict.accepted, verdict.message

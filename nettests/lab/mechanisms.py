@@ -44,6 +44,7 @@ MECHANISMS = (
     Mechanism("external-ips", "kube-proxy programs externalIPs"),
     Mechanism("source-ranges", "kube-proxy enforces loadBalancerSourceRanges"),
     Mechanism("preserve-destination", "kube-proxy follows the annotation preserve-destination"),
+    Mechanism("terminating-fallback", "balanced Services fall back on terminating endpoints"),
     Mechanism("terminating-everywhere", "every Service falls back on terminating endpoints"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
     Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.service import ByHand
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import pod_security, targets
 from nettests.plan.cast import (
@@ -202,6 +203,9 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
     backing = _backing(stage, ask)
     if backing is None:
         return None
+    if settings.by_hand is ByHand.TERMINATING:
+        # What nothing but the slice says of it: the backend answers as an ordinary Service's.
+        return replace(ask, target=targets.of_service(TargetKind.SERVICE_CLUSTERIP, backing))
     if target.kind is TargetKind.HEALTH_CHECK_PORT:
         through = targets.node_port(backing, backing, settings, target.kind)
         return replace(ask, target=through) if backing.name != target.node else None

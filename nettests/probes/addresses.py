@@ -106,27 +106,38 @@ class Directory:
         return found
 
     def _complete(self, target: Target) -> StandingService:
-        """Return the target's Service; in front of fewer backends than meant it is another question."""
+        """Return the target's Service.
+
+        In front of fewer backends than meant it is another question, and so it is without the load
+        balancer that it should have: rules at its ClusterIP may depend on that.
+        """
         if len(target.backends) > 1:
             for name in target.backends:
                 self.pod(name)
-        return self.service(target.service)
+        service = self.service(target.service)
+        if target.settings is not None and target.settings.type == LOAD_BALANCER:
+            self._require_balancer(service)
+        return service
 
     def _exposed(self, target: Target, family: Family) -> Endpoint:
         """Return where a Service is found from outside, if the cluster offers it."""
         service = self.service(target.service)
-        declined = self.deployment.declined.get(service.name)
         if target.kind is TargetKind.HEALTH_CHECK_PORT:
             if service.health_check_port is None:
                 raise NotStandingError(f"Service {service.name} has no health check port")
             return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
         if target.kind is TargetKind.SERVICE_EXTERNAL_IP:
             return self._of_service(service, str(of_family(service.external, family)))
+        self._require_balancer(service)
+        return self._of_service(service, str(of_family(service.balanced, family)))
+
+    def _require_balancer(self, service: StandingService) -> None:
+        """Raise unless the Service was assigned an address that nodes serve."""
+        declined = self.deployment.declined.get(service.name)
         if declined is not None:
             raise NotOfferedError(declined)
         if not service.balanced:
             raise self._missing("load balancer of Service", service.name)
-        return self._of_service(service, str(of_family(service.balanced, family)))
 
     def _of_service(self, service: StandingService, host: str) -> Endpoint:
         """Return a Service's own ports; a name that leads past it leads to its target's ports."""

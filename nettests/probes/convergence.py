@@ -37,6 +37,7 @@ FQDN = "{service}.{namespace}.svc.{domain}"
 HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
+_IN_QUESTION = {ByHand.TWO_NUMBERS, ByHand.TERMINATING}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -96,8 +97,8 @@ def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
 
 
 def _named(target: Target) -> tuple[TargetKind, str] | None:
-    if target.settings is not None and target.settings.by_hand is ByHand.TWO_NUMBERS:
-        return None  # whether all its backends answer is in question
+    if target.settings is not None and target.settings.by_hand in _IN_QUESTION:
+        return None  # whether its backends answer is what is asked
     if target.settings is not None and target.settings.no_endpoints:
         return None  # it answers nobody; the ordinary Service that its control asks is waited for
     if target.kind is TargetKind.HEADLESS_NAME:

@@ -15,7 +15,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
-from nettests.model.service import LOAD_BALANCER, ServiceSettings
+from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.probes import objects
 from nettests.probes.deployment import (
@@ -90,7 +90,11 @@ def deploy(
     pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
     problems |= _create_all(cluster, list(slices(plan.services, created, pods, blank)))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
-    behind = {name: serving.intersection(item.backends) for name, item in standing.items()}
+    behind = {
+        name: serving.intersection(item.backends)
+        for name, item in standing.items()
+        if item.settings is None or item.settings.by_hand is not ByHand.TERMINATING
+    }
     remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(

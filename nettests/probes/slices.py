@@ -5,6 +5,7 @@ Made by ``deploy`` once the pods have addresses; kube-proxy reads them like thos
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from nettests.model.check import Plan, ServiceObject
@@ -32,6 +33,8 @@ _SERVER = (
 )
 _HOSTNAMES = {"server": SERVER_HOSTNAME, "probe": PROBE_HTTP}
 """Where pods answer who they are, by their purpose."""
+_READY = MappingProxyType({"ready": True})
+_TERMINATING = MappingProxyType({"ready": False, "serving": True, "terminating": True})
 
 
 def slices(
@@ -52,7 +55,7 @@ def slices(
         for part in _parts(service, purposes):
             for family in Family:
                 endpoints = [
-                    _endpoint(pods[name], address)
+                    _endpoint(pods[name], address, part.conditions)
                     for name in part.pods
                     for address in pods[name].addresses
                     if f"IPv{address.version}" == family
@@ -76,17 +79,20 @@ def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """One slice of a Service, in each family: the pods in it, and the ports at which they answer."""
+    """One slice of a Service, in each family: the pods in it, their ports, and what is said of them."""
 
     label: str
     pods: tuple[str, ...]
     ports: tuple[Object, ...]
+    conditions: Mapping[str, bool] = _READY
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
     known = tuple(name for name in service.backends if name in purposes)
-    if service.settings.by_hand is ByHand.PLAIN:
-        yield _Part(label="all", pods=known, ports=_SERVER)
+    if service.settings.by_hand is not ByHand.TWO_NUMBERS:
+        leaving = service.settings.by_hand is ByHand.TERMINATING
+        said = _TERMINATING if leaving else _READY
+        yield _Part(label="all", pods=known, ports=_SERVER, conditions=said)
         return
     for name in known:
         port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
@@ -116,10 +122,10 @@ def _reference(owner: Object) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "name": name, "uid": uid}
 
 
-def _endpoint(pod: StandingPod, address: Address) -> Object:
+def _endpoint(pod: StandingPod, address: Address, conditions: Mapping[str, bool]) -> Object:
     return {
         "addresses": [str(address)],
-        "conditions": {"ready": True},
+        "conditions": dict(conditions),
         "nodeName": pod.node,
         "targetRef": {"kind": "Pod", "name": pod.name},
     }

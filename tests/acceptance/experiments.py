@@ -303,6 +303,21 @@ EXPERIMENTS = (
         enable="exposed",
     ),
     Experiment(
+        fact="svc-terminating-lb",
+        profile=DSR,
+        switch="terminating-fallback=off",
+        checks=("loadbalancer-terminating-backends/windows-1/*",),
+        was="pass",
+        becomes="fail",
+        enable="exposed",
+    ),
+    Experiment(
+        fact="svc-terminating-lb",
+        profile=OVERLAY,
+        switch="terminating-everywhere=on",
+        checks=("service-terminating-backends/windows-1/*",),
+    ),
+    Experiment(
         fact="nodeport-healthcheck",
         profile=DSR,
         switch="health-check-ports=off",

@@ -116,6 +116,7 @@ USER_MODE = {
     r"service-(no-endpoints|unready-backend|named-port|two-target-ports|without-selector)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
+    r"service-terminating-backends/windows-1/": "svc-userspace-default: unspecified",
     r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
@@ -128,6 +129,16 @@ USER_MODE = {
 BALANCED = {
     r"loadbalancer-local-policy/windows-1/": "svc-lb-etp-local-from-windows-pod: unspecified",
     r"loadbalancer-source-ranges/windows-1/": "svc-lb-source-ranges: connected",
+    r"service-terminating-backends/windows-1/": "svc-terminating-lb: timed_out",
+}
+LEAVING_LINUX = {
+    r"(service|loadbalancer)-terminating-backends/linux-1/": (
+        "svc-terminating-linux-gate: unspecified"
+    ),
+}
+LEAVING_OLD = {
+    **LEAVING_LINUX,
+    r"loadbalancer-terminating-backends/windows-1/": "svc-terminating-lb-old: timed_out",
 }
 PRESERVED_OLD = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-older-builds: unspecified",
@@ -184,6 +195,7 @@ TABLE: dict[str, dict[str, str]] = {
     "linux": {**LOOPBACK, **VIP},
     "win2019-l2bridge": {
         **BALANCED,
+        **LEAVING_OLD,
         **PRESERVED_OLD,
         **DNS,
         **TAINT,
@@ -206,6 +218,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2019-overlay": {
         **BALANCED,
+        **LEAVING_OLD,
         **PRESERVED_OLD,
         **BALANCED_VIP,
         **DNS,
@@ -318,6 +331,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **LOOPBACK,
         **USER_MODE,
+        **LEAVING_LINUX,
         r"(pod-to-loadbalancer|loadbalancer-[a-z-]+|service-external-ip)/windows-1/": (
             "svc-userspace-default: unspecified"
         ),

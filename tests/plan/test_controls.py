@@ -1,5 +1,7 @@
 """Positive controls: every check has paths that must work before a negative result is believed."""
 
+import pytest
+
 from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import (
@@ -226,3 +228,12 @@ def test_a_health_check_is_proven_where_the_backend_is() -> None:
     target = exposed(path)["target"].target
     assert target.kind is TargetKind.HEALTH_CHECK_PORT
     assert target.role == "windows-1"
+
+
+@pytest.mark.parametrize("flow", ["service", "loadbalancer"])
+def test_terminating_backends_are_proven_by_an_ordinary_service(flow: str) -> None:
+    """What is said of the backend in a slice by hand is said nowhere else: there it answers."""
+    target = exposed(f"{flow}-terminating-backends/windows-1/windows-1/same-node/tcp")["target"]
+    assert target.target.service == "svc-server-windows-1-1"
+    assert target.target.settings is None
+    assert target.source.probe == "probe-windows-1-1"

@@ -243,3 +243,15 @@ def test_a_health_check_port_is_asked_one_thing_at_its_nodes_address() -> None:
     assert endpoint.path("health", Protocol.TCP) == "healthz"
     with pytest.raises(NotStandingError, match="no health check port"):
         DIRECTORY.endpoint(question)
+
+
+def test_the_clusterip_of_a_balanced_service_takes_its_balancer() -> None:
+    """Where rules at a ClusterIP depend on a balancer, a Service without one is another question."""
+    settings = ServiceSettings(label="lb", type="LoadBalancer")
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    question = replace(question, target=replace(question.target, settings=settings))
+    assert exposed(balanced=(ip_address("203.0.113.7"),)).endpoint(question).host
+    with pytest.raises(NotOfferedError, match="no load balancer here"):
+        exposed(declined={"svc-server-linux-1-1": "no load balancer here"}).endpoint(question)
+    with pytest.raises(NotStandingError, match="load balancer of Service"):
+        exposed().endpoint(question)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from nettests.model.check import Check, Control, Target
-from nettests.model.service import ServiceSettings
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import TargetKind
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.convergence import Pair, pairs_of
@@ -95,4 +97,15 @@ def test_a_health_check_port_is_waited_for_where_the_backend_is() -> None:
     question = ask("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
     assert pairs_of(check(question), PROBES) == {
         Pair(TargetKind.HEALTH_CHECK_PORT, "s", probe) for probe in PROBES.values()
+    }
+
+
+@pytest.mark.parametrize("by_hand", [ByHand.TWO_NUMBERS, ByHand.TERMINATING])
+def test_whoever_is_in_question_is_not_waited_for(by_hand: ByHand) -> None:
+    """The last Service shows that a node knows the others; whether they answer is what is asked."""
+    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    settings = ServiceSettings(label="s", by_hand=by_hand)
+    one = check(replace(question, target=replace(question.target, settings=settings)))
+    assert pairs_of(one, PROBES, "last") == {
+        Pair(TargetKind.SERVICE_CLUSTERIP, "last", "probe-windows-1-1")
     }

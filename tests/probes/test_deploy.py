@@ -13,7 +13,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.profile import Timing
-from nettests.model.service import ServiceSettings
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe
 from nettests.probes.objects import Blank
@@ -56,6 +56,7 @@ class Cluster:
         if name in self.forbidden:
             raise ApiError(self.forbidden[name], status=403)
         stored = deepcopy(item)
+        stored["metadata"]["uid"] = f"uid-of-{name}"
         if item["kind"] == "Service":
             stored["spec"]["clusterIP"] = "10.96.1.1"
             for number, port in enumerate(stored["spec"]["ports"]):
@@ -210,6 +211,14 @@ def test_endpoints_that_may_not_be_read_are_remarked(cluster: Cluster) -> None:
     (remark,) = found.remarks
     assert "cannot list endpointslices" in remark
     assert found.sentinel == objects.SENTINEL
+
+
+def test_backends_that_are_said_to_terminate_are_not_waited_for(cluster: Cluster) -> None:
+    """They never become ready endpoints: waiting for that would last until the deadline."""
+    deploy_on(cluster, exposed("terminating", by_hand=ByHand.TERMINATING))
+    (asked,) = cluster.asked_for
+    assert "terminating-a" not in asked
+    assert asked.keys() >= {SERVICE.name}
 
 
 def test_without_a_sentinel_the_run_goes_on(cluster: Cluster) -> None:

@@ -93,3 +93,13 @@ def test_services_with_a_selector_have_no_planned_slice() -> None:
     """Theirs are the controller's."""
     plan = Plan(checks=(), skips=(), pods=(), services=(service(None),))
     assert list(planned(plan, FACTS, BLANK)) == []
+
+
+def test_backends_that_are_said_to_terminate_still_serve() -> None:
+    """The endpoints are those of an ordinary slice; no proxy may take them for ready."""
+    plain = list(slices([service(ByHand.PLAIN)], STORED, PODS, BLANK))
+    made = list(slices([service(ByHand.TERMINATING)], STORED, PODS, BLANK))
+    told = {tuple(sorted(end["conditions"].items())) for one in made for end in one["endpoints"]}
+    assert told == {(("ready", False), ("serving", True), ("terminating", True))}
+    places = [[end["addresses"] for end in one["endpoints"]] for one in made]
+    assert places == [[end["addresses"] for end in one["endpoints"]] for one in plain]

@@ -60,6 +60,8 @@ DUE = {
     "loadbalancer-preserve-destination",
     "loadbalancer-source-address",
     "loadbalancer-source-ranges",
+    "loadbalancer-terminating-backends",
+    "service-terminating-backends",
     "pod-to-loadbalancer",
     "service-external-ip",
     "node-to-external-name",

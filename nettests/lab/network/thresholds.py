@@ -153,7 +153,9 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", preserving),
-        terminating_fallback=switched or version >= TERMINATING_FALLBACK,
+        terminating_fallback=has(
+            "terminating-fallback", switched or version >= TERMINATING_FALLBACK
+        ),
         terminating_everywhere=has("terminating-everywhere", switched),
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
