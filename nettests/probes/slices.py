@@ -55,7 +55,7 @@ def slices(
         for part in _parts(service, purposes):
             for family in Family:
                 endpoints = [
-                    _endpoint(pods[name], address, part.conditions)
+                    _endpoint(pods[name], address, terminating=part.terminating)
                     for name in part.pods
                     for address in pods[name].addresses
                     if f"IPv{address.version}" == family
@@ -84,15 +84,14 @@ class _Part:
     label: str
     pods: tuple[str, ...]
     ports: tuple[Object, ...]
-    conditions: Mapping[str, bool] = _READY
+    terminating: bool = False
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
     known = tuple(name for name in service.backends if name in purposes)
     if service.settings.by_hand is not ByHand.TWO_NUMBERS:
         leaving = service.settings.by_hand is ByHand.TERMINATING
-        said = _TERMINATING if leaving else _READY
-        yield _Part(label="all", pods=known, ports=_SERVER, conditions=said)
+        yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving)
         return
     for name in known:
         port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
@@ -122,10 +121,10 @@ def _reference(owner: Object) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "name": name, "uid": uid}
 
 
-def _endpoint(pod: StandingPod, address: Address, conditions: Mapping[str, bool]) -> Object:
+def _endpoint(pod: StandingPod, address: Address, *, terminating: bool) -> Object:
     return {
         "addresses": [str(address)],
-        "conditions": dict(conditions),
+        "conditions": dict(_TERMINATING if terminating else _READY),
         "nodeName": pod.node,
         "targetRef": {"kind": "Pod", "name": pod.name},
     }
