@@ -1,9 +1,12 @@
 """Positive controls: every check has paths that must work before a negative result is believed."""
 
+from dataclasses import replace
+
 import pytest
 
 from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
     CheckClass,
@@ -208,7 +211,8 @@ def test_a_closed_port_is_proved_by_an_open_one_of_its_owner() -> None:
 
 def exposed(check_id: str) -> dict[str, Ask]:
     """Return the controls of one exposed check on a mixed cluster."""
-    checks = {check.id: check for check in build(mixed(), FLOWS, EVERY).checks}
+    facts = replace(mixed(), server_version=KubernetesVersion(1, 34))
+    checks = {check.id: check for check in build(facts, FLOWS, EVERY).checks}
     return {control.proves: control.ask for control in checks[check_id].controls}
 
 
