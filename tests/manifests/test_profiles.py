@@ -12,6 +12,7 @@ from nettests.expect import Manifest
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.golden import (
     HOST_PORTS,
+    LEAVING_LINUX,
     LOOPBACK,
     NODES,
     TABLE,
@@ -46,7 +47,7 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 
 def test_linux_sources_are_expected_to_work() -> None:
-    """Limitations speak of Linux for Windows nodes as targets, loopback and pinged Services alone."""
+    """Limitations speak of Linux for Windows nodes as targets, loopback, pinged and old Services alone."""
     elsewhere = "|".join(
         (
             *NODES,
@@ -54,6 +55,7 @@ def test_linux_sources_are_expected_to_work() -> None:
             *LOOPBACK,
             *VIP,
             *USER_MODE_FROM_ELSEWHERE,
+            *LEAVING_LINUX,
             "hostport-from-other-node/.*windows",
         )
     )
