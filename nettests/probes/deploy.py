@@ -90,11 +90,7 @@ def deploy(
     pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
     problems |= _create_all(cluster, list(slices(plan.services, created, pods, blank)))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
-    behind = {
-        name: serving.intersection(item.backends)
-        for name, item in standing.items()
-        if item.settings is None or item.settings.by_hand is not ByHand.TERMINATING
-    }
+    behind = _behind(standing, serving)
     remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
@@ -106,6 +102,17 @@ def deploy(
         sentinel=sentinel,
         remarks=remarks,
     )
+
+
+def _behind(
+    standing: Mapping[str, StandingService], serving: frozenset[str]
+) -> dict[str, frozenset[str]]:
+    """Return the pods that are to be ready endpoints, by Service; what terminates never is."""
+    return {
+        name: serving.intersection(item.backends)
+        for name, item in standing.items()
+        if item.settings is None or item.settings.by_hand is not ByHand.TERMINATING
+    }
 
 
 def _wait_for_endpoints(

@@ -50,7 +50,7 @@ DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 PRESERVE_DESTINATION_BUILD = 18362
 """Windows Server 1903, the first that the documents name for ``preserve-destination``."""
 
-TERMINATING_FALLBACK = (1, 27)
+FALLBACK = (1, 27)
 """kube-proxy 1.27 falls back on terminating endpoints of Services with a load balancer's address."""
 
 
@@ -153,9 +153,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", preserving),
-        terminating_fallback=has(
-            "terminating-fallback", switched or version >= TERMINATING_FALLBACK
-        ),
+        terminating_fallback=has("terminating-fallback", switched or version >= FALLBACK),
         terminating_everywhere=has("terminating-everywhere", switched),
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
