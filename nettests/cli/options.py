@@ -66,6 +66,11 @@ _OPTIONS = (
         help="Where images are mirrored: takes the place of the registry in their names.",
     ),
     click.option(
+        "--pre-pull",
+        is_flag=True,
+        help="Pull each image onto each node before anything is asked.",
+    ),
+    click.option(
         "--suite",
         "suites",
         type=_FILE,
@@ -105,6 +110,7 @@ def cluster_options(command: Command) -> Command:
         namespace: str | None,
         image: str | None,
         registry: str | None,
+        pre_pull: bool,
         suites: tuple[Path, ...],
         limitations: tuple[Path, ...],
         flows: tuple[str, ...],
@@ -125,6 +131,7 @@ def cluster_options(command: Command) -> Command:
                 namespace=namespace,
                 image=image,
                 registry=registry,
+                pre_pull=pre_pull,
             ),
             lab=lab,
             suites=(suites_path(), *suites),

@@ -25,7 +25,7 @@ def render(*, asked: Asked) -> None:
 
     They come in the order of creation, and what they expose is named.
 
-    Pods of single checks, at the end, exist one after the other, each as long as its check. Services that
+    At the end stand Pods that only come and go: those that pull images, and those of single checks. Services that
     disruptive checks make again are shown as they are made first.
     """
     profile, made = planned_on(asked)

@@ -84,6 +84,7 @@ def _passed_on(asked: Asked) -> list[str]:
     }
     return [
         *(f"{name}={value}" for name, value in single.items() if value is not None),
+        *(["--pre-pull"] if options.pre_pull else []),
         *(f"--limitations={path}" for path in options.manifests),
         *(f"--flow={name}" for name in asked.flows),
         *(f"--enable={one.value}" for one in sorted(options.enabled)),

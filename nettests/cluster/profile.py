@@ -102,6 +102,7 @@ def _images(data: dict[str, Any]) -> Images:
         by_system=dict(images.get("bySystem", {})),
         pull_secrets=tuple(images.get("pullSecrets", ())),
         pull_secret_file=Path(file).expanduser() if file else None,
+        pre_pull=images.get("prePull", False),
     )
 
 

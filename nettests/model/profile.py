@@ -122,7 +122,8 @@ class Images:
     ``by_system`` maps ``linux``, ``windows`` or one build (``windows-20348``) to an image. An image that
     is named is used as it stands; ``registry`` replaces the registry of those that are not named.
     ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
-    one. What it holds never reaches a journal or a report.
+    one. What it holds never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
+    nodes before a run asks anything.
     """
 
     probe: str | None = None
@@ -130,6 +131,7 @@ class Images:
     by_system: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: tuple[str, ...] = ()
     pull_secret_file: Path | None = None
+    pre_pull: bool = False
 
 
 Amounts = Mapping[str, Mapping[str, str]]

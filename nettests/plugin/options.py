@@ -91,6 +91,11 @@ def _add_pods(group: pytest.OptionGroup) -> None:
     )
     group.addoption("--image", metavar="REFERENCE", help="the agnhost image of all probes")
     group.addoption("--registry", metavar="HOST", help="where images are mirrored")
+    group.addoption(
+        "--pre-pull",
+        action="store_true",
+        help="pull each image onto each node before anything is asked",
+    )
 
 
 def asked(config: pytest.Config) -> bool:
@@ -148,6 +153,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         namespace=option.namespace,
         image=option.image,
         registry=option.registry,
+        pre_pull=option.pre_pull,
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),

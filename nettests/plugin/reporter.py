@@ -38,6 +38,7 @@ STYLE = {
 }
 
 _SAID = {
+    "pull": "images on nodes",
     "deploy": "pods Ready",
     "converge": "Services converged",
     "observe": "checks observed",

@@ -77,6 +77,11 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
                 yield _counted(results, verdict), STYLE[verdict]
         spent = duration(run.seconds)
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
+    if results.pulls:
+        lost = sum(bool(one.problem) for one in results.pulls)
+        slowest = duration(max(one.seconds for one in results.pulls))
+        told = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
+        yield f"{told}, {lost} of them in vain" if lost else told, ""
     if results.diagnostics:
         files = sum(len(one.collected) for one in results.diagnostics)
         page = directory / FOLDER / INDEX

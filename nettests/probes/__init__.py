@@ -17,6 +17,7 @@ from nettests.probes.external import External
 from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
+from nettests.probes.pulling import pull_images
 from nettests.probes.starting import at_once
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "in_cluster",
     "open_probes",
     "pods",
+    "pull_images",
     "rendered",
     "standing",
 ]

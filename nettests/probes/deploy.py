@@ -26,6 +26,7 @@ from nettests.probes.deployment import (
 )
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
+from nettests.probes.pulling import pulling_pods
 from nettests.probes.seams import Cluster
 from nettests.probes.slices import planned as planned_slices
 from nettests.probes.slices import slices
@@ -45,12 +46,13 @@ def deploy(
     timing: Timing,
     on_namespace: Callable[[], None],
     on_progress: Callable[[int, int], None],
+    pull: Callable[[], None] | None = None,
 ) -> Deployment:
     """Create what ``plan`` needs and wait for it; ``DeployError`` if nothing stands.
 
     The namespace is made too, unless the facts name an existing one or nothing is to stand in it.
-    ``on_namespace`` is called when the namespace stands and nothing is in it; ``on_progress`` hears how
-    many of how many pods are settled.
+    ``on_namespace`` is called when the namespace stands and nothing is in it, ``pull`` when images can be
+    pulled; ``on_progress`` hears how many of how many pods are settled.
     """
     namespace = blank.namespace
     wanted = objects.resident(plan, facts, blank)
@@ -63,7 +65,7 @@ def deploy(
         on_namespace()
         for level in levels(plan):
             cluster.create(objects.namespace_of_level(blank, level))
-    created, problems, forbidden = _create_all(cluster, wanted)
+    created, problems, forbidden = _create_all(cluster, _with_images(cluster, wanted, pull))
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
@@ -159,8 +161,9 @@ def _sentinel(
 
 
 def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
-    """Return every object that ``deploy`` creates, in its order, and then the Pods of single checks."""
-    return [*standing(plan, facts, blank), *pods_of(plan, facts, blank)]
+    """Return every object that ``deploy`` creates, in its order, and then the Pods that come and go."""
+    pulling = pulling_pods(plan, facts, blank) if blank.images.pre_pull else []
+    return [*standing(plan, facts, blank), *pulling, *pods_of(plan, facts, blank)]
 
 
 def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
@@ -226,6 +229,21 @@ def _balanced(
     return latest, *unbalanced(latest, seconds)
 
 
+def _with_images(
+    cluster: Cluster, wanted: Sequence[Object], pull: Callable[[], None] | None
+) -> list[Object]:
+    """Create the Secrets, pull images, and return what is still to be created.
+
+    A pod that came before its Secret would wait for the next try to pull.
+    """
+    for item in wanted:
+        if item["kind"] == "Secret":
+            cluster.create(item)
+    if pull is not None:
+        pull()
+    return [item for item in wanted if item["kind"] != "Secret"]
+
+
 def _create_all(
     cluster: Cluster, wanted: list[Object]
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
@@ -243,11 +261,8 @@ def _create_all(
             if error.forbidden:
                 forbidden[name] = problems[name]
 
-    secrets = [item for item in wanted if item["kind"] == "Secret"]
-    for item in secrets:  # a pod that comes before its Secret waits for the next try to pull
-        created[item["metadata"]["name"]] = cluster.create(item)
     with ThreadPoolExecutor(max_workers=CREATING_AT_ONCE) as pool:
-        list(pool.map(create, wanted[len(secrets) :]))
+        list(pool.map(create, wanted))
     return created, problems, forbidden
 
 

@@ -16,6 +16,7 @@ from nettests.model.codec import from_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
+from nettests.model.pull import Pull
 from nettests.model.verdict import SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observe
@@ -49,6 +50,7 @@ class _Gathered:
     done: dict[str, Record] = field(default_factory=dict)
     judged: dict[str, Judgement] = field(default_factory=dict)
     unused: tuple[UnusedLimitation, ...] = ()
+    pulls: list[Pull] = field(default_factory=list)
     convergence: list[Convergence] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     diagnostics: list[Diagnostics] = field(default_factory=list)
@@ -82,6 +84,8 @@ class _Gathered:
         match record.get("record"):
             case "limitations":
                 self.unused = tuple(from_data(e, UnusedLimitation) for e in record["unused"])
+            case "pull":
+                self.pulls.append(from_data(record["pull"], Pull))
             case "convergence":
                 self.convergence.append(from_data(dict(record), Convergence))
             case "event":
@@ -110,6 +114,7 @@ def build_results(records: Iterable[Record]) -> Results:
         checks=checks,
         limitations_used=_used(checks),
         limitations_unused=journal.unused,
+        pulls=tuple(journal.pulls),
         convergence=tuple(sorted(journal.convergence, key=lambda c: (c.service, c.probe))),
         events=tuple(journal.events),
         diagnostics=tuple(journal.diagnostics),

@@ -41,6 +41,7 @@ def document(results: Results) -> dict[str, Any]:
             ],
             "unused": to_data(results.limitations_unused),
         },
+        **({"pulls": to_data(results.pulls)} if results.pulls else {}),
         "convergence": to_data(results.convergence),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),

@@ -11,6 +11,7 @@ from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
+from nettests.model.pull import Pull
 from nettests.model.words import Verdict
 
 API_VERSION = "nettests.dev/v1"
@@ -175,6 +176,8 @@ class Results:
     checks: tuple[CheckResult, ...] = ()
     limitations_used: tuple[UsedLimitation, ...] = ()
     limitations_unused: tuple[UnusedLimitation, ...] = ()
+    pulls: tuple[Pull, ...] = ()
+    """Images that were pulled onto nodes before anything was asked."""
     convergence: tuple[Convergence, ...] = ()
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()

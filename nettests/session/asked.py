@@ -24,6 +24,8 @@ def profile_of(options: RunOptions) -> ClusterProfile:
     images = profile.images
     if options.registry:
         images = replace(images, registry=options.registry)
+    if options.pre_pull:
+        images = replace(images, pre_pull=True)
     if images.pull_secret_file and options.namespace:
         raise ManifestError(
             f"images.pullSecretFile cannot be used with --namespace {options.namespace}",

@@ -20,6 +20,7 @@ from nettests.errors import NettestsError
 from nettests.model.check import Skip
 from nettests.model.codec import from_data, to_data
 from nettests.model.observation import Raw
+from nettests.model.pull import Pull
 from nettests.model.verdict import Judgement
 
 POLL_SECONDS = 0.02
@@ -100,6 +101,10 @@ class Journal:
             seconds=round(seconds, 3),
             converged=converged,
         )
+
+    def pull(self, pull: Pull) -> None:
+        """Append how an image came onto a node before anything was asked, or why it did not."""
+        self.write("pull", pull=pull)
 
     def judged(self, judgement: Judgement) -> None:
         """Append the verdict of one check."""

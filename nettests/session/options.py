@@ -25,7 +25,8 @@ class RunOptions:
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
     ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether objects
     stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use instead of one
-    of the run's own; ``image`` and ``registry`` go before what the cluster profile says.
+    of the run's own; ``image`` and ``registry`` go before what the cluster profile says; ``pre_pull`` pulls every
+    image before anything is asked.
     """
 
     kubeconfig: Path | None = None
@@ -38,15 +39,16 @@ class RunOptions:
     namespace: str | None = None
     image: str | None = None
     registry: str | None = None
+    pre_pull: bool = False
     suites: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is: ``stage`` is ``deploy``, ``converge``, ``observe``, ``clean up`` or ``done``.
+    """How far a run is: ``stage`` is ``pull``, ``deploy``, ``converge``, ``observe``, ``clean up`` or ``done``.
 
-    ``done`` of ``total`` counts pods while deploying, Services while converging, checks while
+    ``done`` of ``total`` counts images on nodes while pulling, pods while deploying, Services while converging, checks while
     observing.
     """
 

@@ -16,11 +16,13 @@ from tempfile import TemporaryFile
 
 from nettests import __version__, probes
 from nettests.cluster import Connection, connect
+from nettests.cluster.access import Access
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
+from nettests.plan.cast import unusable
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import inspected_pods
 from nettests.session.asked import facts_of, profile_of
@@ -176,6 +178,9 @@ class Run:
             self.journal.write("planned", check=check, expectation=made.expectations[check.id])
         for skip in plan.skips:
             self.journal.skip(skip)
+        for node in made.facts.nodes:
+            if why := unusable(node):
+                self.journal.event(f"node {node.name} is left out: {why}")
         self._watch = Watch(journal=self.journal, plan=plan, expectations=made.expectations)
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
@@ -240,7 +245,8 @@ class Run:
             blank=blank,
             timing=profile.timing,
             on_namespace=lambda: self.holding.guard(marks, self._lost),
-            on_progress=self._deploying,
+            pull=lambda: self._pull(access, plan, blank),
+            on_progress=lambda done, total: self._coming_up("deploy", done, total),
         )
         for remark in deployment.remarks:
             self.journal.event(remark)
@@ -262,6 +268,22 @@ class Run:
             probes.Observer(asker, plan.checks, problems, self._tell, churn).run()
         finally:
             probes.close_probes(opened)
+
+    def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
+        """Pull images onto their nodes, if that is wished, and write down how long it took."""
+        if not blank.images.pre_pull or not probes.in_cluster(plan):
+            return
+        for pull in probes.pull_images(
+            access,
+            plan,
+            self.prepared.blueprint.facts,
+            blank=blank,
+            timing=self.prepared.profile.timing,
+            on_progress=lambda done, total: self._coming_up("pull", done, total),
+        ):
+            self.journal.pull(pull)
+            if pull.problem:
+                self.journal.event(f"{pull.image} did not come to {pull.node}: {pull.problem}")
 
     def _diagnose(self, plan: Plan) -> None:
         """Collect what lies around failing checks as long as the objects stand; it never fails a run."""
@@ -286,11 +308,11 @@ class Run:
         except Exception as error:  # noqa: BLE001 - what was observed stands without it
             self.journal.event(f"no diagnostics: {type(error).__name__}: {error}")
 
-    def _deploying(self, done: int, total: int) -> None:
-        """Tell how many pods are settled, and wait for no more of them once the run is stopped."""
+    def _coming_up(self, stage: str, done: int, total: int) -> None:
+        """Tell how many images or pods are settled, and wait for no more of them once the run is stopped."""
         if self._stopped.is_set():
             raise probes.StoppedError("the run was stopped while its probes came up")
-        self._tell("deploy", done, total)
+        self._tell(stage, done, total)
 
     def _left(self, plan: Plan) -> list[str]:
         return [check.id for check in plan.checks if check.id not in self.journal.finished]

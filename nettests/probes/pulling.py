@@ -1,0 +1,145 @@
+"""Pull each image onto each node that needs it, before anything is asked that needs it there.
+
+One Pod for each image and node, as every Pod of a run is: pinned, tolerating, with the pull Secrets. A Pod
+is there for its image alone: as soon as its container exists, whatever its program does, it is removed. An
+image that does not come is told, and nothing more: whoever needs it says so of itself.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from nettests.errors import ClusterError
+from nettests.model.channel import ChannelError
+from nettests.model.check import Plan
+from nettests.model.facts import ClusterFacts
+from nettests.model.profile import Timing
+from nettests.model.pull import Pull
+from nettests.model.words import OS
+from nettests.plan.images import needed_images
+from nettests.probes.objects import Blank, outfitted
+from nettests.probes.seams import Pods
+
+Object = dict[str, Any]
+
+AT_ONCE = 16
+"""Images that are pulled at the same time; a node pulls them one by one by itself."""
+LOOK_SECONDS = 1.0
+"""Between two looks whether the run was stopped (``ready`` bounds the pulls)."""
+_PULLING = frozenset({"ContainerCreating", "PodInitializing"})
+_FAILED = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
+    | {"RegistryUnavailable", "ImageInspectError"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    image: str
+    node: str
+    pod: Object
+
+
+def pulling_pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return the Pods that pull what ``plan`` needs, by image and node."""
+    return [wanted.pod for wanted in _wanted(plan, facts, blank)]
+
+
+def pull_images(
+    pods: Pods,
+    plan: Plan,
+    facts: ClusterFacts,
+    *,
+    blank: Blank,
+    timing: Timing,
+    on_progress: Callable[[int, int], None],
+) -> tuple[Pull, ...]:
+    """Pull every image onto every node that needs it; return how long each took, or why it did not come.
+
+    ``on_progress`` hears how many of how many are done; what it raises ends the pulling.
+    """
+    wanted = list(_wanted(plan, facts, blank))
+    on_progress(0, len(wanted))
+    pool = ThreadPoolExecutor(max_workers=AT_ONCE)
+    try:
+        pulls = [pool.submit(_pull, pods, one, blank.namespace, timing) for one in wanted]
+        pending: set[Future[Pull]] = set(pulls)
+        while pending:
+            _, pending = wait(pending, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            on_progress(len(pulls) - len(pending), len(pulls))
+        return tuple(pull.result() for pull in pulls)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def image_is_there(pod: Object) -> bool:
+    """Whether the Pod's container got as far as to need its image no more."""
+    for state in _states(pod):
+        waiting = state.get("waiting")
+        if waiting is None:
+            return "running" in state or "terminated" in state
+        reason = waiting.get("reason") or ""
+        return bool(reason) and reason not in _PULLING | _FAILED
+    return False
+
+
+def _wanted(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterable[_Wanted]:
+    numbers = count(1)
+    for needed in needed_images(plan, facts, blank.images):
+        for name in needed.nodes:
+            node = facts.node(name)
+            item: Object = {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {
+                    "name": f"pull-{next(numbers)}",
+                    "namespace": blank.namespace,
+                    "labels": dict(blank.labels),
+                },
+                "spec": {
+                    "os": {"name": node.os.value},
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 0 if node.os is OS.LINUX else 1,
+                    "containers": [{"name": "pull"}],
+                },
+            }
+            item = outfitted(item, node, blank)
+            item["spec"]["containers"][0]["image"] = needed.image
+            yield _Wanted(needed.image, name, item)
+
+
+def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
+    name, began = wanted.pod["metadata"]["name"], time.monotonic()
+    problem = ""
+    try:
+        pods.create(wanted.pod)
+        pod = pods.follow_pod(
+            namespace, name, settled=image_is_there, seconds=timing.ready, stuck=timing.stuck
+        )
+        if not image_is_there(pod):
+            problem = _problem(pod)
+    except (ClusterError, ChannelError) as error:
+        problem = error.message
+    seconds = round(time.monotonic() - began, 3)
+    pods.delete_pod(namespace, name)
+    return Pull(image=wanted.image, node=wanted.node, seconds=seconds, problem=problem)
+
+
+def _problem(pod: Object) -> str:
+    """Return why the image did not come, in the words of kubelet or scheduler."""
+    for state in _states(pod):
+        waiting = state.get("waiting") or {}
+        if waiting.get("reason"):
+            return f"{waiting['reason']}: {waiting.get('message', '')}"
+    status = pod.get("status", {})
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return f"not scheduled: {condition.get('message', '')}"
+    return f"phase {status.get('phase')}: {status.get('message') or 'no reason given'}"
+
+
+def _states(pod: Object) -> list[Object]:
+    return [one.get("state", {}) for one in pod.get("status", {}).get("containerStatuses") or ()]
