@@ -7,8 +7,8 @@ something are in the modules of what they reach.
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Outcome, Question, Resolver, TargetKind, VantageKind
-from nettests.plan import Matrix, NameForm, flow
+from nettests.model.words import OS, Outcome, Question, Resolver, TargetKind, VantageKind
+from nettests.plan import Matrix, NameForm, flow, pods
 
 SERVICES = Source(
     document="Kubernetes documentation, DNS for Services and Pods", section="Services"
@@ -36,6 +36,39 @@ ON_WINDOWS = Source(
     section="DNS resolution on Windows nodes",
 )
 
+MOUNTED = Source(document="resolv.conf(5)", section="search")
+ON_REGISTRY = Source(
+    document="Kubernetes documentation, Networking on Windows",
+    section="Container networking on Windows",
+    address="https://kubernetes.io/docs/concepts/services-networking/windows-networking/",
+)
+
+DOMAIN = "mounted.example"
+ANNOTATION = {
+    "path": "resolv.conf",
+    "fieldRef": {"fieldPath": "metadata.annotations['nettests.dev/dns']"},
+}
+PLACES = {
+    OS.LINUX: {"mountPath": "/etc/resolv.conf", "subPath": "resolv.conf"},
+    OS.WINDOWS: {"mountPath": "/etc"},  # Windows mounts whole volumes only
+}
+OWN_FILE = tuple(
+    pods.after(
+        "resolv-conf",
+        pods.annotated(
+            pods.pod(
+                pods.container(volumeMounts=[{"name": "dns", **place}]),
+                volumes=[{"name": "dns", "downwardAPI": {"items": [ANNOTATION]}}],
+            ),
+            dns=f"search {DOMAIN}\nnameserver 192.0.2.53\n",
+        ),
+        "exec",
+        *("/agnhost", "dns-suffix"),
+        says=DOMAIN,
+        os=own,
+    )
+    for own, place in PLACES.items()
+)
 EVERY = (Resolver.SYSTEM, Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
 
 
@@ -218,4 +251,19 @@ def test_dns_policy_host_network(verdict: Judgement) -> None:
 )
 def test_node_to_external_name(verdict: Judgement) -> None:
     """A node resolves names outside the cluster, by every resolver that it has."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-mounted-file",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=OWN_FILE,
+    facts=("dns-no-resolvconf-file",),
+    sources=(MOUNTED, ON_REGISTRY),
+)
+def test_dns_mounted_file(verdict: Judgement) -> None:
+    """A pod that mounts a resolv.conf of its own has the DNS suffixes that the file says."""
     assert verdict.accepted, verdict.message

@@ -54,6 +54,12 @@ def pod(*containers: Json, **spec: Any) -> Json:
     }
 
 
+def annotated(item: Json, **annotations: str) -> Json:
+    """Return a Pod with these annotations, in the domain ``nettests.dev``."""
+    named = {f"nettests.dev/{name}": text for name, text in annotations.items()}
+    return {**item, "metadata": {**item["metadata"], "annotations": named}}
+
+
 def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, ...] = ()) -> Case:
     """Return a case whose Pod starts; ``reasons`` are for limitations that say it does not."""
     return Case(

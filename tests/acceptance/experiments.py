@@ -347,6 +347,12 @@ EXPERIMENTS = (
         enable="exposed",
     ),
     Experiment(
+        fact="dns-no-resolvconf-file",
+        profile=OVERLAY,
+        switch="resolv-conf=on",
+        checks=("dns-mounted-file/windows-1/*",),
+    ),
+    Experiment(
         fact="sec-psa-restricted",
         profile=DSR,
         switch="windows-pod-security=off",

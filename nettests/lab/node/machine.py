@@ -6,6 +6,7 @@ from typing import Any
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Machine, PortMapping
 from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.mounts import mounted
 from nettests.lab.topology import OS, NodeSpec
 
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
@@ -42,6 +43,8 @@ def port_mappings(pod: Json) -> tuple[PortMapping, ...]:
 def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) -> Machine:
     """Return the machine that ``container`` sees."""
     capabilities = {"ping"}
+    reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
+    settings = sandbox.resolver
     if (
         node.spec.os is OS.WINDOWS
         and not sandbox.host_process
@@ -54,7 +57,7 @@ def machine_of(node: NodeContext, pod: Json, container: Json, sandbox: Sandbox) 
         namespace=sandbox.namespace,
         addresses=sandbox.addresses,
         gateway=str(sandbox.gateway),
-        resolver=sandbox.resolver,
+        resolver=mounted(settings, pod, container) if reads_file else settings,
         build=node.spec.build,
         patch=node.spec.patch,
         host_process=sandbox.host_process,
