@@ -23,6 +23,9 @@ from nettests.model.profile import Timing
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.test_apply import POD
 
+refused = partial(
+    ApiException, status=0
+)  # what the client makes of a WebSocket that was not opened
 VERSION = Reply(body={"gitVersion": "v1.29.4"})
 PLUGIN = """
 import json, pathlib, sys
@@ -76,8 +79,7 @@ def with_plugin(tmp_path: Path, api: Api, *, last: int, expires: str = "") -> Pa
             "interactiveMode": "Never",
         }
     }
-    with file.open("w") as text:
-        YAML().dump(config, text)
+    YAML().dump(config, file)
     return file
 
 
@@ -199,7 +201,7 @@ def handshake_with(connection: Connection) -> str:
     """Open what stands for a stream: one request that nobody repeats."""
     answer = connection.send("GET", "/api/v1/nodes/n1")
     if answer.status != 200:
-        raise refusal(f"Handshake status {answer.status} Unauthorized -+-+- {{}} -+-+- b''")
+        raise refused(reason=f"Handshake status {answer.status} Unauthorized -+-+- {{}} -+-+- b''")
     return answer.text
 
 
@@ -339,11 +341,6 @@ def handshakes(*failures: Any) -> tuple[Callable[[], str], list[int]]:
     return handshake, tries
 
 
-def refusal(text: str) -> ApiException:
-    """What the client makes of a WebSocket that was not opened."""
-    return ApiException(status=0, reason=text)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -356,7 +353,7 @@ def test_a_stream_that_was_not_opened_is_opened_again(
     plain: Callable[..., Connection], text: str
 ) -> None:
     """Nothing ran before the handshake: it is tried again as a request is."""
-    handshake, tries = handshakes(refusal(text), refusal(text))
+    handshake, tries = handshakes(refused(reason=text), refused(reason=text))
     assert opened(plain(), handshake) == "a stream"
     assert len(tries) == 3
 
@@ -373,7 +370,7 @@ def test_a_refusal_that_will_stay_is_said_at_once(
     plain: Callable[..., Connection], text: str
 ) -> None:
     """Missing rights, a token without another, and a node that is not reached are not asked again."""
-    handshake, tries = handshakes(refusal(text))
+    handshake, tries = handshakes(refused(reason=text))
     with pytest.raises(ApiException):
         opened(plain(), handshake)
     assert len(tries) == 1
@@ -381,15 +378,14 @@ def test_a_refusal_that_will_stay_is_said_at_once(
 
 def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
     """The handshake's 401 makes the exec plugin run, and the second try has its token."""
-    server = Server()
-    with serving(server) as api:
+    with serving(Server()) as api:
         connection = connect(with_plugin(tmp_path, api, last=9), None)
         used: list[str | None] = []
 
         def handshake() -> str:
             used.append(connection.secrets()[0])
             if len(used) == 1:
-                raise refusal("Handshake status 401 Unauthorized -+-+- {} -+-+- b''")
+                raise refused(reason="Handshake status 401 Unauthorized -+-+- {} -+-+- b''")
             return "a stream"
 
         assert opened(connection, handshake) == "a stream"
@@ -398,8 +394,7 @@ def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
 
 def test_the_number_of_tries_is_the_profiles(tmp_path: Path) -> None:
     """``timing.apiTries`` bounds the tries of a request."""
-    timing = partial(Timing, api_tries=2)
     with serving(lambda _: status(503, "ServiceUnavailable", "no etcd")) as api:
         with pytest.raises(ClusterError, match="no etcd"):
-            connect(write_kubeconfig(tmp_path / "k", api.url), None, timing())
+            connect(write_kubeconfig(tmp_path / "k", api.url), None, Timing(api_tries=2))
         assert len(api.requests) == 2
