@@ -24,6 +24,7 @@ from nettests.lab.apiserver import (
     log,
     portforward,
     proxy,
+    quota_controller,
     request,
     resources,
     responses,
@@ -139,6 +140,7 @@ async def _background(app: web.Application) -> AsyncIterator[None]:
     server = app[SERVER]
     loops = [
         asyncio.create_task(collector.run(server.objects)),
+        asyncio.create_task(quota_controller.run(server.objects)),
         asyncio.create_task(bootstrap.keep_namespaces(server.objects, server.settings)),
     ]
     yield

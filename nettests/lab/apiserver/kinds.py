@@ -12,6 +12,7 @@ from typing import Any
 
 from nettests.lab.apiserver import (
     gated_fields,
+    limit_range,
     pod_defaults,
     pod_security,
     pod_validation,
@@ -66,10 +67,16 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     gated_fields.drop(pod.setdefault("spec", {}), context.settings.version.minor)
     pod_defaults.fill_pod(pod)
     _admit_pod(pod, context)
+    namespace = pod["metadata"]["namespace"]
+    ranges = [record.body for record in context.store.records("limitranges", namespace)]
+    limit_range.fill(pod, ranges)
     errors = [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
     wrong = [error for error in errors if _looked_at(error, context.settings)]
     if not wrong:  # validating admission comes after validation
         _secure_pod(pod, context)
+        why = limit_range.refusal(pod, ranges)
+        if why:
+            raise forbidden(resources.PODS, pod["metadata"]["name"], why)
     return wrong
 
 

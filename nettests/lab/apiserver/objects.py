@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from nettests.lab.apiserver import resources, status, validation
+from nettests.lab.apiserver import quota, resources, status, validation
 from nettests.lab.apiserver.kinds import Context, strategy
 from nettests.lab.apiserver.pod_defaults import random_suffix
 from nettests.lab.apiserver.resources import Resource
@@ -70,6 +70,7 @@ class Objects:
             raise status.already_exists(resource, name)
         if errors:
             raise status.invalid(resource, name, errors)
+        quota.admit(resource, item, self.store)
         if dry_run:
             return Record(item, 0)
         try:

@@ -1,0 +1,71 @@
+"""LimitRange: what containers are given that say nothing, and which amounts a namespace refuses.
+
+After the LimitRanger admission plugin, in its words, for the types Container and Pod. Pure; changes the pod
+that it is given.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nettests.lab.apiserver import quantities
+
+Json = dict[str, Any]
+
+
+def fill(pod: Json, ranges: Iterable[Json]) -> None:
+    """Give every container the default limits and requests of the namespace where it states none."""
+    spec = pod["spec"]
+    for limit in _limits(ranges, "Container"):
+        default = limit.get("default") or {}
+        requests = {**default, **(limit.get("defaultRequest") or {})}
+        for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
+            own = container.setdefault("resources", {})
+            for kind, given in (("limits", default), ("requests", requests)):
+                if given:
+                    own[kind] = {**given, **(own.get(kind) or {})}
+
+
+def refusal(pod: Json, ranges: Iterable[Json]) -> str:
+    """Return why the namespace does not take the pod, or nothing."""
+    ranges, spec = list(ranges), pod["spec"]
+    found: list[str] = []
+    for limit in _limits(ranges, "Container"):
+        for container in (*(spec.get("initContainers") or ()), *spec["containers"]):
+            found += _compared(limit, "Container", container.get("resources") or {})
+    for limit in _limits(ranges, "Pod"):
+        found += _compared(limit, "Pod", _sums(spec["containers"]))
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]" if found else ""
+
+
+def _compared(limit: Json, kind: str, own: Json) -> Iterator[str]:
+    requests, limits = own.get("requests") or {}, own.get("limits") or {}
+    for name, least in (limit.get("min") or {}).items():
+        said = f"minimum {name} usage per {kind} is {least}"
+        if name not in requests:
+            yield f"{said}.  No request is specified"
+        elif quantities.read(requests[name]) < quantities.read(least):
+            yield f"{said}, but request is {requests[name]}"
+    for name, most in (limit.get("max") or {}).items():
+        said = f"maximum {name} usage per {kind} is {most}"
+        if name not in limits:
+            yield f"{said}.  No limit is specified"
+        elif quantities.read(limits[name]) > quantities.read(most):
+            yield f"{said}, but limit is {limits[name]}"
+
+
+def _sums(containers: Iterable[Json]) -> Json:
+    """Add up what containers state; what one of them leaves open counts as nothing."""
+    found: Json = {"requests": {}, "limits": {}}
+    for container in containers:
+        for kind, sums in found.items():
+            for name, text in ((container.get("resources") or {}).get(kind) or {}).items():
+                total = quantities.read(sums.get(name, "0")) + quantities.read(text)
+                sums[name] = quantities.spelled(total, name)
+    return found
+
+
+def _limits(ranges: Iterable[Json], kind: str) -> Iterator[Json]:
+    for item in ranges:
+        for limit in (item.get("spec") or {}).get("limits") or ():
+            if limit.get("type") == kind:
+                yield limit

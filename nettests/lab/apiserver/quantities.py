@@ -1,0 +1,34 @@
+"""Amounts of resources as the API spells them: ``500m``, ``1Gi``, ``2``. Pure.
+
+After ``k8s.io/apimachinery/pkg/api/resource``, for the units that pods and quotas use.
+"""
+
+import re
+from fractions import Fraction
+
+_UNITS = {
+    "m": Fraction(1, 1000),
+    "": Fraction(1),
+    **{unit: Fraction(1000 ** (index + 1)) for index, unit in enumerate("kMGTPE")},
+    **{f"{unit}i": Fraction(1024 ** (index + 1)) for index, unit in enumerate("KMGTPE")},
+}
+# samples: 2, 0.5, 10m, 512Mi
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i|)")
+
+
+def read(text: object) -> Fraction:
+    """Return an amount; what is none counts as nothing, because values are stored unchecked."""
+    found = _QUANTITY.fullmatch(str(text))
+    return Fraction(found[1]) * _UNITS[found[2]] if found else Fraction(0)
+
+
+def spelled(amount: Fraction, resource: str) -> str:
+    """Return an amount of a resource as quotas tell it: memory in binary units, the rest in thousandths."""
+    if amount.denominator != 1:
+        return f"{int(amount * 1000)}m"
+    whole = int(amount)
+    if resource.endswith("memory"):
+        for unit in ("Gi", "Mi", "Ki"):
+            if whole and whole % int(_UNITS[unit]) == 0:
+                return f"{whole // int(_UNITS[unit])}{unit}"
+    return str(whole)
