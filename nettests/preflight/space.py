@@ -53,7 +53,11 @@ def quota(evidence: Evidence) -> Finding:
         return note(topic, f"quotas cannot be read: {evidence.unread}")
     wanted = needed(evidence.objects, evidence.passing)
     lacking = [one for one in evidence.quotas if wanted.get(one.resource, 0) > one.hard - one.used]
-    unstated = [one for one in evidence.quotas if _demands(one) - evidence.defaults]
+    unstated = [
+        one
+        for one in evidence.quotas
+        if any(_left_open(evidence.objects, name) for name in _demands(one) - evidence.defaults)
+    ]
     lines = (
         *(
             f"{one.name}: {one.resource} leaves {max(0, one.hard - one.used):g} of {one.hard:g}; "
@@ -98,6 +102,19 @@ def _demands(one: Quota) -> set[str]:
     name = spelled.get(one.resource, one.resource)
     compute = {"requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
     return {name} & compute
+
+
+def _left_open(objects: Iterable[Object], resource: str) -> bool:
+    """Whether a container of a run leaves a resource (``requests.cpu``) open; a limit is a request too."""
+    kind, _, name = resource.partition(".")
+    containers = [
+        one.get("resources") or {}
+        for item in objects
+        if item["kind"] == "Pod"
+        for one in (*item["spec"].get("initContainers", ()), *item["spec"]["containers"])
+    ]
+    kinds = ("limits",) if kind == "limits" else ("requests", "limits")
+    return any(all(name not in (one.get(key) or {}) for key in kinds) for one in containers)
 
 
 def leftovers(evidence: Evidence) -> Finding:

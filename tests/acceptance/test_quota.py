@@ -1,7 +1,6 @@
 """A run in a namespace with quotas: one that is too small is named beforehand, and nothing is green without it."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
+from tests.acceptance.recorded import Record
 from tests.acceptance.runs import run_on
 
 FLOW = "--flow=pod-to-pod-ip"
@@ -21,16 +21,14 @@ def up() -> Iterator[UpLab]:
         yield running
 
 
-def kubectl(up: UpLab, *arguments: str) -> None:
-    """Ask the lab's API as its administrator."""
-    words = ["kubectl", f"--kubeconfig={up.kubeconfig}", *arguments]
-    subprocess.run(words, check=True, capture_output=True)
-
-
-def namespace(up: UpLab, name: str, hard: str) -> None:
-    """Make a namespace with a quota."""
-    kubectl(up, "create", "namespace", name)
-    kubectl(up, "-n", name, "create", "quota", "limited", f"--hard={hard}")
+def namespace(up: UpLab, name: str, **hard: str) -> None:
+    """Make a namespace with a quota; underscores of the names stand for dots."""
+    record = Record.begin(up.kubeconfig)
+    record.create("/api/v1/namespaces", {"metadata": {"name": name}})
+    limits = {key.replace("_", "."): amount for key, amount in hard.items()}
+    item = {"metadata": {"name": "limited"}, "spec": {"hard": limits}}
+    record.create(f"/api/v1/namespaces/{name}/resourcequotas", item)
+    record.close()
 
 
 def preflight(up: UpLab, name: str) -> tuple[int, dict[str, Any]]:
@@ -43,7 +41,7 @@ def preflight(up: UpLab, name: str) -> tuple[int, dict[str, Any]]:
 
 def test_a_quota_that_leaves_enough(up: UpLab, tmp_path: Path) -> None:
     """Room for all: preflight says so, and the run is as anywhere, because its Pods state what they use."""
-    namespace(up, "roomy", "pods=50,services=50,requests.cpu=4,limits.memory=64Gi")
+    namespace(up, "roomy", pods="50", services="50", requests_cpu="4", limits_memory="64Gi")
     code, quota = preflight(up, "roomy")
     assert (code, quota["level"]) == (0, "ok"), quota
     run = run_on(up, tmp_path, FLOW, "--namespace=roomy")
@@ -53,7 +51,7 @@ def test_a_quota_that_leaves_enough(up: UpLab, tmp_path: Path) -> None:
 
 def test_a_quota_that_is_too_small(up: UpLab, tmp_path: Path) -> None:
     """It is a blocker with its figures; what then has no Pod is unknown, and the run is not green."""
-    namespace(up, "tight", "pods=2")
+    namespace(up, "tight", pods="2")
     code, quota = preflight(up, "tight")
     assert (code, quota["level"]) == (1, "blocker"), quota
     assert "pods leaves 2 of 2" in json.dumps(quota)

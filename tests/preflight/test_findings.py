@@ -43,6 +43,12 @@ def quota(resource: str, hard: float, used: float = 0) -> tuple[Quota, ...]:
     return (Quota(name="ResourceQuota small", resource=resource, hard=hard, used=used),)
 
 
+def silent(resource: str) -> Evidence:
+    """Return a namespace that limits a resource of which a run's containers say nothing."""
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    return replace(evidence(STAGING, quotas=quota(resource, 2**40)), objects=(pod,))
+
+
 def remains(state: str, namespace: str) -> tuple[Remains, ...]:
     """Return what one other run has."""
     return (Remains(run="r1", owner="me", namespace=namespace, state=state, objects=3),)
@@ -193,12 +199,12 @@ CASES: tuple[Case, ...] = (
         Level.BLOCKER,
         "no room",
     ),
-    ("quota", lambda: evidence(STAGING, quotas=quota("limits.cpu", 64)), Level.BLOCKER, "no room"),
+    ("quota", lambda: evidence(STAGING, quotas=quota("limits.cpu", 64)), Level.OK, "leave enough"),
+    ("quota", lambda: silent("limits.cpu"), Level.BLOCKER, "no room"),
+    ("quota", lambda: silent("memory"), Level.BLOCKER, "no room"),
     (
         "quota",
-        lambda: evidence(
-            STAGING, quotas=quota("limits.cpu", 64), defaults=frozenset({"limits.cpu"})
-        ),
+        lambda: replace(silent("limits.cpu"), defaults=frozenset({"limits.cpu"})),
         Level.OK,
         "leave enough",
     ),
