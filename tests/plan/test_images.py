@@ -1,0 +1,71 @@
+"""Which image stands for which node: the most particular name, the mirror, and what no image serves."""
+
+import pytest
+
+from nettests.model.profile import AGNHOST, Images
+from nettests.model.versions import WindowsBuild
+from nettests.model.words import OS
+from nettests.plan.images import mirrored, probe_image, why_not_served
+
+WS2022 = WindowsBuild(20348, 1)
+NAMED = {"windows-20348": "build", "windows": "system"}
+
+
+@pytest.mark.parametrize(
+    ("images", "os", "build", "image"),
+    [
+        (Images(), OS.LINUX, None, AGNHOST),
+        (Images(registry="mirror/k8s"), OS.LINUX, None, AGNHOST.replace("registry.k8s.io", "mirror/k8s")),
+        (Images(probe="own:1", registry="mirror"), OS.WINDOWS, WS2022, "own:1"),
+        (Images(probe="own:1", by_system=NAMED), OS.WINDOWS, WS2022, "build"),
+        (Images(probe="own:1", by_system=NAMED), OS.WINDOWS, WindowsBuild(17763, 1), "system"),
+        (Images(probe="own:1", by_system=NAMED), OS.WINDOWS, None, "system"),
+        (Images(probe="own:1", by_system=NAMED), OS.LINUX, None, "own:1"),
+    ],
+)  # fmt: skip
+def test_the_most_particular_image_counts(
+    images: Images, os: OS, build: WindowsBuild | None, image: str
+) -> None:
+    """A build before its system before the image of all; what is named is not mirrored."""
+    assert probe_image(images, os, build) == image
+
+
+@pytest.mark.parametrize(
+    ("reference", "copy"),
+    [
+        ("registry.k8s.io/pause:3.10", "mirror.test/k8s/pause:3.10"),
+        ("localhost/a:1", "mirror.test/k8s/a:1"),
+        ("host:5000/a/b:1", "mirror.test/k8s/a/b:1"),
+        ("library/busybox:1", "mirror.test/k8s/library/busybox:1"),
+        ("busybox:1", "mirror.test/k8s/busybox:1"),
+    ],
+)
+def test_a_mirror_takes_the_place_of_the_registry(reference: str, copy: str) -> None:
+    """Only a first part that is a host is replaced; without a mirror nothing is."""
+    assert mirrored(reference, "mirror.test/k8s/") == copy
+    assert mirrored(reference, None) == reference
+
+
+@pytest.mark.parametrize(
+    ("tag", "build", "said"),
+    [
+        ("2.63.0", 26100, ""),
+        ("2.62", 26100, ""),
+        ("2.61.1", 26100, "agnhost has one since 2.62"),
+        ("2.33", 20348, ""),
+        ("2.32", 20348, "agnhost has one since 2.33"),
+        ("2.63.0", 19042, "agnhost has 17763, 20348, 26100"),
+    ],
+)
+def test_a_build_without_an_image(tag: str, build: int, said: str) -> None:
+    """The first agnhost of a build serves it, the one before does not, and the reason names both."""
+    why = why_not_served(f"mirror:5000/agnhost:{tag}", OS.WINDOWS, WindowsBuild(build, 1))
+    assert why.endswith(said)
+    assert bool(why) is bool(said)
+
+
+def test_nothing_is_known_of_other_images_and_systems() -> None:
+    """An image of another name, Linux, and an unknown build are not refused."""
+    assert why_not_served("own:1", OS.WINDOWS, WindowsBuild(26100, 1)) == ""
+    assert why_not_served("agnhost:2.1", OS.LINUX, None) == ""
+    assert why_not_served("agnhost:2.1", OS.WINDOWS, None) == ""
