@@ -7,10 +7,12 @@ nothing, unless the case asks for just that. Afterwards, output that holds what 
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
+from nettests.parse import curl
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -120,6 +122,11 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     if how == "end":
         return _ended(then, float(says))
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
+    if code and "curl" in raw.command:
+        # It says what it met: that a name is not known is another answer than that nobody listens.
+        return curl.read(
+            replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
+        )
     good = code == 0 and then.get("status", 200) == 200 and says.lower() in output.lower()
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
     wanted = "" if good else f" instead of {says!r}"
@@ -155,6 +162,8 @@ def _address(status: Json, raw: Raw) -> Reading:
     if not own:
         return probe_failed("the Pod started, but its status has no address")
     nodes = raw.context.get("client-node", "")
+    if not nodes:
+        return probe_failed(f"{_addresses(status)}, but its node's addresses are not known")
     same = same_address(own, nodes)
     detail = f"{_addresses(status)}, its node has {nodes}"
     return Reading(outcome=Outcome.CONFORMS if same else Outcome.DEVIATES, detail=detail)

@@ -169,6 +169,34 @@ def test_what_is_done_afterwards_conforms_or_deviates(then: Json, outcome: Outco
 
 
 @pytest.mark.parametrize(
+    ("code", "said", "outcome"),
+    [
+        (6, "curl: (6) Could not resolve host: alias.example", Outcome.NXDOMAIN),
+        (7, "curl: (7) Failed to connect to alias.example port 80: Connection refused", Outcome.REFUSED),
+        (28, "curl: (28) Connection timed out after 5001 milliseconds", Outcome.TIMED_OUT),
+        (2, "curl: (2) Failed initialization", Outcome.PROBE_FAILED),
+    ],
+)  # fmt: skip
+def test_what_curl_met_in_a_pod_is_told_apart(code: int, said: str, outcome: Outcome) -> None:
+    """A name that is not known is no server that is not there: an entry for the one excuses no other."""
+    then = {"exit_code": code, "stdout": "", "stderr": said}
+    answer = raw(
+        "start",
+        stdout=json.dumps({"status": READY, "then": then}),
+        command=("create", "{}", "exec", "curl", "-sS", "http://alias.example/hostname"),
+        context={"then": "exec", "says": "witness"},
+    )
+    assert read_raw(answer).outcome is outcome
+
+
+def test_an_address_says_nothing_beside_a_node_without_addresses() -> None:
+    """Every address differs from none: that is no sign of a Pod network."""
+    record = {"status": {**READY, "podIP": "10.244.3.5"}}
+    context = {"then": "address", "says": "node", "client-node": ""}
+    assert attempt(record, **context).outcome is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize(
     ("then", "outcome"),
     [
         ({"before": "10.244.3.5", "after": "10.244.3.5", "restarts": 1}, Outcome.CONFORMS),
