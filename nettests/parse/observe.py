@@ -105,6 +105,9 @@ def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | Non
     if len(named) < check.ask.connections:
         return f"{len(named)} of {check.ask.connections} connections said which backend answered"
     ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
+    if not ports and len({attempt.backend for attempt in named}) == 1:
+        # Several backends cannot answer over one connection that was kept open; one can.
+        return "no connection told its client's port: nothing shows that they were new"
     repeated = len(ports) - len(set(ports))
     if repeated * REPEATED_PORTS_DIVISOR > len(ports):
         return f"{repeated} of {len(ports)} connections repeated a source port: they were not new"

@@ -9,7 +9,8 @@ import fcntl
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,7 @@ class Journal:
         self.path = path
         self._file: BinaryIO | None = path.open("ab")
         self._lock = threading.Lock()
+        self._answers: Counter[str] = Counter()
         self.finished: set[str] = set()
         """Checks whose ``done`` record is written: nothing is said of them twice."""
         if not self._lock_file(self._file):
@@ -76,6 +78,8 @@ class Journal:
 
     def raw(self, raw: Raw) -> None:
         """Append one question and its answer, before anybody parses it."""
+        with self._lock:
+            self._answers[raw.check] += 1
         self.write("raw", raw=raw)
 
     def skip(self, skip: Skip) -> None:
@@ -83,10 +87,11 @@ class Journal:
         self.write("skip", skip=skip)
 
     def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
-        """Append that all raws of ``check`` are written, or why there is nothing to trust."""
+        """Append that all raws of ``check`` are written, and how many, or why there is nothing to trust."""
         self.finished.add(check)
         extra = {"distrust": distrust, "skip": skip}
-        self.write("done", check=check, **{key: text for key, text in extra.items() if text})
+        told = {key: text for key, text in extra.items() if text}
+        self.write("done", check=check, answers=self._answers[check], **told)
 
     def event(self, text: str) -> None:
         """Append something that happened to the run as a whole, in words, with the time."""
@@ -135,6 +140,12 @@ class Journal:
         self.close()
 
 
+def lacking(done: Mapping[str, Any], held: int) -> str | None:
+    """Say which answers a ``done`` record counts that are not there: those left agree all too easily."""
+    answers = done.get("answers", held)
+    return None if answers == held else f"the journal holds {held} of its {answers} answers"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """What the journal says of one check that was asked.
@@ -169,7 +180,8 @@ class Follower:
             self._read_on()
             if check in self._done:
                 record = self._done[check]
-                return self._finished(check, record.get("distrust"), record.get("skip"))
+                lost = lacking(record, len(self._raws.get(check, ())))
+                return self._finished(check, lost or record.get("distrust"), record.get("skip"))
             if not alive:
                 reason = "the run ended before this check was observed"
             elif time.monotonic() > deadline:

@@ -22,7 +22,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
-from nettests.session.journal import Finished
+from nettests.session.journal import Finished, lacking
 from nettests.session.observed import observed
 
 TWICE = "the journal holds its observation twice"
@@ -93,10 +93,12 @@ def _finished(records: Sequence[Mapping[str, Any]]) -> dict[str, Finished]:
                 raw = from_data(record["raw"], Raw)
                 raws[raw.check].append(raw)
             case "done":
+                told = tuple(raws[record["check"]])
+                lost = lacking(record, len(told)) or record.get("distrust")
                 finished[record["check"]] = Finished(
                     check=record["check"],
-                    raws=tuple(raws[record["check"]]),
-                    distrust=TWICE if record["check"] in finished else record.get("distrust"),
+                    raws=told,
+                    distrust=TWICE if record["check"] in finished else lost,
                     skip=record.get("skip"),
                 )
     return finished

@@ -215,6 +215,19 @@ def test_a_truncated_journal_leaves_the_rest_unknown(journal: list[bytes], tmp_p
     assert sorted(verdicts) == sorted([Verdict.PASS, *[Verdict.UNKNOWN] * (len(ends) - 1)])
 
 
+def test_an_answer_that_is_lost_in_the_middle_is_missed(
+    journal: list[bytes], tmp_path: Path
+) -> None:
+    """What is left would agree all the better: a check that lacks an answer is unknown, the others are not."""
+    answers = [n for n, line in enumerate(journal) if json.loads(line)["record"] == "raw"]
+    lost = next(n for n in answers if json.loads(journal[n])["raw"]["purpose"] == "check")
+    told = judged_again(tmp_path / "j", b"".join(journal[:lost] + journal[lost + 1 :]))
+    distrusted = [message for verdict, message in told if verdict is Verdict.UNKNOWN]
+    assert len(distrusted) == 1
+    assert "of its" in distrusted[0]
+    assert {verdict for verdict, _ in told} == {Verdict.PASS, Verdict.UNKNOWN}
+
+
 def test_a_journal_written_twice_is_not_trusted(journal: list[bytes], tmp_path: Path) -> None:
     """An observation that stands there twice belongs to nobody knows which run."""
     twice = judged_again(tmp_path / "j", b"".join([*journal, *journal]))

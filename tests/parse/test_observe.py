@@ -245,6 +245,14 @@ def test_a_kept_connection_is_not_counted_twice(ports: list[int], *, trusted: bo
     assert distributed(["server-1"] * COUNT, ports).trusted is trusted
 
 
+def test_one_backend_over_connections_of_unknown_ports_is_not_trusted() -> None:
+    """A connection that was kept open meets one backend too; several backends prove themselves."""
+    kept = distributed(["server-1"] * COUNT, [])
+    assert not kept.trusted
+    assert "nothing shows that they were new" in (kept.distrust or "")
+    assert distributed(["server-1"] * (COUNT - 1) + ["server-2"], []).trusted
+
+
 def test_failures_among_connections_leave_no_distribution() -> None:
     """Where some connections fail the attempts disagree, and no distribution is claimed."""
     observation = distributed(["server-1"] * COUNT, [1], fails(number=99))

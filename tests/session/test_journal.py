@@ -64,6 +64,23 @@ def test_a_follower_reads_back_what_was_written(path: Path) -> None:
     assert (finished.distrust, finished.skip) == (None, None)
 
 
+def test_an_answer_that_is_not_there_is_missed(path: Path) -> None:
+    """A done record counts its answers; a reader who finds another number of them trusts none."""
+    with Journal(path) as journal:
+        journal.raw(raw("a"))
+        journal.raw(raw("a", 2))
+        journal.done("a")
+        first, *rest = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(rest))
+        assert (
+            Follower(path).wait("a", timeout=1).distrust == "the journal holds 1 of its 2 answers"
+        )
+        path.write_bytes(b"".join([first, first, *rest]))
+        assert (
+            Follower(path).wait("a", timeout=1).distrust == "the journal holds 3 of its 2 answers"
+        )
+
+
 def test_distrust_and_skip_come_back(path: Path) -> None:
     """Why nothing can be trusted, or could be asked, is part of the done record."""
     with Journal(path) as journal:
