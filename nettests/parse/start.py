@@ -127,12 +127,14 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return curl.read(
             replace(raw, exit_code=code, stdout=output, stderr=str(then.get("stderr", "")))
         )
-    good = code == 0 and then.get("status", 200) == 200 and says.lower() in output.lower()
     said = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
+    if code:  # the tool failed: what it would have said nobody knows
+        return probe_failed(f"{how}: it ended with exit code {code} and said {said}")
+    good = then.get("status", 200) == 200 and says.lower() in output.lower()
     wanted = "" if good else f" instead of {says!r}"
     return Reading(
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
-        detail=one_line(f"{how}: it said {said}{wanted}" + (f", exit code {code}" if code else "")),
+        detail=one_line(f"{how}: it said {said}{wanted}"),
     )
 
 

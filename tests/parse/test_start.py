@@ -152,7 +152,7 @@ def test_the_address_is_compared_with_the_nodes(address: str, outcome: Outcome) 
     [
         ({"exit_code": 0, "stdout": "User Manager\\ContainerUser\r\n"}, Outcome.CONFORMS),
         ({"exit_code": 0, "stdout": "user manager\\containeradministrator"}, Outcome.DEVIATES),
-        ({"exit_code": 1, "stdout": "containeruser"}, Outcome.DEVIATES),
+        ({"exit_code": 1, "stdout": "containeruser"}, Outcome.PROBE_FAILED),
         ({"status": 404, "stdout": "containeruser"}, Outcome.DEVIATES),
         ({"error": "exec in start-1 was cut: reset"}, Outcome.PROBE_FAILED),
         (
