@@ -35,7 +35,7 @@ def test_a_positive_answer_is_asked_three_times_and_alternates(stage: Stage) -> 
     seen = stage.seen(asked)
     assert (seen.outcome, seen.backends) == (Outcome.CONNECTED, ("server-linux-1-1",))
     assert seen.server_saw == stage.dialling[PROBE].address
-    assert stage.done(asked.id) == {"record": "done", "check": asked.id}
+    assert stage.done(asked.id) == {"record": "done", "check": asked.id, "answers": 3}
 
 
 def test_udp_is_asked_the_same_way(stage: Stage) -> None:
