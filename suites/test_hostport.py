@@ -1,4 +1,4 @@
-"""A container's hostPort answers at its node's address: from elsewhere, from the node, and at loopback."""
+"""hostPorts: a container's port at its node's address, from elsewhere, from the node, and at loopback."""
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement

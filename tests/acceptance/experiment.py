@@ -26,6 +26,9 @@ class Experiment:
     enable: str = ""
     """The class of its flows, where they are not asked unasked."""
 
+    beside: tuple[str, ...] = ()
+    """Flows that are asked in the same run apart, for the Pods that they bring; they are not compared."""
+
     @property
     def flows(self) -> frozenset[str]:
         """The flows of its checks."""

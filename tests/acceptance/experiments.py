@@ -175,6 +175,13 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
+        fact="svc-terminating-lb",
+        profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("service-terminating-backends/windows-1/*/same-node/*",),
+        becomes="fail",
+    ),
+    Experiment(
         fact="svc-hostprocess-backend-same-node",
         profile=DSR,
         switch="host-network-backends=on",
@@ -368,6 +375,7 @@ EXPERIMENTS = (
         was="pass",
         becomes="fail",
         apart=True,
+        beside=("pod-to-pod-ip",),
     ),
     Experiment(
         fact="v6-requiredualstack-lbs",

@@ -1,6 +1,7 @@
 """Labs that outlive one run: brought up and down by the command line, entered with ``nsenter``."""
 
 import json
+import os
 import subprocess
 import sys
 import uuid
@@ -61,7 +62,7 @@ def lab(profile: str, *options: str) -> Iterator[UpLab]:
     name = f"test-{uuid.uuid4().hex[:8]}"
     up = subprocess.run(
         [
-            *(sys.executable, "-m", "nettests", "lab", "up", "--json"),
+            *(sys.executable, "-m", "nettests", "lab", "up", "--json", "--while", str(os.getpid())),
             *("--profile", profile, "--name", name, *options),
         ],
         capture_output=True,

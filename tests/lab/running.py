@@ -165,9 +165,11 @@ class Lab:
 
 
 def start(profile: str, name: str, runtime: Path, *options: str) -> Lab:
-    """Start a lab; fail with its own words if it does not come up."""
+    """Start a lab; fail with its own words if it does not come up. It ends with the tests, however these end."""
     done = lab_command(
-        "up", "--profile", profile, "--name", name, "--json", *options, runtime=runtime
+        *("up", "--profile", profile, "--name", name, "--json"),
+        *("--while", str(os.getpid()), *options),
+        runtime=runtime,
     )
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)

@@ -14,7 +14,9 @@ from tests.session.labs import Lab, lab_command
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab of Linux nodes, shared by the module."""
     name = f"session-{os.getpid()}"
-    started = lab_command("up", "--profile", "linux", "--name", name, "--json")
+    started = lab_command(
+        "up", "--profile", "linux", "--name", name, "--json", "--while", str(os.getpid())
+    )
     if started.returncode != 0:
         pytest.skip(f"no lab here: {started.stderr.strip() or started.stdout.strip()}")
     told = json.loads(started.stdout.splitlines()[-1])

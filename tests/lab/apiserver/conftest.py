@@ -25,7 +25,7 @@ from nettests.lab.apiserver import (
     start,
 )
 from nettests.lab.client import Client
-from tests.lab.apiserver.kubelets import TestNodes
+from tests.lab.apiserver.kubelets import NODES, TestNodes
 from tests.lab.apiserver.workload import Workload
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ Serve = Callable[[ApiSettings], contextlib.AbstractAsyncContextManager[Running]]
 @pytest.fixture
 def serve(authority: trustme.CA, tmp_path: Path) -> Serve:
     """Start an API server; an async context manager."""
-    certificate = authority.issue_cert("127.0.0.1", "127.20.0.11", "127.20.0.12")
+    certificate = authority.issue_cert("127.0.0.1", *NODES.values())
     server_tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     certificate.configure_cert(server_tls)
     client_tls = ssl.create_default_context()

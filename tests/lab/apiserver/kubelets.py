@@ -14,7 +14,9 @@ from tests.lab.apiserver.netexec import NetExec
 
 Write = Callable[[bytes], Awaitable[None]]
 
-NODES = {"n1": "127.20.0.11", "n2": "127.20.0.12"}
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+"""Each worker of pytest-xdist has loopback addresses of its own: kubelets listen on fixed ports."""
+NODES = {"n1": f"127.20.{WORKER}.11", "n2": f"127.20.{WORKER}.12"}
 
 
 def _confined(*words: str) -> list[str]:

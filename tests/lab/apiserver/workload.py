@@ -15,7 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from nettests.lab.client import ApiError, Client
-from tests.lab.apiserver.kubelets import NODES, TestNodes
+from tests.lab.apiserver.kubelets import NODES, WORKER, TestNodes
 from tests.lab.apiserver.made import (
     KNOWN_IMAGE,
     condition,
@@ -37,7 +37,7 @@ class Workload:
         self._nodes = nodes
         self._tls = tls
         self._runners: list[web.AppRunner] = []
-        self._addresses = iter(f"127.30.0.{number}" for number in range(10, 250))
+        self._addresses = iter(f"127.30.{WORKER}.{number}" for number in range(10, 250))
         self._handled: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
