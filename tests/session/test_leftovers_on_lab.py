@@ -20,9 +20,12 @@ from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 from tests.session.labs import Lab, eventually
 
-pytestmark = pytest.mark.skipif(
-    find_spec("nettests.lab") is None, reason="the lab is not part of this tree"
-)
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        find_spec("nettests.lab") is None, reason="the lab is not part of this tree"
+    ),
+]
 
 SHORT = 1.0
 
