@@ -6,7 +6,7 @@ Each check makes a Pod of its own and asks inside it; it counts beside a plain P
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
 from nettests.model.words import Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, ServiceSettings, flow, pods
 
 HOSTS = Source(
     document="Kubernetes documentation, Adding entries to Pod /etc/hosts with HostAliases",
@@ -17,6 +17,11 @@ FQDN = Source(
     document="Kubernetes documentation, DNS for Services and Pods",
     section="Pod's setHostnameAsFQDN field",
     address="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
+)
+STABLE = Source(
+    document="Kubernetes documentation, StatefulSets",
+    section="Stable Network ID",
+    address="https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-network-id",
 )
 
 ALIAS = "alias.nettests.example"
@@ -61,4 +66,20 @@ def test_pod_host_aliases(verdict: Judgement) -> None:
 )
 def test_pod_hostname_fqdn(verdict: Judgement) -> None:
     """With setHostnameAsFQDN a container's host name is its Pod's fully qualified name."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "stateful-set-names",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(pods.stateful("same-name-again"),),
+    service=ServiceSettings(label="stateful", headless=True, no_endpoints=True),
+    facts=("plat-statefulset",),
+    sources=(STABLE,),
+)
+def test_stateful_set_names(verdict: Judgement) -> None:
+    """A Pod of a StatefulSet that was deleted comes again by its name, which it has as host name and in DNS."""
     assert verdict.accepted, verdict.message

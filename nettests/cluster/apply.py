@@ -19,14 +19,18 @@ POLL_SECONDS = 0.2
 ACCOUNT_SECONDS = 15.0
 
 COLLECTIONS: dict[str, tuple[str, str]] = {
+    "StatefulSet": ("/apis/apps/v1", "statefulsets"),
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
 """The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,
-in this order: the Lease goes last, because it says that the run lives."""
+in this order: StatefulSets before their Pods, which would come again, and the Lease last, because it says
+that the run lives."""
 
 
+_OPTIONAL = frozenset({"StatefulSet"})
+"""Kinds that a run makes only where it may list and delete them too: who may not has none."""
 _OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
 """The kinds that go with their owner, a Service of the run."""
 
@@ -96,7 +100,12 @@ def owned_objects(
     connection: Connection, kind: str, run: str | None = None, namespace: str | None = None
 ) -> list[Object]:
     """Return the objects of a kind that carry all marks of a run, in one namespace or in all."""
-    found = _owned(connection, collection(kind, namespace), run)
+    try:
+        found = _owned(connection, collection(kind, namespace), run)
+    except ApiError as error:
+        if kind in _OPTIONAL and error.status == 403:
+            return []
+        raise
     return [{"kind": kind, **item} for item in found]
 
 

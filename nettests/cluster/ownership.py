@@ -40,7 +40,13 @@ class Ownership:
         return {CREATED: _spelled(self.created), EXPIRES: _spelled(self.expires)}
 
     def marked(self, item: Object) -> Object:
-        """Return the object with the run's marks; what it says of itself stays."""
+        """Return the object with the run's marks; what it says of itself stays.
+
+        What a StatefulSet makes is marked too: its Pods outlive it for a moment.
+        """
+        template = (item.get("spec") or {}).get("template")
+        if template is not None:
+            item = {**item, "spec": {**item["spec"], "template": self.marked(template)}}
         meta = item.get("metadata") or {}
         marks = {
             "labels": {**(meta.get("labels") or {}), **self.labels},

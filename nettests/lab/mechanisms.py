@@ -60,6 +60,7 @@ MECHANISMS = (
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("resolv-conf", "Windows pods resolve by a resolv.conf that they mount"),
+    Mechanism("pod-identity", "Pods of a StatefulSet have a host name below its Service's"),
     Mechanism("host-network", "containerd honours hostNetwork of ordinary Windows pods"),
     Mechanism("windows-pod-rules", "the API refuses pod fields that os.name: windows rules out"),
     Mechanism(

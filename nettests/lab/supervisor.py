@@ -179,8 +179,11 @@ class Lab:
         group.create_task(
             self._component("endpoint-controller", lambda c: EndpointController(c).run())
         )
+        named = bool(self._profile.mechanism("pod-identity", 1))
         group.create_task(
-            self._component("workload-controller", lambda c: WorkloadController(c).run())
+            self._component(
+                "workload-controller", lambda c: WorkloadController(c, identity=named).run()
+            )
         )
         if self._profile.mechanism("load-balancer-controller", 1):
             group.create_task(

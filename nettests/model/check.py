@@ -75,7 +75,8 @@ class Afterwards:
     first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (ask for a
     path at a port, the two ``words``), ``port-read`` (read what a server says at a port by itself). Output
     has to hold ``says``, whatever its case. ``restart`` asks for a path that ends the first container and
-    compares the Pod's address before and after; ``end`` deletes the Pod, which has to take as many seconds
+    compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
+    to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
     as ``says``, and no longer than its grace period.
     """
 

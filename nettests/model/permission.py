@@ -79,6 +79,11 @@ WATCH_PODS = _run("watch", "pods")
 DELETE_POD = _run("delete", "pods")
 POD_LOG = _run("get", "pods/log")
 POD_PROXY = _run("get", "pods/proxy")
+CREATE_STATEFUL_SET = _run("create", "statefulsets", _APPS)
+LIST_STATEFUL_SETS = _run("list", "statefulsets", _APPS)
+DELETE_STATEFUL_SET = _run("delete", "statefulsets", _APPS)
+STATEFUL = (CREATE_STATEFUL_SET, LIST_STATEFUL_SETS, DELETE_STATEFUL_SET)
+"""A StatefulSet that is made has to be found and removed again: its Pods come back without end."""
 CREATE_SERVICE = _run("create", "services")
 GET_SERVICE = _run("get", "services")
 LIST_SERVICES = _run("list", "services")
@@ -163,6 +168,7 @@ def reviewed(
         LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,
+        *STATEFUL,
         *opening("pods/exec", version),
         *opening("pods/portforward", version),
         POD_PROXY,

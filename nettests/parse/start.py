@@ -12,7 +12,7 @@ from typing import Any
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import curl
+from nettests.parse import curl, nslookup
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -117,6 +117,8 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         if outcome is None or outcome.positive:
             return probe_failed(f"{how}: {then['error']}")
         return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
+    if how == "renew":
+        return _renewed(then, raw)
     if how == "restart":
         return _restarted(then)
     if how == "end":
@@ -136,6 +138,28 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         outcome=Outcome.CONFORMS if good else Outcome.DEVIATES,
         detail=one_line(f"{how}: it said {said}{wanted}"),
     )
+
+
+def _renewed(then: Json, raw: Raw) -> Reading:
+    """Read what came in the place of a StatefulSet's Pod: the same name, as host name and in DNS."""
+    before, after = then["uids"]
+    if before == after or "stays" in then:
+        return probe_failed(f"no other Pod {then['name']} came: {then.get('stays', before)}")
+    name, hostname, address = str(then["name"]), str(then["hostname"]), str(then["address"])
+    if hostname.lower() != name.lower():
+        detail = f"Pod {name} calls itself {hostname or 'nothing'}"
+        return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
+    lookup = then["lookup"]
+    said = nslookup.read(replace(raw, stdout=lookup["stdout"], stderr=lookup["stderr"]))
+    told = f"{lookup['asked']}: {said.detail}"
+    if said.outcome is Outcome.PROBE_FAILED:
+        return probe_failed(told)
+    if address in said.addresses:
+        return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"{name} came again; {told}"))
+    if said.outcome in {Outcome.RESOLVED, Outcome.NXDOMAIN}:
+        detail = f"the Pod that came again as {name} has {address}, but {told}"
+        return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
+    return Reading(outcome=said.outcome, detail=one_line(told))
 
 
 def _restarted(then: Json) -> Reading:

@@ -224,7 +224,7 @@ def _source(due: _Due) -> Vantage:
 def _target(due: _Due, players: Cast) -> Target:
     cell, kind = due.cell, due.flow.target
     if kind in targets.PATHLESS:
-        return targets.pathless(kind, cell.target)
+        return targets.pathless(kind, cell.target, due.flow.service)
     template = due.name.template if due.name else None
     if kind in targets.PLACELESS:
         return targets.placeless(kind, template)

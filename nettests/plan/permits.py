@@ -4,6 +4,7 @@ Used by ``applies`` for every check that is due, and by ``preflight`` to say wha
 what is denied was found out beforehand (``ClusterFacts.denied``).
 """
 
+import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -24,6 +25,7 @@ from nettests.model.permission import (
     LIST_SERVICES,
     POD_LOG,
     POD_PROXY,
+    STATEFUL,
     Permission,
     opening,
     serving,
@@ -31,6 +33,7 @@ from nettests.model.permission import (
 )
 from nettests.model.service import LOAD_BALANCER
 from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+from nettests.plan.pods import STATEFUL_SET
 
 EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
@@ -83,6 +86,8 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
         found += (GET_SERVICE, DELETE_SERVICE)
     if ask.question is Question.START:
         found.append(DELETE_POD)
+        if ask.case is not None and json.loads(ask.case.object)["kind"] == STATEFUL_SET:
+            found += STATEFUL
     return (*found, *_by_way(ask, facts))
 
 
@@ -98,7 +103,7 @@ def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
         return opening(EXEC, facts.server_version)
     then = ask.case.then if ask.case else None
     match then.how if then else "":
-        case "exec":
+        case "exec" | "renew":
             return opening(EXEC, facts.server_version)
         case "log":
             return (POD_LOG,)

@@ -13,6 +13,8 @@ from nettests.model.words import OS, Outcome
 Json = dict[str, Any]
 
 HTTP = 8080
+STATEFUL_SET = "StatefulSet"
+"""The kind of a case's object whose ``spec`` is that of the one Pod that the set makes."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
@@ -101,6 +103,19 @@ def after(
         outcome=Outcome.CONFORMS,
         os=os,
         then=Afterwards(how=how, words=words, says=says),
+    )
+
+
+def stateful(label: str, *containers: Json) -> Case:
+    """Return a case whose StatefulSet makes its Pod again by the same name, as the flow's Service knows it."""
+    template = pod(*(containers or (server(),)))
+    item = {**template, "kind": STATEFUL_SET}
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=Outcome.CONFORMS,
+        then=Afterwards(how="renew"),
     )
 
 

@@ -198,9 +198,16 @@ def external_name(template: str | None) -> Target:
     return Target(kind=TargetKind.EXTERNAL_NAME, name_form=template)
 
 
-def pathless(kind: TargetKind, node: NodeFacts | None) -> Target:
-    """Return what is asked about without a path: an API server, a configuration, a Pod to be made."""
-    return _on(node, kind) if node else Target(kind=kind)
+def pathless(
+    kind: TargetKind, node: NodeFacts | None, settings: ServiceSettings | None = None
+) -> Target:
+    """Return what is asked about without a path: an API server, a configuration, a Pod to be made.
+
+    A Pod to be made may have a Service that stands before it: then ``settings`` are that one's.
+    """
+    label = settings.label if settings else None
+    made = _on(node, kind) if node else Target(kind=kind)
+    return replace(made, service=label, settings=settings)
 
 
 def in_family(target: Target, family: Family | None) -> Target:

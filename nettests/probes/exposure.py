@@ -43,14 +43,24 @@ class _Listener:
 
 def exposed_ports(items: Sequence[Object]) -> list[Exposed]:
     """Return every port of these objects that is reachable from outside the pod network, in their order."""
-    pods = [item for item in items if item["kind"] == "Pod"]
+    bare = [_pod_of(item) for item in items]
+    pods = [item for item in bare if item["kind"] == "Pod"]
     found: list[Exposed] = []
-    for item in items:
+    for item in bare:
         if item["kind"] == "Pod":
             found += _of_pod(item)
         elif item["kind"] == "Service":
             found += _of_service(item, pods)
     return found
+
+
+def _pod_of(item: Object) -> Object:
+    """Return the Pod that a workload makes, under the workload's name; other objects as they are."""
+    template = item.get("spec", {}).get("template")
+    if template is None:
+        return item
+    metadata = {**template["metadata"], "name": item["metadata"]["name"]}
+    return {"kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
 def _of_pod(pod: Object) -> Iterator[Exposed]:

@@ -116,6 +116,9 @@ class Pods(Protocol):
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod by its own grace period; what fails is left to the end of the run."""
 
+    def delete(self, path: str) -> None:
+        """Delete an object of the run's; ``ClusterError`` when it is refused."""
+
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
         """Return what a pod's server says by itself over a port-forward."""
 

@@ -17,13 +17,15 @@ from itertools import count
 from typing import Any
 
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, HttpAnswer
+from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started
+from nettests.plan.pods import STATEFUL_SET
+from nettests.probes import stateful
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
 from nettests.probes.seams import Pods
@@ -51,8 +53,8 @@ class Starting:
     def examine(self, ask: Ask) -> Examination:
         """Make the case's Pod and say what became of it; it is gone, or going, afterwards."""
         case, node = case_of(ask), self.facts.node(ask.source.node or "")
-        item = pod(case, node, self.blank, f"start-{next(self._numbers)}")
-        words = ("create", json.dumps(item), *_words(case.then))
+        made = made_for(ask, node, self.blank, f"start-{next(self._numbers)}")
+        words = ("create", json.dumps(made), *_words(case.then))
         context = {
             "reasons": "\n".join(case.reasons),
             "client-node": ",".join(map(str, node.addresses)),
@@ -61,19 +63,27 @@ class Starting:
         slot = self._slots.setdefault(node.name, threading.Semaphore(AT_ONCE))
         with slot:
             try:
-                self.pods.create(item)
+                self.pods.create(made)
             except ClusterError as error:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             try:
-                record = self._watch(item, case, node)
+                record = self._watch(_pod_of(made), ask, node)
             except ChannelError as error:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             finally:
-                self.pods.delete_pod(self.blank.namespace, item["metadata"]["name"])
+                self._remove(made)
         return Examination(tool="start", words=words, stdout=json.dumps(record), context=context)
 
-    def _watch(self, item: Object, case: Case, node: NodeFacts) -> Object:
-        namespace, name = self.blank.namespace, item["metadata"]["name"]
+    def _remove(self, made: Object) -> None:
+        """Remove what the check made; what stays is left to the end of the run."""
+        if made["kind"] == STATEFUL_SET:
+            with suppress(ClusterError):
+                self.pods.delete(stateful.path_of(made))
+            return
+        self.pods.delete_pod(self.blank.namespace, made["metadata"]["name"])
+
+    def _watch(self, item: Object, ask: Ask, node: NodeFacts) -> Object:
+        case, namespace, name = case_of(ask), self.blank.namespace, item["metadata"]["name"]
         found = self.pods.follow_pod(
             namespace,
             name,
@@ -93,7 +103,10 @@ class Starting:
                 if event.get("message")
             ]
         elif case.then is not None:
-            record["then"] = self._then(case.then, item, node, found)
+            if case.then.how == "renew":
+                record["then"] = self._renew(ask, item, node, found)
+            else:
+                record["then"] = self._then(case.then, item, node, found)
         return record
 
     def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
@@ -112,7 +125,8 @@ class Starting:
     def _done(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         match then.how:
             case "exec":
-                return self._run(then, item, node)
+                ran = self._run(then.words, item, node)
+                return {"exit_code": ran.exit_code, "stdout": ran.stdout, "stderr": ran.stderr}
             case "log":
                 namespace, name, container = _names(item)
                 return {"stdout": self.pods.log_of(namespace, name, container)}
@@ -127,14 +141,22 @@ class Starting:
                 return self._end(item)
         return {}
 
-    def _run(self, then: Afterwards, item: Object, node: NodeFacts) -> Object:
+    def _renew(self, ask: Ask, item: Object, node: NodeFacts, found: Object) -> Object:
+        renewal = stateful.Renewal(
+            pods=self.pods,
+            facts=self.facts,
+            timing=self.timing,
+            run=lambda words: self._run(words, item, node),
+        )
+        return renewal.look(item, found, ask.target.service or "")
+
+    def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
         windows = node.os is OS.WINDOWS
         at_once = self.timing.exec_windows if windows else self.timing.exec_linux
         channel = self.pods.open_exec(namespace, name, container, node=node.name, at_once=at_once)
         with channel.slots:
-            got = channel.run(then.words, timeout=self.timing.execute)
-        return {"exit_code": got.exit_code, "stdout": got.stdout, "stderr": got.stderr}
+            return channel.run(words, timeout=self.timing.execute)
 
     def _get(self, then: Afterwards, item: Object) -> HttpAnswer:
         namespace, name, _ = _names(item)
@@ -189,6 +211,19 @@ class Starting:
         return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
+def made_for(ask: Ask, node: NodeFacts, blank: Blank, name: str) -> Object:
+    """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
+    case = case_of(ask)
+    item = pod(case, node, blank, name)
+    if json.loads(case.object)["kind"] != STATEFUL_SET:
+        return item
+    return stateful.around(item, ask.target.service or "")
+
+
+def _pod_of(made: Object) -> Object:
+    return stateful.member(made) if made["kind"] == STATEFUL_SET else made
+
+
 def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
     """Return the case's Pod for ``node``, with what every Pod of a run has."""
     item = deepcopy(in_namespace(case, blank.namespace))
@@ -203,12 +238,12 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
 
 
 def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the Pods that single checks make, each gone with its check, in the plan's order.
+    """Return what single checks make, each gone with its check, in the plan's order: Pods and StatefulSets.
 
     A run numbers them as it comes to them.
     """
     return [
-        pod(case_of(ask), facts.node(ask.source.node or ""), blank, f"start-{number}")
+        made_for(ask, facts.node(ask.source.node or ""), blank, f"start-{number}")
         for number, ask in enumerate(_asks(plan), 1)
     ]
 

@@ -25,6 +25,14 @@ EXPERIMENTS = (
         checks=("nodeport-from-local-node/windows-1/*",),
     ),
     Experiment(
+        fact="plat-statefulset",
+        profile=L2BRIDGE,
+        switch="pod-identity=off",
+        checks=("stateful-set-names/*",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
         fact="aff-clientip-hns",
         profile=L2BRIDGE,
         switch="session-affinity=on",

@@ -79,6 +79,33 @@ def test_deletion_asks_for_the_label_and_deletes_nothing_else(tmp_path: Path) ->
     assert all("labelSelector=nettests.dev/run=r1" in path for path in lists)
 
 
+def test_in_a_namespace_of_others_sets_go_before_their_pods(tmp_path: Path) -> None:
+    """A Pod that is deleted before its set comes again; who may not list sets made none."""
+    sets = OURS.marked({"metadata": {"name": "start-1", "namespace": "ns", "uid": "u3"}})
+    listed = [[sets], [], [], [], [], [], [], []]
+
+    def answer(request: Request) -> Reply:
+        if request.method == "DELETE":
+            return Reply(body={})
+        return version(request) or Reply(body={"metadata": {}, "items": listed.pop(0)})
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        delete_run(connection, "r1", wait=5, namespace="ns")
+        asked = [(one.method, one.path.partition("?")[0]) for one in api.requests][1:]
+    assert asked[1] == ("DELETE", "/apis/apps/v1/namespaces/ns/statefulsets/start-1")
+    assert ("GET", "/api/v1/namespaces/ns/pods") in asked[2:]
+
+    def refuses(request: Request) -> Reply:
+        if "statefulsets" in request.path:
+            return status(403, "Forbidden", "statefulsets.apps is forbidden")
+        return version(request) or Reply(body={"metadata": {}, "items": []})
+
+    with serving(refuses) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k2", api.url), None)
+        delete_run(connection, "r1", wait=5, namespace="ns")
+
+
 def test_a_namespace_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finalizer may hold a namespace: the error names it instead of waiting for ever."""
     monkeypatch.setattr(module, "POLL_SECONDS", 0.001)

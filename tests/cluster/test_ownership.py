@@ -32,6 +32,14 @@ def test_marks_are_read_back_and_add_to_what_is_there() -> None:
     assert Ownership.of(POD) is None
 
 
+def test_what_a_workload_makes_is_marked_too() -> None:
+    """Its Pods outlive it for a moment, and are found by the same marks."""
+    made = OURS.marked({"kind": "StatefulSet", "metadata": {}, "spec": {"template": POD}})
+    template = made["spec"]["template"]
+    assert Ownership.of(template) == OURS
+    assert template["metadata"]["labels"]["app"] == "x"
+
+
 @pytest.mark.parametrize(
     ("place", "mark"),
     [

@@ -226,6 +226,41 @@ def test_an_end_takes_the_servers_time(seconds: float, gone: bool, outcome: Outc
     assert attempt({"status": READY, "then": then}, then="end", says="3").outcome is outcome
 
 
+def renewed(**fields: Any) -> Json:
+    """Return what was seen of the Pod that came in another one's place."""
+    said = "Name:\tset-0.sets.n.svc.cluster.local\nAddress: 10.244.3.5\n"
+    lookup = {"asked": "set-0.sets.n.svc.cluster.local", "stdout": said, "stderr": ""}
+    seen = {"address": "10.244.3.5", "hostname": "set-0", "lookup": lookup}
+    return {"name": "set-0", "uids": ["a", "b"], **seen, **fields}
+
+
+UNKNOWN_NAME = {
+    "asked": "set-0.x",
+    "stdout": "** server can't find set-0.x: NXDOMAIN",
+    "stderr": "",
+}
+SILENT = {**UNKNOWN_NAME, "stdout": ";; connection timed out; no servers could be reached"}
+
+
+@pytest.mark.parametrize(
+    ("then", "outcome"),
+    [
+        (renewed(), Outcome.CONFORMS),
+        (renewed(hostname="SET-0"), Outcome.CONFORMS),
+        (renewed(hostname="other"), Outcome.DEVIATES),
+        (renewed(address="10.244.3.9"), Outcome.DEVIATES),
+        (renewed(lookup=UNKNOWN_NAME), Outcome.DEVIATES),
+        (renewed(lookup=SILENT), Outcome.TIMED_OUT),
+        (renewed(lookup={**SILENT, "stdout": "Segmentation fault"}), Outcome.PROBE_FAILED),
+        (renewed(uids=["a", "a"]), Outcome.PROBE_FAILED),
+        (renewed(stays="not Ready"), Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_pod_that_comes_again_keeps_its_name(then: Json, outcome: Outcome) -> None:
+    """As host name and in DNS; where no other Pod came, or nslookup said nothing, nothing is known."""
+    assert attempt({"status": READY, "then": then}, then="renew").outcome is outcome
+
+
 def test_restarts_are_counted_by_container() -> None:
     """The container that was ended is the one that counts."""
     listed = [{"name": "first", "restartCount": 2}, {"name": "second", "restartCount": 0}]

@@ -65,7 +65,8 @@ class Cluster:
         if not self.status:
             raise ChannelError(f"pod {namespace}/{name} never appeared")
         assert seconds > stuck > 0
-        found = {"status": self.status}
+        uid = f"uid-{len(self.deleted)}"
+        found = {"metadata": {"uid": uid}, "status": self.status}
         settled(found)
         return found
 
@@ -80,6 +81,10 @@ class Cluster:
     def delete_pod(self, _namespace: str, name: str) -> None:
         """Note what was deleted."""
         self.deleted.append(name)
+
+    def delete(self, path: str) -> None:
+        """Note what was deleted."""
+        self.deleted.append(path)
 
     def pod_proxy(self, _namespace: str, _pod: str, _port: int) -> "Cluster":
         """Be the channel."""
@@ -181,6 +186,39 @@ def test_every_pod_has_its_own_name_and_is_removed() -> None:
     lost = Cluster(status={})
     assert "never appeared" in (examine(lost, case()).error or "")
     assert lost.deleted == [lost.created[0]["metadata"]["name"]]
+
+
+SETS = replace(
+    question(pods.stateful("again")), target=Target(kind=TargetKind.POD, node="w1", service="sets")
+)
+
+
+def test_a_stateful_set_makes_the_pod_and_is_removed_for_it() -> None:
+    """Its Pod has all that a run's Pods have, carries the Service's label, and would come again by itself."""
+    cluster = Cluster(status=READY, answer="start-1-0 10.244.3.5")
+    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    then = json.loads(asking.examine(SETS).stdout)["then"]
+    (made,) = cluster.created
+    spec, template = made["spec"], made["spec"]["template"]
+    assert (made["kind"], spec["serviceName"], spec["replicas"]) == ("StatefulSet", "sets", 1)
+    assert spec["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    assert template["metadata"]["labels"]["member.nettests.dev/sets"] == "true"
+    assert template["spec"]["containers"][0]["image"] == "mirror/agnhost:1"
+    assert "restartPolicy" not in template["spec"]  # a set's Pods always start again
+    path = "/apis/apps/v1/namespaces/nettests-1/statefulsets/start-1"
+    assert cluster.deleted == ["start-1-0", path]
+    assert then["uids"] == ["uid-0", "uid-1"]
+    assert then["lookup"]["asked"] == "start-1-0.sets.nettests-1.svc.cluster.local"
+
+
+def test_a_name_is_asked_for_until_its_deadline() -> None:
+    """A Pod whose name never leads to it is told as it is."""
+    cluster = Cluster(status=READY, answer="nothing of it")
+    timing = replace(Timing(), convergence=0)
+    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=timing)
+    then = json.loads(asking.examine(SETS).stdout)["then"]
+    assert "nothing of it" in then["lookup"]["stdout"]
+    assert then["address"] == READY["podIP"]
 
 
 def test_a_refused_pod_is_the_channels_error() -> None:

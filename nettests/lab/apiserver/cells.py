@@ -258,6 +258,15 @@ def daemon_set(item: Json, now: datetime) -> list[Any]:
     ]
 
 
+def stateful_set(item: Json, now: datetime) -> list[Any]:
+    """Name, ready of wanted, age; containers, images."""
+    ready, wanted = (
+        (item.get("status") or {}).get("readyReplicas", 0),
+        item["spec"].get("replicas", 1),
+    )
+    return [item["metadata"]["name"], f"{ready}/{wanted}", age(item, now), *_workload(item)[:2]]
+
+
 def lease(item: Json, now: datetime) -> list[Any]:
     """Name, holder, age."""
     holder = (item.get("spec") or {}).get("holderIdentity", "")

@@ -223,6 +223,17 @@ def _fill_replica_set(item: Json) -> None:
     item["spec"].setdefault("replicas", 1)
 
 
+def _fill_stateful_set(item: Json) -> None:
+    _fill_workload(item)
+    spec = item["spec"]
+    spec.setdefault("replicas", 1)
+    spec.setdefault("podManagementPolicy", "OrderedReady")
+    strategy = spec.setdefault("updateStrategy", {"type": "RollingUpdate"})
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
 def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
     def create(item: Json, context: Context) -> list[FieldError]:
         fill(item)
@@ -343,6 +354,7 @@ _STRATEGIES: Mapping[str, Strategy] = {
             "numberReady": 0,
         },
     ),
+    "statefulsets.apps": _workload(_fill_stateful_set, {"replicas": 0, "availableReplicas": 0}),
     "resourcequotas": Strategy(status=True, empty_status={}),
 }
 

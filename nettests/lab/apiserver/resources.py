@@ -149,6 +149,14 @@ RESOURCES: tuple[Resource, ...] = (
         categories=_ALL,
         subresources=("status",),
     ),
+    Resource(
+        group="apps",
+        plural="statefulsets",
+        kind="StatefulSet",
+        short_names=("sts",),
+        categories=_ALL,
+        subresources=("status", "scale"),
+    ),
     Resource(group="discovery.k8s.io", plural="endpointslices", kind="EndpointSlice"),
     Resource(
         group="events.k8s.io",

@@ -33,6 +33,7 @@ MERGE_KEYS: dict[tuple[str, str], str] = {
     ("DeploymentStatus", "conditions"): "type",
     ("DaemonSetStatus", "conditions"): "type",
     ("ReplicaSetStatus", "conditions"): "type",
+    ("StatefulSetStatus", "conditions"): "type",
     ("ServiceSpec", "ports"): "port",
     ("ServiceStatus", "conditions"): "type",
     ("ServiceAccount", "secrets"): "name",

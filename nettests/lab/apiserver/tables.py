@@ -85,6 +85,9 @@ _LAYOUTS: Mapping[str, Layout] = {
         wide=("Containers", "Images", "Selector"),
         cells=cells.daemon_set,
     ),
+    "statefulsets.apps": Layout(
+        columns=("Ready", "Age"), wide=("Containers", "Images"), cells=cells.stateful_set
+    ),
     "leases.coordination.k8s.io": Layout(columns=("Holder", "Age"), cells=cells.lease),
 }
 _EVENT_COLUMNS = ("Last Seen", "Type", "Reason", "Object")

@@ -200,7 +200,7 @@ def immutable_data(old: Json, new: Json) -> list[FieldError]:
 
 
 def workload(item: Json, old: Json | None) -> list[FieldError]:
-    """Return what is wrong with the selector of a Deployment, ReplicaSet or DaemonSet."""
+    """Return what is wrong with the selector of a Deployment, ReplicaSet, DaemonSet or StatefulSet."""
     spec = item.get("spec") or {}
     selector = spec.get("selector") or {}
     template = (spec.get("template") or {}).get("metadata") or {}

@@ -1,6 +1,6 @@
-"""The loop that makes pods of Deployments, ReplicaSets and DaemonSets and reports their status.
+"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets and StatefulSets and reports their status.
 
-``workloads`` decides; this follows the API and writes. Keys are ``kind namespace/name``.
+``workloads`` and ``stateful`` decide; this follows the API and writes. Keys are ``kind namespace/name``.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import logging
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
     Changes,
     deployment_status,
@@ -23,14 +24,20 @@ _LOG = logging.getLogger(__name__)
 
 _APPS = "/apis/apps/v1"
 _RETRY = 0.2
-_KINDS = {"Deployment": "deployments", "ReplicaSet": "replicasets", "DaemonSet": "daemonsets"}
+_KINDS = {
+    "Deployment": "deployments",
+    "ReplicaSet": "replicasets",
+    "DaemonSet": "daemonsets",
+    "StatefulSet": "statefulsets",
+}
 
 
 class WorkloadController:
-    """Reconciles all workloads, one at a time."""
+    """Reconciles all workloads, one at a time; ``identity`` names the hosts of StatefulSets' Pods."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, identity: bool = True) -> None:
         self._client = client
+        self._identity = identity
         self._pods = Informer(client, "/api/v1/pods")
         self._nodes = Informer(client, "/api/v1/nodes")
         self._sets = {kind: Informer(client, f"{_APPS}/{kind}") for kind in _KINDS.values()}
@@ -90,6 +97,8 @@ class WorkloadController:
         pods = list(self._pods.in_namespace(item["metadata"]["namespace"]))
         if kind == "daemonsets":
             changes = reconcile_daemon_set(item, self._nodes.objects.values(), pods)
+        elif kind == "statefulsets":
+            changes = reconcile_stateful_set(item, pods, identity=self._identity)
         else:
             changes = reconcile_replica_set(item, pods)
         await self._apply(kind, item, changes)

@@ -104,10 +104,10 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
     own = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
     wanted = int(replica_set["spec"].get("replicas", 1))
     missing = max(wanted - len(own), 0)
-    surplus = sorted(own, key=_ready)[: max(len(own) - wanted, 0)]
+    surplus = sorted(own, key=is_ready)[: max(len(own) - wanted, 0)]
     name = replica_set["metadata"]["name"]
-    pod = _pod(replica_set, "ReplicaSet", f"{name}-")
-    ready = sum(1 for item in own if _ready(item))
+    pod = pod_of(replica_set, "ReplicaSet", f"{name}-")
+    ready = sum(1 for item in own if is_ready(item))
     return Changes(
         create=tuple(copy.deepcopy(pod) for _ in range(missing)),
         delete=tuple(surplus),
@@ -130,12 +130,12 @@ def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Jso
     name = daemon["metadata"]["name"]
     create = []
     for node in sorted(wanted - placed.keys()):
-        pod = _pod({**daemon, "spec": {"template": template}}, "DaemonSet", f"{name}-")
+        pod = pod_of({**daemon, "spec": {"template": template}}, "DaemonSet", f"{name}-")
         pod["spec"]["affinity"] = _affinity(node)
         create.append(pod)
     surplus = [pod for node, pod in placed.items() if node not in wanted]
     surplus += [pod for pod in own if pod not in placed.values()]
-    ready = sum(1 for node, pod in placed.items() if node in wanted and _ready(pod))
+    ready = sum(1 for node, pod in placed.items() if node in wanted and is_ready(pod))
     return Changes(
         create=tuple(create),
         delete=tuple(surplus),
@@ -151,7 +151,8 @@ def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Jso
     )
 
 
-def _pod(owner: Json, kind: str, prefix: str) -> Json:
+def pod_of(owner: Json, kind: str, prefix: str) -> Json:
+    """Return a pod of the owner's template, which the API names."""
     template = copy.deepcopy(owner["spec"]["template"])
     metadata = template.get("metadata") or {}
     return {
@@ -212,7 +213,8 @@ def _counts(pod: Json) -> bool:
     return not finished and "deletionTimestamp" not in pod["metadata"]
 
 
-def _ready(pod: Json) -> bool:
+def is_ready(pod: Json) -> bool:
+    """Whether the pod is Ready."""
     conditions = pod.get("status", {}).get("conditions") or ()
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 

@@ -1,0 +1,110 @@
+"""StatefulSets of single checks: the set in front of a Pod, and whether a Pod that went comes again by its name.
+
+Beside ``starting``, which makes and removes what is asked about. What was seen is a record for ``parse.start``.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.model.channel import ExecAnswer
+from nettests.model.facts import ClusterFacts
+from nettests.model.profile import Timing
+from nettests.parse import start
+from nettests.plan.pods import STATEFUL_SET
+from nettests.probes.objects import DEFAULT_DOMAIN, MEMBER_LABEL
+from nettests.probes.seams import Pods
+
+Object = dict[str, Any]
+
+PAUSE = 1.0
+SET_LABEL = "nettests.dev/set"
+
+
+def around(pod: Object, service: str) -> Object:
+    """Return the StatefulSet of one such Pod, which ``service`` gives a name; the Pod is named after it."""
+    metadata = pod["metadata"]
+    name = metadata["name"]
+    labels = {**metadata["labels"], SET_LABEL: name, f"{MEMBER_LABEL}{service}": "true"}
+    spec = {key: value for key, value in pod["spec"].items() if key != "restartPolicy"}
+    template = {"metadata": {**metadata, "labels": labels}, "spec": spec}
+    del template["metadata"]["name"]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": STATEFUL_SET,
+        "metadata": {
+            "name": name,
+            "namespace": metadata["namespace"],
+            "labels": metadata["labels"],
+        },
+        "spec": {
+            "serviceName": service,
+            "replicas": 1,
+            "selector": {"matchLabels": {SET_LABEL: name}},
+            "template": template,
+        },
+    }
+
+
+def path_of(item: Object) -> str:
+    """Return where a StatefulSet is found."""
+    metadata = item["metadata"]
+    return f"/apis/apps/v1/namespaces/{metadata['namespace']}/statefulsets/{metadata['name']}"
+
+
+def member(item: Object) -> Object:
+    """Return the one Pod that a StatefulSet makes, under the name that it has to have."""
+    template, metadata = item["spec"]["template"], item["metadata"]
+    named = {
+        **template["metadata"],
+        "name": f"{metadata['name']}-0",
+        "namespace": metadata["namespace"],
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": template["spec"]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewal:
+    """Deletes a set's Pod and looks at the one that comes in its place."""
+
+    pods: Pods
+    facts: ClusterFacts
+    timing: Timing
+    run: Callable[[tuple[str, ...]], ExecAnswer]
+    """Runs a process in the Pod's first container."""
+
+    def look(self, item: Object, found: Object, service: str) -> Object:
+        """Return what the next Pod of that name calls itself, and what DNS says of it."""
+        namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
+        before = found["metadata"]["uid"]
+        self.pods.delete_pod(namespace, name)
+        self.pods.wait_gone(namespace, name, seconds=self.timing.stuck)
+        after = self.pods.follow_pod(
+            namespace,
+            name,
+            settled=lambda now: now["metadata"]["uid"] != before and start.started(now),
+            seconds=self.timing.ready,
+            stuck=self.timing.stuck,
+        )
+        record = {"name": name, "uids": [before, after["metadata"]["uid"]]}
+        if not start.started(after):
+            return {**record, "stays": "the Pod that came in its place is not Ready"}
+        address = str(after["status"].get("podIP"))
+        domain = self.facts.cluster_domain.value or DEFAULT_DOMAIN
+        asked = f"{name}.{service}.{namespace}.svc.{domain}"
+        return {
+            **record,
+            "address": address,
+            "hostname": self.run(("hostname",)).stdout.strip(),
+            "lookup": self._lookup(asked, address),
+        }
+
+    def _lookup(self, asked: str, address: str) -> Object:
+        """Ask DNS for the name until it leads to the Pod: an answer may be cached for a while."""
+        deadline = time.monotonic() + self.timing.convergence
+        while True:
+            got = self.run(("nslookup", asked))
+            if address in got.stdout or time.monotonic() > deadline:
+                return {"asked": asked, "stdout": got.stdout, "stderr": got.stderr}
+            time.sleep(PAUSE)
