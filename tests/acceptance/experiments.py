@@ -6,12 +6,14 @@ checks are apart) and by ``scripts/mechanisms.py`` (each by itself).
 """
 
 from tests.acceptance.experiment import Experiment
+from tests.acceptance.experiments_of_objects import OBJECTS
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
 AZURE, DUAL = "azure-l2tunnel", "win2022-l2bridge-dualstack"
 OVERLAY_DSR = "win2022-overlay-dsr"
 
 EXPERIMENTS = (
+    *OBJECTS,
     Experiment(
         fact="node-svc-vip-docs",
         profile=L2BRIDGE,
@@ -23,14 +25,6 @@ EXPERIMENTS = (
         profile=L2BRIDGE,
         switch="local-routed-vip=on",
         checks=("nodeport-from-local-node/windows-1/*",),
-    ),
-    Experiment(
-        fact="plat-statefulset",
-        profile=L2BRIDGE,
-        switch="pod-identity=off",
-        checks=("stateful-set-names/*",),
-        was="pass",
-        becomes="fail",
     ),
     Experiment(
         fact="aff-clientip-hns",

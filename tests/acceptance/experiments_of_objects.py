@@ -1,0 +1,17 @@
+"""Experiments about what objects of the API bring about: workloads, hints, classes, hooks.
+
+The first rows of the table in ``experiments``, which says what an experiment is.
+"""
+
+from tests.acceptance.experiment import Experiment
+
+OBJECTS = (
+    Experiment(
+        fact="plat-statefulset",
+        profile="win2019-l2bridge",
+        switch="pod-identity=off",
+        checks=("stateful-set-names/*",),
+        was="pass",
+        becomes="fail",
+    ),
+)
