@@ -9,7 +9,9 @@ import json
 import re
 from dataclasses import dataclass
 
+from nettests.model.observation import Raw
 from nettests.model.words import Outcome
+from nettests.parse.reading import Reading, one_line
 
 HOSTNAME = "hostname"
 CLIENTIP = "clientip"
@@ -24,6 +26,19 @@ class Answer:
     server_saw: str | None = None
     source_port: int | None = None
     backend: str | None = None
+
+
+def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
+    """Return the reading of a question that brought ``body`` back, which alone would mean ``plain``."""
+    request = raw.context.get("request", "")
+    answer = read_answer(body, request)
+    return Reading(
+        outcome=outcome_of(body, request, plain),
+        detail=f"answered: {one_line(body)}",
+        server_saw=answer.server_saw,
+        source_port=answer.source_port,
+        backend=answer.backend,
+    )
 
 
 def read_answer(body: str, request: str = "") -> Answer:

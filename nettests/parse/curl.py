@@ -7,7 +7,7 @@ refused because a time-out is code 28 as long as ``-m`` is shorter than the syst
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
-from nettests.parse.answers import outcome_of, read_answer
+from nettests.parse.answers import answered
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
@@ -53,12 +53,4 @@ def _reason(raw: Raw) -> Outcome | None:
 def _of_body(raw: Raw) -> Reading:
     if not raw.stdout.strip():
         return probe_failed("curl brought an empty answer")
-    request = raw.context.get("request", "")
-    answer = read_answer(raw.stdout, request)
-    return Reading(
-        outcome=outcome_of(raw.stdout, request, Outcome.CONNECTED),
-        detail=f"answered: {one_line(raw.stdout)}",
-        server_saw=answer.server_saw,
-        source_port=answer.source_port,
-        backend=answer.backend,
-    )
+    return answered(raw, raw.stdout, Outcome.CONNECTED)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.answers import outcome_of, read_answer
+from nettests.parse.answers import answered
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
@@ -83,14 +83,6 @@ def _of_error(text: str, client_os: str, stage: Stage) -> Reading:
 
 
 def _of_response(text: str, raw: Raw) -> Reading:
-    request = raw.context.get("request", "")
-    answer = read_answer(text, request)
     # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=1
     over_udp = re.search(r"[?&]protocol=udp\b", raw.command[-1] if raw.command else "")
-    return Reading(
-        outcome=outcome_of(text, request, Outcome.REPLIED if over_udp else Outcome.CONNECTED),
-        detail=f"answered: {one_line(text)}",
-        server_saw=answer.server_saw,
-        source_port=answer.source_port,
-        backend=answer.backend,
-    )
+    return answered(raw, text, Outcome.REPLIED if over_udp else Outcome.CONNECTED)

@@ -9,7 +9,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
-from nettests.parse.answers import outcome_of, read_answer
+from nettests.parse.answers import answered
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 
@@ -41,15 +41,7 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"the external proxy answered {raw.status}")
     if not raw.stdout.strip():
         return probe_failed(f"an empty answer with status {raw.status}")
-    request = raw.context.get("request", "")
-    answer = read_answer(raw.stdout, request)
-    return Reading(
-        outcome=outcome_of(raw.stdout, request, Outcome.CONNECTED),
-        detail=f"answered: {one_line(raw.stdout)}",
-        server_saw=answer.server_saw,
-        source_port=answer.source_port,
-        backend=answer.backend,
-    )
+    return answered(raw, raw.stdout, Outcome.CONNECTED)
 
 
 def _of_squid(error: str, number: int) -> Reading:
