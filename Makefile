@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Of the tests; more of them wait for each other where cores are few.
+WORKERS ?= 2
 
 .PHONY: demo test lint unit with-lab without-lab sample bench soak soak-api killing wheel clean
 
@@ -26,11 +28,11 @@ unit:
 
 with-lab:
 	@$(PYTHON) scripts/bootstrap.py development
-	$(BIN)/python -m pytest -m lab -n 2 --dist loadgroup --no-loadscope-reorder --durations=40
+	$(BIN)/python -m pytest -m lab -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=40
 
 without-lab:
 	@$(PYTHON) scripts/bootstrap.py development
-	@$(BIN)/python scripts/without_lab.py -n 2
+	@$(BIN)/python scripts/without_lab.py -n $(WORKERS)
 
 sample:
 	@$(PYTHON) scripts/bootstrap.py development

@@ -86,24 +86,29 @@ NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging"}
 """Folders of what tests the lab, runs on it, or asks about the whole tree."""
 TESTS = Path(__file__).parent
 
-
 LONGEST = "whole-runs"
+LONG = frozenset({"acceptance", "docs"})
+"""Folders of tests that take minutes a file."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Keep the tests of a file on one worker, so that they share its lab; whole runs share theirs.
 
-    Nothing but time depends on it: pytest-xdist 3.8 does not see groups under pytest 9.2. Whatever order
-    the rest is shuffled into, the longest group begins first, so that two workers end together.
+    Nothing but time depends on it. Whatever order the rest is shuffled into, what takes longest begins
+    first, so that the workers end together.
     """
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in NEEDS_LAB:
+        if _folder(item) in NEEDS_LAB:
             item.add_marker(pytest.mark.lab)
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
     yield
-    items.sort(key=lambda item: _group(item) != LONGEST)
+    items.sort(key=lambda item: (_group(item) != LONGEST, _folder(item) not in LONG))
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.path.relative_to(TESTS).parts[0]
 
 
 def _group(item: pytest.Item) -> str:

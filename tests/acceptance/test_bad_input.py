@@ -43,6 +43,11 @@ FILES = {
 }
 FLOW = "pod-to-pod-ip"
 ONE_FLOW = f"--flow={FLOW}"
+FLOWS = (
+    *(ONE_FLOW, "--flow=node-to-pod", "--flow=pod-to-service-clusterip"),
+    *("--flow=service-unready-backend", "--flow=windows-pod-restricted"),
+)
+"""Flows that between them have pods and nodes ask, wait for Services, and need a second namespace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +285,7 @@ def test_a_run_that_is_interrupted(
 def interrupted(up: UpLab, reports: Path, stage: str, number: signal.Signals, times: int) -> Ended:
     """Run until a line of ``stage`` is printed, then send the signal."""
     process = subprocess.Popen(
-        [*COMMAND, "run", f"--kubeconfig={up.kubeconfig}", f"--report-dir={reports}"],
+        [*COMMAND, "run", f"--kubeconfig={up.kubeconfig}", f"--report-dir={reports}", *FLOWS],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -60,7 +60,7 @@ def test_a_mechanism_by_itself_changes_its_flows(
     flows = sorted(experiment.flows)
     with lab(experiment.profile, f"--mechanism={experiment.switch}") as up:
         asking = [f"--flow={flow}" for flow in (*flows, *experiment.beside)]
-        after = run_on(up, tmp_path, *asking, timing="")
+        after = run_on(up, tmp_path, *asking, timing="timing: {convergence: 20}\n")
     asked = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
     mine = {check for check, was in asked.items() if experiment.concerns(check, was)}
     assert mine
