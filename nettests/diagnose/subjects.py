@@ -14,22 +14,7 @@ from nettests.model.words import Question, TargetKind, Verdict
 NODE, SERVICE, POD, DNS = "node", "service", "pod", "dns"
 _KINDS = (NODE, SERVICE, DNS, POD)
 """A node is what most checks share, a Pod what the fewest do."""
-FAILING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN})
-"""Verdicts that somebody has to look into."""
-_NAMES = frozenset(
-    {
-        TargetKind.POD_NAME,
-        TargetKind.SERVICE_PQDN,
-        TargetKind.SERVICE_PARTIAL_NAME,
-        TargetKind.SERVICE_FQDN,
-        TargetKind.EXTERNAL_NAME,
-        TargetKind.HEADLESS_NAME,
-        TargetKind.KUBERNETES_SERVICE,
-        TargetKind.NO_NAME,
-        TargetKind.DNS_SERVICE,
-        TargetKind.DNS_POD,
-    }
-)
+_DNS_ITSELF = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
 _BACKENDS = 2
 """Of many backends so many stand for the others."""
 _FOLDERS = {NODE: "nodes", SERVICE: "services", POD: "pods", DNS: "dns"}
@@ -69,7 +54,8 @@ def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
     found = [Subject(NODE, name) for name in nodes if name]
     if target.service:
         found.append(Subject(SERVICE, target.service))
-    if target.kind in _NAMES or check.ask.question is Question.RESOLVE:
+    asks_dns = target.kind.by_name or target.kind in _DNS_ITSELF
+    if asks_dns or check.ask.question is Question.RESOLVE:
         found.append(Subject(DNS, "kube-dns"))
     found += [Subject(POD, name) for name in ends]
     return tuple(dict.fromkeys(found))

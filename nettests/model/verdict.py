@@ -30,6 +30,15 @@ SUMMARY_ORDER = (
 )
 """The order of a run's summary: ``unknown`` ranks directly after ``lifted``."""
 
+ACCEPTED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED})
+"""What keeps a run green: as claimed, as documented, or left open by the documents."""
+
+ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
+"""What somebody has to look into, the most urgent first."""
+
+DEVIATING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY})
+"""What was observed, can be trusted, and is not as documented: it ends a run with 1."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
@@ -48,8 +57,8 @@ class Judgement:
 
     @property
     def accepted(self) -> bool:
-        """Whether it keeps a run green: as claimed, as documented, or left open by the documents."""
-        return self.verdict in {Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED}
+        """Whether it keeps a run green."""
+        return self.verdict in ACCEPTED
 
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
+from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 
 UNKNOWN = 6
@@ -37,7 +38,7 @@ def of_run(
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         return int(status)
     seen = set(verdicts.values())
-    if others_failed or seen & {Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY}:
+    if others_failed or seen & DEVIATING:
         return int(pytest.ExitCode.TESTS_FAILED)
     if Verdict.UNKNOWN in seen:
         return UNKNOWN

@@ -11,22 +11,9 @@ from urllib.parse import urlencode
 from nettests.errors import NettestsError
 from nettests.model.check import Ask
 from nettests.model.profile import Timing
-from nettests.model.words import OS, Family, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.probes.endpoint import Endpoint
 
-NAMES = frozenset(
-    {
-        TargetKind.POD_NAME,
-        TargetKind.SERVICE_PQDN,
-        TargetKind.SERVICE_PARTIAL_NAME,
-        TargetKind.SERVICE_FQDN,
-        TargetKind.EXTERNAL_NAME,
-        TargetKind.HEADLESS_NAME,
-        TargetKind.KUBERNETES_SERVICE,
-        TargetKind.NO_NAME,
-    }
-)
-"""Targets that a resolver is asked for first."""
 POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command")
 PINGS = 3
 _RECORDS = {Family.IPV4: "A", Family.IPV6: "AAAA"}
@@ -112,7 +99,7 @@ def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing
     match ask.source.kind:
         case VantageKind.POD:
             asked = dial(host, port, ask.protocol, path, timing)
-            patience = timing.names if ask.target.kind in NAMES else 0
+            patience = timing.names if ask.target.kind.by_name else 0
             return replace(asked, request=request, deadline=asked.deadline + patience)
         case VantageKind.NODE if ask.question is Question.RESOLVE:
             raise CannotAskError("a node vantage has no system resolver to ask for a name alone")

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from nettests.model.expectation import Source
 from nettests.model.observation import Raw
-from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
@@ -164,7 +164,7 @@ def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:
 
 def suite_open(suite: Suite) -> bool:
     """Whether a suite's flows are shown at first sight: when one of them needs attention."""
-    return any(verdict in suite.counts for verdict in summary.ATTENTION)
+    return any(verdict in suite.counts for verdict in ATTENTION)
 
 
 def worst_first(checks: Sequence[CheckResult]) -> list[tuple[Verdict, int]]:

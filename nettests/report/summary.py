@@ -7,15 +7,12 @@ from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
-from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, Placement, Resolver, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural
 
 T = TypeVar("T")
-
-ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
-"""Verdicts that somebody should act on, most urgent first."""
 
 MEANING: dict[Verdict, str] = {
     Verdict.PASS: "behaves as claimed",

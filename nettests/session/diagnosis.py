@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.diagnose import Collected, Collector, Reader, Redactor, chosen, index
-from nettests.diagnose.subjects import FAILING, Subject, Wanted
+from nettests.diagnose.subjects import Subject, Wanted
 from nettests.judge import judge
 from nettests.model.channel import ExecChannel
 from nettests.model.check import Check, Plan
@@ -22,6 +22,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Raw
 from nettests.model.profile import ClusterProfile
+from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Verdict
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
@@ -172,7 +173,7 @@ class Watch:
         return [
             (check, verdicts[check.id])
             for check in self.plan.checks
-            if verdicts.get(check.id) in FAILING
+            if verdicts.get(check.id) in ATTENTION
         ]
 
     def _verdict(self, finished: Finished) -> Verdict:
