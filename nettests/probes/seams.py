@@ -12,11 +12,31 @@ from nettests.model.observation import Raw
 Object = dict[str, Any]
 
 
-class Cluster(Protocol):
-    """The cluster as far as probes need it."""
+class Creates(Protocol):
+    """Whatever stores objects of a run."""
 
     def create(self, item: Object) -> Object:
         """Create an object and return it as stored; ``ClusterError`` when it is refused."""
+
+
+class Reads(Protocol):
+    """Whatever shows objects."""
+
+    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+        """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
+
+
+class Executes(Protocol):
+    """Whatever starts processes in containers."""
+
+    def open_exec(
+        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+    ) -> ExecChannel:
+        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
+
+
+class Cluster(Creates, Executes, Protocol):
+    """The cluster as far as probes need it."""
 
     def wait_for_pods(
         self,
@@ -55,13 +75,8 @@ class Cluster(Protocol):
         ``ChannelError`` when none works within ``timeout`` seconds.
         """
 
-    def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
-    ) -> ExecChannel:
-        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
 
-
-class ApiServer(Protocol):
+class ApiServer(Reads, Protocol):
     """The API server as far as it is asked about objects."""
 
     def dry_run(self, item: Object) -> tuple[int, str]:
@@ -70,28 +85,16 @@ class ApiServer(Protocol):
         ``ChannelError`` when no answer comes.
         """
 
-    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
-        """Read an object, a list or a log; return status and body. ``ChannelError`` without an answer."""
 
-
-class Services(Protocol):
+class Services(Reads, Creates, Protocol):
     """The cluster as far as a check changes a Service of its own."""
-
-    def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
-        """Read an object; return status and body. ``ChannelError`` without an answer."""
-
-    def create(self, item: Object) -> Object:
-        """Create an object and return it as stored; ``ClusterError`` when it is refused."""
 
     def delete(self, path: str) -> None:
         """Delete an object of the run's; ``ClusterError`` when it is refused."""
 
 
-class Pods(Protocol):
+class Pods(Creates, Executes, Protocol):
     """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""
-
-    def create(self, item: Object) -> Object:
-        """Create an object and return it as stored; ``ClusterError`` when it is refused."""
 
     def follow_pod(
         self,
@@ -130,11 +133,6 @@ class Pods(Protocol):
 
     def port_forward(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return a port-forward to a pod."""
-
-    def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
-    ) -> ExecChannel:
-        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
 
 
 class Examined(ApiServer, Pods, Protocol):
