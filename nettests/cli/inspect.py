@@ -6,6 +6,7 @@ Both read only; nothing is created in the cluster.
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import click
@@ -30,7 +31,7 @@ from nettests.session.options import RunOptions
 def discover(*, asked: Asked, as_json: bool) -> None:
     """Show what is known of a cluster, and why the rest is not."""
     with asked.cluster() as options:
-        facts = read_facts(options)
+        facts = read_facts(options, profile_of(options))
     if as_json:
         click.echo(json.dumps(to_data(facts), indent=2, ensure_ascii=False))
         return
@@ -59,20 +60,20 @@ def plan(*, asked: Asked, as_json: bool) -> None:
     click.echo(_totals(made.plan))
 
 
-def read_facts(options: RunOptions) -> ClusterFacts:
+def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
     """Connect and discover; nothing is created."""
-    profile = profile_of(options)
-    return facts_of(connect(options.kubeconfig, options.context), profile, options)
+    with closing(connect(options.kubeconfig, options.context, profile.timing)) as connection:
+        return facts_of(connection, profile, options)
 
 
 def planned_on(asked: Asked) -> tuple[ClusterProfile, Blueprint]:
     """Plan as a run would, and return the cluster profile beside it."""
     flows = load(asked.suites).select(asked.flows).flows
-    read = read_manifests(
-        asked.options.manifests
-    )  # before any cluster is asked, or a lab brought up
+    # What is broken is said before any cluster is asked, or a lab brought up.
+    read = read_manifests(asked.options.manifests)
     with asked.cluster() as options:
-        profile, facts = profile_of(options), read_facts(options)
+        profile = profile_of(options)
+        facts = read_facts(options, profile)
     return profile, blueprint(facts, flows, read, options.enabled)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nettests import probes
-from nettests.cluster import Connection, connect
+from nettests.cluster import Connection
 from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
 from nettests.errors import ClusterError, NettestsError, PlanError
@@ -21,12 +21,10 @@ from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.cast import host_probe, unusable
 from nettests.probes.objects import INSPECTOR
-from nettests.session.asked import facts_of, profile_of
-from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.options import Keep, RunOptions
-from nettests.session.run import Prepared, blank_of, new_run_id, require_writable
+from nettests.session.run import Prepared, blank_of, prepare, require_writable
 
 NOT_ASKED = "it was not asked for: --hosts puts a Pod on the node for it"
 
@@ -62,7 +60,7 @@ def collect_now(
 ) -> Answered:
     """Look at a cluster and write what is found into ``directory``."""
     require_writable(directory)
-    prepared = _prepared(options, flows, directory)
+    prepared = prepare(options, flows)
     try:
         facts, plan = prepared.blueprint.facts, prepared.blueprint.plan
         wanted = _wanted(demand, facts, plan)
@@ -98,20 +96,6 @@ def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str])
         pod["metadata"]["name"]
         for pod in pods
         if any(one["name"] == INSPECTOR for one in pod["spec"]["containers"])
-    )
-
-
-def _prepared(options: RunOptions, flows: Sequence[Flow], directory: Path) -> Prepared:
-    profile = profile_of(options)
-    connection = connect(options.kubeconfig, options.context)
-    facts = facts_of(connection, profile, options)
-    return Prepared(
-        options=options,
-        run_id=new_run_id(),
-        directory=directory,
-        connection=connection,
-        profile=profile,
-        blueprint=blueprint(facts, flows, read_manifests(options.manifests), options.enabled),
     )
 
 

@@ -23,10 +23,10 @@ class RunOptions:
     """What a user asks for.
 
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
-    ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether objects
-    stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use instead of one
-    of the run's own; ``image`` and ``registry`` go before what the cluster profile says; ``pre_pull`` pulls every
-    image before anything is asked.
+    ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether
+    objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
+    instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
+    says; ``pre_pull`` pulls every image before anything is asked.
     """
 
     kubeconfig: Path | None = None
@@ -46,10 +46,11 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is: ``stage`` is ``pull``, ``deploy``, ``converge``, ``observe``, ``clean up`` or ``done``.
+    """How far a run is.
 
-    ``done`` of ``total`` counts images on nodes while pulling, pods while deploying, Services while converging, checks while
-    observing.
+    ``stage`` is ``pull``, ``deploy``, ``converge``, ``observe``, ``diagnose``, ``clean up`` or ``done``.
+    ``done`` of ``total`` counts images on nodes while pulling, pods while deploying, Services while
+    converging, checks while observing, subjects while diagnosing.
     """
 
     stage: str

@@ -60,7 +60,7 @@ def preflight(options: RunOptions, flows: Iterable[Flow]) -> Preflight:
     """Look at a cluster as a run of ``flows`` would find it; a cluster that does not answer is a finding."""
     profile = profile_of(options)
     try:
-        connection = connect(options.kubeconfig, options.context)
+        connection = connect(options.kubeconfig, options.context, profile.timing)
     except ClusterError as error:
         return Preflight(findings=(unreachable(error),))
     try:

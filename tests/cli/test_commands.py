@@ -13,6 +13,7 @@ from nettests import __version__
 from nettests.cli import inspect, main
 from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts
+from nettests.model.profile import ClusterProfile
 from nettests.session.options import RunOptions
 from tests.plan.clusters import mixed
 
@@ -28,7 +29,7 @@ def nettests(*arguments: str) -> Result:
 def stated(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster whose facts are stated instead of read."""
 
-    def read(options: RunOptions) -> ClusterFacts:
+    def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         return mixed()
 
     monkeypatch.setattr(inspect, "read_facts", read)
@@ -155,7 +156,7 @@ def test_explain_lists_near_misses() -> None:
 def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     """An unusable cluster ends a command with its message and hint, and no traceback."""
 
-    def read(options: RunOptions) -> ClusterFacts:
+    def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the token has expired", hint="log in again")
 
     monkeypatch.setattr(inspect, "read_facts", read)
