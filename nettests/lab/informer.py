@@ -2,12 +2,13 @@
 
 Handlers are told of every change by the key of the object and its old and new value; they must not
 block. A lost watch is resumed from the last ``resourceVersion``; when that is gone, the list is read
-again and the differences are told. ``WorkQueue`` turns changes into keys to look at, each once.
+again and the differences are told. ``WorkQueue`` turns changes into keys to look at, each once;
+``work_beside`` and ``work_after_changes`` are the loops of controllers.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import aiohttp
 
@@ -124,3 +125,35 @@ class WorkQueue:
         keys = (first, *self._keys)
         self._keys.clear()
         return keys
+
+
+async def work_beside(informers: Sequence[Informer], work: Callable[[], Awaitable[None]]) -> None:
+    """Run informers until cancelled, and ``work`` as soon as all of them have their first list."""
+    async with asyncio.TaskGroup() as group:
+        for informer in informers:
+            group.create_task(informer.run())
+        for informer in informers:
+            await informer.synced.wait()
+        await work()
+
+
+async def work_after_changes(
+    informers: Sequence[Informer], gather: float, work: Callable[[], Awaitable[None]]
+) -> None:
+    """Run informers until cancelled; ``work`` after the first lists, and after each later change.
+
+    Changes that come within ``gather`` seconds are worked on together.
+    """
+    changed = asyncio.Event()
+    changed.set()
+    for informer in informers:
+        informer.subscribe(lambda _key, _old, _new: changed.set())
+
+    async def keep_working() -> None:
+        while True:
+            await changed.wait()
+            await asyncio.sleep(gather)
+            changed.clear()
+            await work()
+
+    await work_beside(informers, keep_working)

@@ -3,12 +3,10 @@
 This is what the container of the CoreDNS pod runs beside the server itself.
 """
 
-import asyncio
-
-from nettests.lab.client import Client, Json
+from nettests.lab.client import Client
 from nettests.lab.dns.server import ClusterDns
 from nettests.lab.dns.view import view_from_objects
-from nettests.lab.informer import Informer
+from nettests.lab.informer import Informer, work_after_changes
 
 _GATHER = 0.01
 
@@ -22,35 +20,19 @@ class DnsFeeder:
         self._services = Informer(client, "/api/v1/services")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
         self._namespaces = Informer(client, "/api/v1/namespaces")
-        self._changed = asyncio.Event()
         self.fed = False
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
         informers = (self._services, self._slices, self._namespaces)
-        for informer in informers:
-            informer.subscribe(self._note)
-        async with asyncio.TaskGroup() as group:
-            for informer in informers:
-                group.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            self._changed.set()
-            await self._work()
+        await work_after_changes(informers, _GATHER, self._feed)
 
-    def _note(self, _key: str, _old: Json | None, _new: Json | None) -> None:
-        self._changed.set()
-
-    async def _work(self) -> None:
-        while True:
-            await self._changed.wait()
-            await asyncio.sleep(_GATHER)
-            self._changed.clear()
-            view = view_from_objects(
-                self._services.objects.values(),
-                self._slices.objects.values(),
-                self._domain,
-                namespaces=self._namespaces.objects,
-            )
-            self._server.update(view)
-            self.fed = True
+    async def _feed(self) -> None:
+        view = view_from_objects(
+            self._services.objects.values(),
+            self._slices.objects.values(),
+            self._domain,
+            namespaces=self._namespaces.objects,
+        )
+        self._server.update(view)
+        self.fed = True

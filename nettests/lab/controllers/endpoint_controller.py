@@ -20,7 +20,7 @@ from nettests.lab.controllers.endpoints import (
     selects_pod,
     slice_of,
 )
-from nettests.lab.informer import Informer, WorkQueue
+from nettests.lab.informer import Informer, WorkQueue, work_beside
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,12 +41,7 @@ class EndpointController:
         self._services.subscribe(lambda key, _old, _new: self._queue.add(key))
         self._pods.subscribe(self._pod_changed)
         informers = (self._services, self._pods, self._slices)
-        async with asyncio.TaskGroup() as group:
-            for informer in informers:
-                group.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            await self._work()
+        await work_beside(informers, self._work)
 
     def _pod_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
         pod = new or old

@@ -15,7 +15,7 @@ import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.informer import Informer
+from nettests.lab.informer import Informer, work_after_changes
 from nettests.lab.topology import Address, Profile
 
 _LOG = logging.getLogger(__name__)
@@ -37,33 +37,23 @@ class LoadBalancerController:
         self._announce = announce
         self._services = Informer(client, "/api/v1/services")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
-        self._changed = asyncio.Event()
         self._given: dict[str, Address] = {}
         self._announced: dict[Address, Address] = {}
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
         informers = (self._services, self._slices)
-        for informer in informers:
-            informer.subscribe(lambda _key, _old, _new: self._changed.set())
-        async with asyncio.TaskGroup() as group:
-            for informer in informers:
-                group.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            self._changed.set()
-            await self._work()
+        await work_after_changes(informers, _GATHER, self._work)
 
     async def _work(self) -> None:
         while True:
-            await self._changed.wait()
-            await asyncio.sleep(_GATHER)
-            self._changed.clear()
             try:
                 await self._reconcile()
             except (ApiError, aiohttp.ClientError, OSError) as error:
                 _LOG.info("load balancers: %s", error)
-                asyncio.get_running_loop().call_later(_RETRY, self._changed.set)
+                await asyncio.sleep(_RETRY)
+            else:
+                return
 
     async def _reconcile(self) -> None:
         balanced = {

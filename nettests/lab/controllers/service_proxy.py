@@ -4,12 +4,11 @@ This is what the container of a kube-proxy pod runs. Changes that come together 
 together. What the rules look like is the data plane's business.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
-from nettests.lab.client import Client, Json
+from nettests.lab.client import Client
 from nettests.lab.controllers.service_table import service_table
-from nettests.lab.informer import Informer
+from nettests.lab.informer import Informer, work_after_changes
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.topology import Profile, ServiceTable
 
@@ -35,36 +34,20 @@ class ServiceProxy:
         self._services = Informer(client, "/api/v1/services")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
         self._tell = programmed
-        self._changed = asyncio.Event()
         self._programmed: ServiceTable | None = None
         self.synced = False
 
     async def run(self) -> None:
         """Program the node until cancelled; rules stay when the proxy goes, as kube-proxy's do."""
         informers = (self._services, self._slices)
-        for informer in informers:
-            informer.subscribe(self._note)
-        async with asyncio.TaskGroup() as group:
-            for informer in informers:
-                group.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            self._changed.set()
-            await self._work()
+        await work_after_changes(informers, _GATHER, self._program)
 
-    def _note(self, _key: str, _old: Json | None, _new: Json | None) -> None:
-        self._changed.set()
-
-    async def _work(self) -> None:
-        while True:
-            await self._changed.wait()
-            await asyncio.sleep(_GATHER)
-            self._changed.clear()
-            table = service_table(
-                self._services.objects.values(), self._slices.objects.values(), self._profile
-            )
-            if table != self._programmed:
-                await self._network.program_services(table)
-                self._programmed = table
-                self.synced = True
-                await self._tell(table)
+    async def _program(self) -> None:
+        table = service_table(
+            self._services.objects.values(), self._slices.objects.values(), self._profile
+        )
+        if table != self._programmed:
+            await self._network.program_services(table)
+            self._programmed = table
+            self.synced = True
+            await self._tell(table)

@@ -18,7 +18,7 @@ from nettests.lab.controllers.workloads import (
     reconcile_replica_set,
     replica_set_of,
 )
-from nettests.lab.informer import Handler, Informer, WorkQueue, key_of
+from nettests.lab.informer import Handler, Informer, WorkQueue, key_of, work_beside
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,12 +51,7 @@ class WorkloadController:
         self._sets["replicasets"].subscribe(self._owned_changed)
         self._nodes.subscribe(self._node_changed)
         informers = (self._pods, self._nodes, *self._sets.values())
-        async with asyncio.TaskGroup() as group:
-            for informer in informers:
-                group.create_task(informer.run())
-            for informer in informers:
-                await informer.synced.wait()
-            await self._work()
+        await work_beside(informers, self._work)
 
     def _noting(self, kind: str) -> Handler:
         def note(key: str, _old: Json | None, _new: Json | None) -> None:
