@@ -75,7 +75,7 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
         experiments[0].enable,
     )
     if all(one.apart for one in experiments):  # the switch is more than the fact: its flows alone
-        flows = {pattern.partition("/")[0] for one in experiments for pattern in one.checks}
+        flows = {flow for one in experiments for flow in one.flows}
         before = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
     found = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
     each = [
