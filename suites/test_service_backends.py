@@ -43,6 +43,11 @@ BALANCED = Source(
 WITHOUT_SELECTOR = Source(
     document="Kubernetes documentation, Service", section="Services without selectors"
 )
+HINTS = Source(
+    document="Kubernetes documentation, Topology Aware Routing",
+    section="kube-proxy",
+    address="https://kubernetes.io/docs/concepts/services-networking/topology-aware-routing/#implementation-kube-proxy",
+)
 TERMINATING = Source(
     document="KEP-1669, Proxy Terminating Endpoints",
     section='Example: all endpoints terminating and traffic policy is "Cluster"',
@@ -239,6 +244,23 @@ def test_service_without_selector(verdict: Judgement) -> None:
 )
 def test_service_two_target_ports(verdict: Judgement) -> None:
     """Backends that have different numbers for the same port of a Service all answer."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "service-topology-hints",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.ROLES,
+    protocols=(Protocol.TCP,),
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.ONE_BACKEND,
+    service=ServiceSettings(label="hinted", by_hand=ByHand.HINTED),
+    facts=("svc-topology-hints",),
+    sources=(HINTS,),
+)
+def test_service_topology_hints(verdict: Judgement) -> None:
+    """Of a Service's backends those alone answer a client that are hinted for the zone of its node."""
     assert verdict.accepted, verdict.message
 
 

@@ -241,4 +241,5 @@ def _node(
         kube_proxy=proxy,
         cni_driver=driver,
         host_process=host_process,
+        zone=known("zone-1", ORIGIN),
     )

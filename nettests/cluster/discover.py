@@ -202,6 +202,7 @@ def _node(
         host_process=nodes.host_process_of(node),
         hostname=nodes.hostname_of(node),
         left_out=nodes.left_out(node, profile),
+        zone=nodes.zone_of(node),
     )
 
 

@@ -31,6 +31,7 @@ POOL_LABELS = (
 )
 """Labels by which platforms name a group of nodes; the first that a node has is its pool."""
 
+ZONE_LABEL = "topology.kubernetes.io/zone"
 HOST_PROCESS_KUBERNETES = KubernetesVersion(1, 23)
 """HostProcess containers are on by default since beta (KEP-1981)."""
 HOST_PROCESS_CONTAINERD = (1, 6)
@@ -54,6 +55,12 @@ def name_of(node: Object) -> str:
 def hostname_of(node: Object) -> str:
     """Return the label that pins Pods to the node; platforms may spell it unlike the node's name."""
     return _labels(node).get("kubernetes.io/hostname", "")
+
+
+def zone_of(node: Object) -> Fact[str]:
+    """Return the zone that the node says it stands in."""
+    zone = _labels(node).get(ZONE_LABEL)
+    return known(zone, f"label {ZONE_LABEL}") if zone else unknown(f"no label {ZONE_LABEL}")
 
 
 def os_of(node: Object) -> OS | None:

@@ -46,6 +46,7 @@ MECHANISMS = (
     Mechanism("preserve-destination", "kube-proxy follows the annotation preserve-destination"),
     Mechanism("terminating-fallback", "balanced Services fall back on terminating endpoints"),
     Mechanism("terminating-everywhere", "every Service falls back on terminating endpoints"),
+    Mechanism("topology-hints", "kube-proxy keeps to backends that are hinted for its zone"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
     Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),
     Mechanism("outbound-nat", "OutBoundNAT translates what leaves the cluster"),

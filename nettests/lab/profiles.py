@@ -64,6 +64,7 @@ _NODE_SCHEMA: dict[str, Any] = {
         "patch": {"type": "integer", "minimum": 1},
         "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
         "controlPlane": {"type": "boolean"},
+        "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
         "taints": {
             "type": "array",
             "items": {
@@ -315,6 +316,7 @@ def _nodes(
             runtime=str(entry.get("runtime", "containerd://1.7.20")),
             control_plane=bool(entry.get("controlPlane", False)),
             taints=tuple(str(taint) for taint in entry.get("taints", ())),
+            zone=str(entry.get("zone", "")),
         )
         for index, entry in enumerate(entries, start=1)
     )

@@ -85,6 +85,8 @@ class NodeSpec:
     control_plane: bool = False
     taints: tuple[str, ...] = ()
     """``key=value:Effect``."""
+    zone: str = ""
+    """The label ``topology.kubernetes.io/zone``, which a cloud's controller writes; none if empty."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -228,6 +230,8 @@ class Backend:
     node: str | None = None
     node_address: bool = False
     terminating: bool = False
+    zones: tuple[str, ...] = ()
+    """``hints.forZones`` of its endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +264,8 @@ class ServicePort:
     preserve_destination: bool = False
     """The annotation ``preserve-destination``."""
     health_check_port: int | None = None
+    topology_aware: bool = False
+    """The annotation that asks for topology hints."""
 
     @property
     def key(self) -> str:

@@ -96,6 +96,8 @@ class NodeFacts:
     """The label ``kubernetes.io/hostname``, by which Pods are pinned; most often the node's name."""
     left_out: str = ""
     """Why the node takes no part although it is Ready and schedulable; empty when it does."""
+    zone: Fact[str] = Fact(None, "it was not read")
+    """The zone of a cloud that the node stands in, by which kube-proxy follows topology hints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ class ByHand(StrEnum):
     """Nothing: they say what the controller would."""
     TWO_NUMBERS = "two-numbers"
     """The backends have different numbers for the same port, as named target ports bring about."""
+    HINTED = "hinted"
+    """The first backend is hinted for the zones of all nodes that play, the others for one that nobody is in."""
     TERMINATING = "terminating"
     """All backends are said to terminate, and still to serve: while a Service rolls, none may be left but these."""
 

@@ -8,6 +8,7 @@ import json
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.service import ByHand
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
@@ -23,6 +24,10 @@ from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.subjects import why_not_about
 from nettests.plan.targets import HOST_PORTS
 
+HINTS = KubernetesVersion.parse("1.24")
+"""TopologyAwareHints is on by default from here on (KEP-2433)."""
+MOST_ZONES = 8
+"""An endpoint is hinted for so many at most (API reference, EndpointHints)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
 
@@ -36,6 +41,7 @@ def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
         or _no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
         or _no_slices(ask, facts)
+        or _no_hints(ask, facts)
         or _no_external_target(ask, facts)
         or _no_external_vantage(ask, facts)
         or _not_about_this(ask, facts)
@@ -141,6 +147,24 @@ def _no_slices(ask: Ask, facts: ClusterFacts) -> str:
     if facts.server_version >= SLICES:
         return ""
     return f"Kubernetes {facts.server_version} has no EndpointSlices of version v1: {SLICES} has"
+
+
+def _no_hints(ask: Ask, facts: ClusterFacts) -> str:
+    """kube-proxy follows hints where it knows its own zone, and one of them is for it."""
+    settings = ask.target.settings
+    if settings is None or settings.by_hand is not ByHand.HINTED:
+        return ""
+    if facts.server_version < HINTS:
+        return (
+            f"kube-proxy {facts.server_version} looks at no topology hints by default: {HINTS} does"
+        )
+    node = facts.node(ask.source.node or "")
+    if node.zone.value is None:
+        return f"the zone of {node.name} is not known: {node.zone.origin}"
+    zones = {one.zone.value for one in facts.nodes if one.zone.value}
+    if len(zones) > MOST_ZONES:
+        return f"nodes stand in {len(zones)} zones; an endpoint is hinted for {MOST_ZONES} at most"
+    return ""
 
 
 def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:

@@ -29,7 +29,7 @@ from nettests.probes.offered import forbidden_services, unbalanced, without_exte
 from nettests.probes.pulling import pulling_pods
 from nettests.probes.seams import Cluster
 from nettests.probes.slices import planned as planned_slices
-from nettests.probes.slices import slices
+from nettests.probes.slices import slices, zones_of
 from nettests.probes.starting import pods_of
 
 Object = dict[str, Any]
@@ -79,9 +79,8 @@ def deploy(
     if purposes and not ready:
         raise _none_came_up(len(purposes), next(iter(problems.values())), namespace)
     settled = partial(on_progress, len(purposes), len(purposes))
-    seconds = timing.load_balancer
     assigned, without, missing = _balanced(
-        cluster, plan, created, namespace=namespace, seconds=seconds, on_poll=settled
+        cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
     )
     created |= assigned
     standing = {
@@ -90,7 +89,8 @@ def deploy(
         if service.name in created
     }
     pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    problems |= _create_all(cluster, list(slices(plan.services, created, pods, blank)))[1]
+    made = slices(plan.services, created, pods, blank, zones_of(facts))
+    problems |= _create_all(cluster, list(made))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
     remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)

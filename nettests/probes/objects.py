@@ -44,6 +44,11 @@ POD_CLOSED, NODE_CLOSED = 18099, 19099
 CUSTOM_SEARCH = "default.svc.{domain}"
 """The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
 DEFAULT_DOMAIN = "cluster.local"
+_TOPOLOGY_AWARE = {
+    "service.kubernetes.io/topology-mode": "Auto",
+    "service.kubernetes.io/topology-aware-hints": "Auto",
+}
+"""Without them kube-proxy looks at no hints: the former from 1.27 on, the latter before."""
 _BEHIND = {
     "probe": {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP},
     "node": {"hostname": NODE_HTTP, "clientip": NODE_HTTP, "udp": NODE_UDP},
@@ -289,6 +294,8 @@ def _service(
     spec |= _settings(settings)
     if external_ip is not None:
         spec["externalIPs"] = [external_ip]
+    if settings.by_hand is ByHand.HINTED:
+        item["metadata"]["annotations"] = dict(_TOPOLOGY_AWARE)
     if settings.preserve_destination:
         item["metadata"]["annotations"] = {"preserve-destination": "true"}
     return item

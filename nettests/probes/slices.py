@@ -3,7 +3,7 @@
 Made by ``deploy`` once the pods have addresses; kube-proxy reads them like those of the controller. Pure.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +26,7 @@ Object = dict[str, Any]
 SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
 MANAGER = "nettests.dev"
+NOBODYS_ZONE = "nettests-elsewhere"
 _SERVER = (
     {"name": "hostname", "port": SERVER_HOSTNAME, "protocol": "TCP"},
     {"name": "clientip", "port": SERVER_CLIENTIP, "protocol": "TCP"},
@@ -42,10 +43,12 @@ def slices(
     stored: Mapping[str, Object],
     pods: Mapping[str, StandingPod],
     blank: Blank,
+    zones: Sequence[str] = (),
 ) -> Iterator[Object]:
     """Yield the slices of the Services that have no selector, of those of their pods that stand.
 
-    ``stored`` are the Services as the API has them: a slice goes with the one that owns it.
+    ``stored`` are the Services as the API has them: a slice goes with the one that owns it. ``zones`` are those
+    of the nodes that ask.
     """
     purposes = {name: pod.purpose for name, pod in pods.items()}
     for service in services:
@@ -55,7 +58,7 @@ def slices(
         for part in _parts(service, purposes):
             for family in Family:
                 endpoints = [
-                    _endpoint(pods[name], address, terminating=part.terminating)
+                    {**_endpoint(pods[name], address, part), **_hints(name, part, zones)}
                     for name in part.pods
                     for address in pods[name].addresses
                     if f"IPv{address.version}" == family
@@ -64,6 +67,11 @@ def slices(
                     item = _slice(service.name, part, family, endpoints, blank)
                     item["metadata"]["ownerReferences"] = [_reference(owner)]
                     yield item
+
+
+def zones_of(facts: ClusterFacts) -> tuple[str, ...]:
+    """Return the zones that nodes stand in, each once."""
+    return tuple(sorted({node.zone.value for node in facts.nodes if node.zone.value}))
 
 
 def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
@@ -85,13 +93,16 @@ class _Part:
     pods: tuple[str, ...]
     ports: tuple[Object, ...]
     terminating: bool = False
+    near: str = ""
+    """The pod that is hinted for the zones of those who ask, and all others for nobody's."""
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
     known = tuple(name for name in service.backends if name in purposes)
     if service.settings.by_hand is not ByHand.TWO_NUMBERS:
         leaving = service.settings.by_hand is ByHand.TERMINATING
-        yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving)
+        near = service.backends[0] if service.settings.by_hand is ByHand.HINTED else ""
+        yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving, near=near)
         return
     for name in known:
         port = {**_SERVER[0], "port": _HOSTNAMES[purposes[name]]}
@@ -121,10 +132,17 @@ def _reference(owner: Object) -> Object:
     return {"apiVersion": "v1", "kind": "Service", "name": name, "uid": uid}
 
 
-def _endpoint(pod: StandingPod, address: Address, *, terminating: bool) -> Object:
+def _hints(pod: str, part: _Part, zones: Sequence[str]) -> Object:
+    if not part.near:
+        return {}
+    named = zones if pod == part.near else (NOBODYS_ZONE,)
+    return {"hints": {"forZones": [{"name": zone} for zone in named]}}
+
+
+def _endpoint(pod: StandingPod, address: Address, part: _Part) -> Object:
     return {
         "addresses": [str(address)],
-        "conditions": dict(_TERMINATING if terminating else _READY),
+        "conditions": dict(_TERMINATING if part.terminating else _READY),
         "nodeName": pod.node,
         "targetRef": {"kind": "Pod", "name": pod.name},
     }

@@ -15,7 +15,7 @@ _RUN = frozenset({"context", "denied", "namespace", "origin", "pod_security"})
 """About the identity that asked and the place where it asked, not about the cluster."""
 
 _NODE = frozenset(
-    {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out"}
+    {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out", "zone"}
 )
 """About one machine: an autoscaler or a reimaged node changes them; role and member stay."""
 

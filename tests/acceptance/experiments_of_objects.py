@@ -14,4 +14,10 @@ OBJECTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="svc-topology-hints",
+        profile="win2019-l2bridge",
+        switch="topology-hints=on",
+        checks=("service-topology-hints/windows-1/*",),
+    ),
 )

@@ -31,6 +31,14 @@ def test_the_recorded_linux_node_is_read_whole() -> None:
     assert nodes.taints_of(node) == ()
 
 
+def test_a_zone_is_what_the_node_says() -> None:
+    """A cloud's controller writes the label; elsewhere there is none, and no zone is guessed."""
+    node = linux_node()
+    assert "no label" in nodes.zone_of(node).origin
+    node["metadata"]["labels"]["topology.kubernetes.io/zone"] = "west-1"
+    assert nodes.zone_of(node).value == "west-1"
+
+
 def test_a_linux_node_has_no_windows_build() -> None:
     """The build of a Linux node is unknown, with the reason."""
     assert nodes.build_of(linux_node()).origin == "not a Windows node"

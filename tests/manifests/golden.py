@@ -85,6 +85,7 @@ OWN_HOST_PORTS = {
 }
 ONE_NUMBER = {
     r"service-two-target-ports/windows-1/": "svc-single-targetport: connected, some-refused",
+    r"service-topology-hints/windows-1/": "svc-topology-hints: connected, several-backends",
 }
 STICKY = {r"affinity-timeout/windows-1/": "aff-timeout: connected, one-backend"}
 VIP_SEEN_BY_ITSELF = {
@@ -117,7 +118,9 @@ USER_MODE = {
     r"service-(no-endpoints|unready-backend|named-port|two-target-ports|without-selector)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"service-terminating-backends/windows-1/": "svc-userspace-default: unspecified",
+    r"service-(terminating-backends|topology-hints)/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
     r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
@@ -308,6 +311,7 @@ TABLE: dict[str, dict[str, str]] = {
         r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
         r"loadbalancer-source-ranges/windows-1/": "lb-source-ranges-antrea: unspecified",
         r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-unstated: unspecified",
+        r"service-topology-hints/windows-1/": "svc-topology-hints-without-kube-proxy: unspecified",
     },
     "calico-overlay-dsr": {
         **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),

@@ -1,12 +1,14 @@
 """Flows that state a Service's settings: their cells, the Services they need and their controls."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 
 from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Source
+from nettests.model.facts import ClusterFacts, Fact
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind, VantageKind
 from nettests.plan import Flow, Matrix, ServiceSettings, build, load
@@ -55,6 +57,33 @@ def test_services_before_a_probe_are_no_node_ports() -> None:
         if any(name.startswith("probe-") for name in service.backends):
             assert service.name.startswith(("hairpin-", "two-numbers-"))
             assert service.settings.type == "ClusterIP"
+
+
+def in_zones(*zones: str | None) -> ClusterFacts:
+    """Return the mixed cluster with its nodes in these zones, one after the other."""
+    facts = replace(mixed(), server_version=KubernetesVersion(1, 24))
+    named = zip(facts.nodes, cycle(zones))
+    placed = (replace(one, zone=Fact(zone, "a label")) for one, zone in named)
+    return replace(facts, nodes=tuple(placed))
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (in_zones("a", "b"), ""),
+        (in_zones(None), "is not known: a label"),
+        (
+            replace(in_zones("a"), server_version=KubernetesVersion(1, 23)),
+            "looks at no topology hints",
+        ),
+        (in_zones(*"abcdefghi"), ""),
+    ],
+)
+def test_hints_are_asked_where_kube_proxy_knows_its_zone(facts: ClusterFacts, said: str) -> None:
+    """Without a zone of its own, or by default before 1.24, a proxy takes all backends whatever they say."""
+    made = build(facts, [flow for flow in FLOWS if flow.name == "service-topology-hints"])
+    assert bool(made.checks) is not bool(said)
+    assert not said or any(said in skip.reason for skip in made.skips)
 
 
 def test_nobody_backs_one_service_for_all_sources() -> None:

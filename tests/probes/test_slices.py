@@ -6,11 +6,12 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.model.check import Plan, ProbePod, ServiceObject
+from nettests.model.facts import Fact
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import OS, Family
 from nettests.probes.deployment import StandingPod
 from nettests.probes.objects import Blank
-from nettests.probes.slices import planned, slices
+from nettests.probes.slices import NOBODYS_ZONE, planned, slices, zones_of
 from tests.probes.made import FACTS
 
 BLANK = Blank(namespace="run", labels={"nettests.dev/run": "r"})
@@ -62,6 +63,25 @@ def test_two_numbers_are_two_slices() -> None:
         if one["addressType"] == "IPv4"
     }
     assert told == {("server-1", 18080), ("probe-1", 8080)}
+
+
+def test_one_backend_is_hinted_for_the_zones_of_those_who_ask() -> None:
+    """The first one for all of them, the others for a zone that nobody stands in."""
+    (made, _) = slices([service(ByHand.HINTED)], STORED, PODS, BLANK, ("a", "b"))
+    hinted = {
+        endpoint["targetRef"]["name"]: [zone["name"] for zone in endpoint["hints"]["forZones"]]
+        for endpoint in made["endpoints"]
+    }
+    assert hinted == {"server-1": ["a", "b"], "probe-1": [NOBODYS_ZONE]}
+    (plain, _) = slices([service(ByHand.PLAIN)], STORED, PODS, BLANK, ("a", "b"))
+    assert not any("hints" in endpoint for endpoint in plain["endpoints"])
+
+
+def test_zones_of_nodes_are_named_once() -> None:
+    """What a node does not say of itself is no zone."""
+    zones = iter([Fact("b", ""), Fact("a", ""), *(Fact(None, "no label") for _ in FACTS.nodes)])
+    nodes = tuple(replace(node, zone=next(zones)) for node in (*FACTS.nodes, *FACTS.nodes))
+    assert zones_of(replace(FACTS, nodes=nodes)) == ("a", "b")
 
 
 @pytest.mark.parametrize(("by_hand", "stored"), [(None, STORED), (ByHand.PLAIN, {})])

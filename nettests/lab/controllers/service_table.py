@@ -16,6 +16,11 @@ _PROTOCOLS = frozenset({"TCP", "UDP"})
 _DEFAULT_AFFINITY_SECONDS = 10800
 _VERSIONS = {"IPv4": 4, "IPv6": 6}
 _PRESERVE_DESTINATION = "preserve-destination"
+_TOPOLOGY_AWARE = (
+    "service.kubernetes.io/topology-mode",
+    "service.kubernetes.io/topology-aware-hints",
+)
+"""From 1.27 on, and before; both are known to later versions."""
 
 
 def service_table(
@@ -75,6 +80,7 @@ def _ports(
             source_ranges=_networks(spec.get("loadBalancerSourceRanges"), address.version),
             preserve_destination=_annotations(service).get(_PRESERVE_DESTINATION) == "true",
             health_check_port=spec.get("healthCheckNodePort"),
+            topology_aware=_aware(service),
         )
 
 
@@ -93,6 +99,12 @@ def _annotations(service: Json) -> Mapping[str, str]:
     return service["metadata"].get("annotations") or {}
 
 
+def _aware(service: Json) -> bool:
+    """Whether the Service asks for hints: kube-proxy looks for the annotation before it looks at them."""
+    annotations = _annotations(service)
+    return any(annotations.get(name) in {"Auto", "auto"} for name in _TOPOLOGY_AWARE)
+
+
 def _ingress(service: Json) -> list[str]:
     """Return the addresses that nodes' proxies serve: not names, and not those of a proxying balancer."""
     ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
@@ -102,6 +114,7 @@ def _ingress(service: Json) -> list[str]:
 def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> tuple[Backend, ...]:
     ready: set[tuple[str, int, str | None]] = set()
     serving: set[tuple[str, int, str | None]] = set()
+    zones: dict[str, tuple[str, ...]] = {}
     for item in slices:
         number = _port_number(item, port)
         if number is None:
@@ -109,6 +122,8 @@ def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> t
         for endpoint in item.get("endpoints") or ():
             conditions = endpoint.get("conditions") or {}
             found = {(a, number, endpoint.get("nodeName")) for a in endpoint["addresses"]}
+            hints = (endpoint.get("hints") or {}).get("forZones") or ()
+            zones |= {a: tuple(hint["name"] for hint in hints) for a in endpoint["addresses"]}
             # "ready" missing means unknown, which the API says to take for true.
             if conditions.get("ready", True):
                 ready |= found
@@ -121,6 +136,7 @@ def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> t
             node=nodes.get(address, node),
             node_address=address in nodes,
             terminating=not ready,
+            zones=zones[address],
         )
         for address, number, node in sorted(ready or serving, key=_by_address)
     )

@@ -9,6 +9,7 @@ per Service that has source ranges, before anything is translated.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nettests.lab.network.hints import within_zone
 from nettests.lab.network.tables import Chain, Table, word
 from nettests.lab.topology import Backend, Network, NodeSpec, ServicePort, ServiceTable
 
@@ -42,6 +43,7 @@ class _Draft:
 def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, cluster_cidr: Network) -> Table:
     """Return the rules of one Linux node for the Services of a cluster, in one family."""
     draft = _Draft(node, cluster_cidr)
+    services = within_zone(services, node.zone)
     for service in services:
         _add_service(draft, service)
     plain = {name: Chain(rules=tuple(rules)) for name, rules in draft.chains.items()}

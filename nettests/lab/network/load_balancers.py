@@ -8,6 +8,7 @@ policy becomes packets is ``switch_rules``.
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 
+from nettests.lab.network.hints import within_zone
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.topology import (
     Address,
@@ -109,6 +110,8 @@ def load_balancers(
     """Return the policies of all Services, ClusterIP before NodePort for each."""
     features = switch_features(node, profile)
     planner = _Planner(node, profile, features)
+    if features.topology_hints:
+        table = within_zone(table, node.zone)
     return tuple(policy for service in table for policy in planner.policies(service))
 
 

@@ -108,6 +108,8 @@ class SwitchFeatures:
     """Pods have addresses, and Services load balancers, of both families."""
     required_families: bool
     """Services with RequireDualStack have load balancers of the second family too."""
+    topology_hints: bool
+    """kube-proxy keeps to the backends that are hinted for its zone."""
     family_in_key: bool
     """kube-proxy does not take a NodePort's load balancer of one family for that of the other."""
 
@@ -119,7 +121,6 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     user_mode = proxy.mode is ProxyMode.USERSPACE
     version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
-    many = switched or release >= MANY_BACKENDS
     preserving = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
@@ -143,7 +144,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
             "local-port-mappings",
             profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
         ),
-        backend_limit=profile.mechanism("backend-limit", 1024 if many else 64),
+        backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=version >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
@@ -162,8 +163,13 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         user_mode=user_mode,
         dual_stack=has("dual-stack", _both_families(node, profile)),
         required_families=has("required-families", version >= REQUIRED_FAMILIES),
+        topology_hints=has("topology-hints", switched),
         family_in_key=has("family-in-key", version >= FAMILY_IN_KEY),
     )
+
+
+def _limit(release: tuple[int, int], *, switched: bool) -> int:
+    return 1024 if switched or release >= MANY_BACKENDS else 64
 
 
 def _both_families(node: NodeSpec, profile: Profile) -> bool:

@@ -109,6 +109,8 @@ def _labels(spec: NodeSpec, release: int) -> dict[str, str]:
     }
     if spec.os is OS.WINDOWS and release >= _BUILD_LABEL_SINCE:
         labels["node.kubernetes.io/windows-build"] = f"10.0.{spec.build}"
+    if spec.zone:
+        labels["topology.kubernetes.io/zone"] = spec.zone
     if spec.control_plane:
         labels["node-role.kubernetes.io/control-plane"] = ""
     return labels
