@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test lint unit with-lab without-lab sample bench soak soak-api killing wheel clean
+.PHONY: demo test lint unit with-lab without-lab sample bench soak soak-settings killing wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -46,9 +46,9 @@ soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
 
-soak-api:
+soak-settings:
 	@$(PYTHON) scripts/bootstrap.py run
-	@$(BIN)/python -m scripts.soak_api --budget $(or $(BUDGET),40m)
+	@$(BIN)/python -m scripts.soak_settings --budget $(or $(BUDGET),40m)
 
 killing:
 	@$(PYTHON) scripts/bootstrap.py run

@@ -1,0 +1,105 @@
+"""The settings in which a run's verdicts must be those of the undisturbed run, and what each of them forbids.
+
+Pure: ``soak_settings`` prepares them on a lab, runs in them and asks here whether what came is true.
+"""
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+RED = frozenset({"fail", "lifted", "flaky", "unknown"})
+GREEN = frozenset({"pass", "limited", "recorded"})
+NOTHING_REQUIRED = 7
+"""The exit code of a run in which a required flow is skipped entirely."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting: who asks, where and through what, and which checks it forbids or makes possible.
+
+    ``allows``, ``forbids`` and ``adds`` are patterns of how check ids begin, part by part; ``adds`` are those
+    that the reference run could not ask.
+    """
+
+    name: str
+    identity: str = "administrator"
+    namespace: str = ""
+    options: tuple[str, ...] = ()
+    proxy: bool = False
+    fault: tuple[str, ...] = ()
+    allows: tuple[str, ...] = ("*",)
+    forbids: tuple[str, ...] = ()
+    adds: tuple[str, ...] = ()
+    exit_code: int = 0
+
+    def permits(self, check: str) -> bool:
+        """Whether a check can be asked in this setting, if the reference run could ask it."""
+        return _any(check, self.allows) and not _any(check, self.forbids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run said: its exit code, and verdict and message of each check."""
+
+    exit_code: int
+    verdicts: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
+
+
+REFERENCE = Setting(name="reference")
+_NODES = ("node-to-*",)
+SETTINGS = (
+    REFERENCE,
+    Setting(
+        name="role discovery",
+        identity="discovery",
+        allows=("windows-node-configuration",),
+        exit_code=NOTHING_REQUIRED,
+    ),
+    Setting(name="role namespaced", identity="namespaced", namespace="at-baseline", forbids=_NODES),
+    Setting(name="role full", identity="full"),
+    Setting(
+        name="restricted namespace",
+        namespace="at-restricted",
+        forbids=(*_NODES, "icmp-*/linux-*", "icmp-egress"),
+    ),
+    Setting(name="mirror registry", options=("--registry=mirror.lab.test/k8s",)),
+    Setting(name="proxy vantage", proxy=True, adds=("nodeport-from-external/*/*/*/tcp",)),
+    Setting(name="429", fault=("api-throttling",)),
+    Setting(name="500", fault=("api-errors",)),
+    Setting(name="resets", fault=("api-resets",)),
+    Setting(name="slow answers", fault=("slow-api", "--seconds=2")),
+    Setting(name="expired tokens", identity="short-lived", fault=("expired-tokens",)),
+)
+
+
+def false_verdicts(setting: Setting, reference: Run, run: Run) -> list[str]:
+    """Return a line for each thing that a run in a setting said and that is not so."""
+    wrong = [
+        f"{check}: {why}: {run.messages.get(check, '')}"
+        for check in sorted(reference.verdicts.keys() | run.verdicts.keys())
+        if (why := _wrong(setting, check, reference, run))
+    ]
+    if run.exit_code != setting.exit_code:
+        wrong.append(f"exit code {run.exit_code} instead of {setting.exit_code}")
+    return wrong
+
+
+def _wrong(setting: Setting, check: str, reference: Run, run: Run) -> str:
+    """Return what is wrong with the verdict of one check, or nothing."""
+    was, came = reference.verdicts.get(check, "absent"), run.verdicts.get(check, "absent")
+    if came in RED:
+        return f"{came} instead of {was}"
+    if _any(check, setting.adds):
+        return "" if came in GREEN else f"{came}, though this setting lets it be asked"
+    if not setting.permits(check):
+        return f"{came}, though this setting forbids it" if came in GREEN else ""
+    return "" if came == was else f"{came} instead of {was}"
+
+
+def _any(check: str, patterns: tuple[str, ...]) -> bool:
+    parts = check.split("/")
+    return any(_begins(parts, one.split("/")) for one in patterns)
+
+
+def _begins(parts: list[str], pattern: list[str]) -> bool:
+    return len(parts) >= len(pattern) and all(map(fnmatchcase, parts, pattern))
