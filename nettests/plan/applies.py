@@ -60,11 +60,19 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
         )
         what = what or ("hostPort" if ask.target.kind in HOST_PORTS else "")
     if level == pod_security.RESTRICTED and not what:
-        # Pings outside count beside those of Linux pods, whatever system asks.
-        of_linux = OS.LINUX is ask.source.os or ask.target.kind is TargetKind.EXTERNAL_IP
-        raw = ask.question is Question.PING and of_linux
-        what = "the capability NET_RAW that ping needs" if raw else ""
+        what = _forbidden_ping(ask)
     return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
+
+
+def _forbidden_ping(ask: Ask) -> str:
+    """Return what a ping needs that ``restricted`` forbids: Linux pods may not, and others count beside theirs."""
+    if ask.question is not Question.PING:
+        return ""
+    if ask.source.os is OS.LINUX:
+        return "the capability NET_RAW that ping needs"
+    if ask.target.kind is TargetKind.EXTERNAL_IP:
+        return "the capability NET_RAW that the ping of a Linux pod needs, beside which this one would count"
+    return ""
 
 
 def _no_namespace_of_level(ask: Ask, facts: ClusterFacts) -> str:

@@ -72,11 +72,11 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     limit_range.fill(pod, ranges)
     errors = [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
     wrong = [error for error in errors if _looked_at(error, context.settings)]
-    if not wrong:  # validating admission comes after validation
-        _secure_pod(pod, context)
+    if not wrong:  # validating admission comes after validation: LimitRanger, then PodSecurity
         why = limit_range.refusal(pod, ranges)
         if why:
             raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+        _secure_pod(pod, context)
     return wrong
 
 

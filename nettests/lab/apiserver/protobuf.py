@@ -52,7 +52,11 @@ _NUMBERS: dict[str, str] = {
     "Service": "metadata spec",
     "ServiceSpec": "ports selector clusterIP type externalIPs - sessionAffinity - - externalName",
     "ServicePort": "name protocol port targetPort nodePort",
+    "ResourceQuota": "metadata spec",
+    "ResourceQuotaSpec": "hard scopes",
 }
+_QUANTITIES = frozenset({"ResourceQuotaSpec.hard"})
+"""Maps of quantities, each a message with its text as field 1; ``schema`` leaves their type open."""
 KINDS = frozenset(kind for kind in _NUMBERS if "metadata" in _NUMBERS[kind].split())
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -131,7 +135,7 @@ def _message(data: bytes, name: str) -> Json:
         field = names[number - 1] if number <= len(names) else "-"
         if field == "-":
             continue
-        kind = declared[field]
+        kind = "{}Quantity" if f"{name}.{field}" in _QUANTITIES else declared[field]
         if kind.startswith("[]"):
             found.setdefault(field, []).append(_value(value, kind[2:]))
         elif kind.startswith("{}"):
@@ -147,6 +151,8 @@ def _map_value(value: int | bytes, path: str) -> str:
     raw = _as_bytes(value)
     if path in {"Secret.data", "ConfigMap.binaryData"}:
         return base64.b64encode(raw).decode()
+    if path in _QUANTITIES:
+        return _as_bytes(dict(_fields(raw)).get(1, b"")).decode()
     return raw.decode()
 
 

@@ -111,6 +111,9 @@ def test_commands_that_speak_protobuf_are_understood(kubectl: Kubectl) -> None:
     kubectl("create", "namespace", "n")
     kubectl("create", "role", "reader", "--verb=get,list", "--resource=pods", "-n", "n")
     kubectl("create", "rolebinding", "b", "--role=reader", "--user=joe", "-n", "n")
+    kubectl("create", "quota", "q", "--hard=pods=2,requests.cpu=500m", "-n", "n")
+    hard = kubectl("get", "quota", "q", "-n", "n", "-o", "jsonpath={.spec.hard}").stdout
+    assert json.loads(hard) == {"pods": "2", "requests.cpu": "500m"}
     assert kubectl("auth", "can-i", "list", "pods", "-n", "n", "--as=joe").stdout == "yes\n"
     denied = kubectl("auth", "can-i", "create", "pods", "-n", "n", "--as=joe", fails=True)
     assert denied.stdout == "no\n"

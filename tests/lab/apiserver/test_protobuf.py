@@ -56,6 +56,13 @@ def test_bytes_become_base64() -> None:
     assert decoded["data"] == {"a": "Yg=="}
 
 
+def test_quantities_are_read_as_their_texts() -> None:
+    """What a ResourceQuota limits is a map of messages."""
+    hard = _entry(1, b"pods", _field(1, b"2")) + _entry(1, b"requests.cpu", _field(1, b"500m"))
+    decoded = protobuf.decode(_body("ResourceQuota", _named(b"q") + _field(2, hard)))
+    assert decoded["spec"] == {"hard": {"pods": "2", "requests.cpu": "500m"}}
+
+
 def test_the_core_group_is_an_empty_name_that_counts() -> None:
     """``apiGroups: [""]`` keeps its element."""
     rule = _field(1, b"get") + _field(2, b"") + _field(3, b"pods")
@@ -80,7 +87,7 @@ def test_a_target_port_is_a_number_or_a_name(target: bytes, expected: int | str)
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        (_body("ResourceQuota", _named(b"q")), "ResourceQuota is not among the kinds"),
+        (_body("PriorityClass", _named(b"q")), "PriorityClass is not among the kinds"),
         (b"\x0a\x00", "it lacks the prefix"),
         (_body("ConfigMap", _named(b"a"))[:-6], "cut off or damaged"),
         (protobuf.MAGIC + b"\x0b", "cut off or damaged"),
