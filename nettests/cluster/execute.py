@@ -16,6 +16,7 @@ from kubernetes.stream.ws_client import (
     ERROR_CHANNEL,
     STDERR_CHANNEL,
     STDOUT_CHANNEL,
+    WebSocketConnectionClosedException,
     WSClient,
     websocket_call,
 )
@@ -79,7 +80,7 @@ class Exec:
                 stderr=socket.read_channel(STDERR_CHANNEL),
                 status=socket.read_channel(ERROR_CHANNEL),
             )
-        except OSError as error:
+        except (OSError, WebSocketConnectionClosedException) as error:
             raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
         finally:
             socket.sock.shutdown()  # close() leaves a socket open whose peer closed first

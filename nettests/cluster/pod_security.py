@@ -1,9 +1,11 @@
 """Find out which level of Pod Security a namespace enforces, by asking for what the higher ones forbid.
 
 One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
-namespace's label or from the API server's own configuration; its refusal names it in either case.
+namespace's label or from the API server's own configuration; its refusal names it in either case. Where
+something else refuses the dry run before Pod Security is asked, the label is read.
 """
 
+import json
 import re
 from typing import Any
 
@@ -15,7 +17,11 @@ from nettests.model.profile import AGNHOST
 
 # sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
 _VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
+# sample: pods "nettests-level" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
+# sample: pods "nettests-level" is forbidden: failed quota: small: must specify limits.example.com/gpu for: level
+_OF_QUOTA = re.compile(r" is forbidden: (?:exceeded|failed) quota: ")
 NAME = "nettests-level"
+LABEL = "pod-security.kubernetes.io/enforce"
 ORIGIN = "a dry run of a hostNetwork pod"
 
 
@@ -31,7 +37,27 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
         return known(found[1], ORIGIN)
     if answer.status < 300:
         return known("privileged", ORIGIN)
-    return unknown(f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}")
+    if by_quota(answer.text):
+        # ResourceQuota is the last of all admission plugins, so Pod Security had let the pod in.
+        return known("privileged", f"{ORIGIN}, which nothing but a quota refused")
+    return _labelled(connection, namespace) or unknown(
+        f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}"
+    )
+
+
+def by_quota(text: str) -> bool:
+    """Whether a refusal is that of a ResourceQuota."""
+    return bool(_OF_QUOTA.search(text))
+
+
+def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
+    """Return the level that the namespace's label names; nothing where it has none or cannot be read."""
+    answer = connection.answer("GET", f"/api/v1/namespaces/{namespace}")
+    if answer.status != 200:
+        return None
+    labels = json.loads(answer.body)["metadata"].get("labels") or {}
+    level = labels.get(LABEL)
+    return known(level, f"the namespace's label {LABEL}") if level else None
 
 
 def _pod(namespace: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ READINESS, NEVER = "nettests.dev/readiness", "never"
 """The label of pods that are meant to run without being Ready."""
 STUCK = frozenset(
     {
+        "ErrImagePull",
         "ImagePullBackOff",
         "InvalidImageName",
         "ErrImageNeverPull",
@@ -29,7 +30,7 @@ STUCK = frozenset(
         "Unschedulable",
     }
 )
-"""States that seldom heal by themselves."""
+"""States that seldom heal by themselves; a pull that fails again and again changes between the first two."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import RUN_LABEL
 from nettests.cluster.permissions import denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
+from nettests.cluster.pod_security import by_quota
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.facts import ClusterFacts
@@ -159,7 +160,7 @@ def _refusals(
         plan = Plan(checks=(), skips=(), pods=(pod,), services=())
         (item,) = probes.pods(plan, facts, blank)
         status, body = access.dry_run(item)
-        if status == FORBIDDEN:
+        if status == FORBIDDEN and not by_quota(body):  # quotas are a topic of their own
             yield kind, _words(body)
 
 

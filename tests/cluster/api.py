@@ -3,6 +3,8 @@
 Real sockets and the real client; no Kubernetes behaviour. Answers are a function of the request.
 """
 
+import base64
+import hashlib
 import json
 import ssl
 import threading
@@ -14,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+
+_WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+CLOSING = bytes([0x88, 0])
+"""The frame by which a WebSocket is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +34,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What goes out; ``chunks`` are sent one by one, as a watch does. ``None`` cuts the connection."""
+    """What goes out; ``chunks`` are sent one by one, as a watch does. ``None`` cuts the connection.
+
+    With ``frames`` a WebSocket is opened, they are sent, and the connection ends without a further word.
+    """
 
     status: int = 200
     body: Any = None
@@ -36,6 +45,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     cut: bool = False
+    frames: tuple[bytes, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -44,6 +54,11 @@ class Api:
 
     url: str
     requests: list[Request] = field(default_factory=list)
+
+
+def message(channel: int, text: bytes) -> bytes:
+    """Return a frame with a message of one of an exec's channels."""
+    return bytes([0x82, len(text) + 1, channel]) + text
 
 
 def status(code: int, reason: str, message: str) -> Reply:
@@ -78,6 +93,9 @@ def serving(
             if reply.cut:
                 self.close_connection = True
                 return
+            if reply.frames is not None:
+                self._send_frames(reply.frames)
+                return
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.content_type)
             for key, value in reply.headers.items():
@@ -98,6 +116,18 @@ def serving(
                 self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
                 self.wfile.flush()
             self.wfile.write(b"0\r\n\r\n")
+
+        def _send_frames(self, frames: tuple[bytes, ...]) -> None:
+            key = f"{self.headers['Sec-WebSocket-Key']}{_WEBSOCKET}".encode()
+            accepted = base64.b64encode(hashlib.sha1(key).digest()).decode()
+            self.send_response(101)
+            self.send_header("Upgrade", "websocket")
+            self.send_header("Connection", "Upgrade")
+            self.send_header("Sec-WebSocket-Accept", accepted)
+            self.end_headers()
+            for frame in frames:
+                self.wfile.write(frame)
+            self.close_connection = True
 
         do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = _serve  # noqa: N815 - the library's names
 

@@ -5,18 +5,24 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.pod_security import level_of
+from nettests.cluster.pod_security import LABEL, level_of
 from nettests.errors import ClusterError
 from nettests.model.facts import Fact
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
 
 
-def level(tmp_path: Path, status: int, message: str = "") -> Fact[str]:
-    """Return the level at a server that answers the dry run so."""
+def level(
+    tmp_path: Path, status: int, message: str = "", labels: dict[str, str] | None = None
+) -> Fact[str]:
+    """Return the level at a server that answers the dry run so; only with ``labels`` it shows the namespace."""
 
     def answer(request: Request) -> Reply:
         if request.body is None:
-            return Reply(body={"gitVersion": "v1.34.1"})
+            if "/namespaces/" not in request.path:
+                return Reply(body={"gitVersion": "v1.34.1"})
+            if labels is None:
+                return Reply(status=403, body={"kind": "Status", "message": "forbidden"})
+            return Reply(body={"kind": "Namespace", "metadata": {"labels": labels}})
         assert "dryRun=All" in request.path
         return Reply(status=status, body={"kind": "Status", "message": message})
 
@@ -40,11 +46,36 @@ def test_what_is_let_in_is_privileged(tmp_path: Path) -> None:
     assert level(tmp_path, 201).value == "privileged"
 
 
-def test_another_refusal_says_nothing_of_the_level(tmp_path: Path) -> None:
-    """It stays unknown, with the API server's words."""
-    found = level(tmp_path, 403, "exceeded quota: limited")
+@pytest.mark.parametrize(
+    "kind", ["exceeded quota: small, requested: pods=1", "failed quota: small"]
+)
+def test_what_only_a_quota_refuses_is_privileged(tmp_path: Path, kind: str) -> None:
+    """Quotas are asked last, so Pod Security had let the Pod in; the label is not needed for that."""
+    found = level(tmp_path, 403, f'pods "nettests-level" is forbidden: {kind}', {LABEL: "baseline"})
+    assert found.value == "privileged"
+    assert "quota" in found.origin
+
+
+TOO_SMALL = (
+    'pods "nettests-level" is forbidden: minimum cpu usage per Container is 10m, but request is 1m'
+)
+
+
+def test_a_refusal_that_comes_before_leaves_the_label(tmp_path: Path) -> None:
+    """LimitRanges are asked before Pod Security: then the namespace's label tells the level."""
+    found = level(tmp_path, 403, TOO_SMALL, {LABEL: "baseline"})
+    assert found.value == "baseline"
+    assert "label" in found.origin
+
+
+@pytest.mark.parametrize("labels", [None, {}])
+def test_another_refusal_says_nothing_of_the_level(
+    tmp_path: Path, labels: dict[str, str] | None
+) -> None:
+    """Without a label to read it stays unknown, with the API server's words."""
+    found = level(tmp_path, 403, TOO_SMALL, labels)
     assert found.value is None
-    assert "exceeded quota: limited" in found.origin
+    assert "minimum cpu usage" in found.origin
 
 
 def test_a_namespace_that_is_not_there(tmp_path: Path) -> None:

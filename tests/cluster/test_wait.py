@@ -1,5 +1,6 @@
 """Waiting for pods: what a pod's status means, on recorded pods, and the watch over real sockets."""
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,19 @@ def test_stuck_is_a_matter_of_time() -> None:
     waited.see(stuck, deleted=False, now=107)
     assert waited.stuck(longer_than=10, now=116) == []
     assert waited.stuck(longer_than=10, now=117) == ["noimg"]
+
+
+def test_a_pull_that_is_tried_again_is_still_stuck() -> None:
+    """Between two back-offs the kubelet says ErrImagePull: that is no progress."""
+    waited = PodWait(names=frozenset({"noimg"}))
+    backing_off = body("pod state: noimg")
+    failing = copy.deepcopy(backing_off)
+    (container,) = failing["status"]["containerStatuses"]
+    container["state"]["waiting"]["reason"] = "ErrImagePull"
+    for now, state in ((100, failing), (101, backing_off), (108, failing), (109, backing_off)):
+        waited.see(state, deleted=False, now=now)
+    assert waited.stuck(longer_than=10, now=109) == []
+    assert waited.stuck(longer_than=10, now=110) == ["noimg"]
 
 
 def test_a_deleted_pod_is_a_problem() -> None:

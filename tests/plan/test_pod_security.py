@@ -45,7 +45,9 @@ def test_linux_pods_do_not_ping_in_a_restricted_namespace() -> None:
     asks = [ask for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))]
     pinging = {ask.source.os for ask in asks if ask.question is Question.PING}
     assert pinging == {OS.WINDOWS}
-    outside = {skip.id.split("/")[1]: skip.reason for skip in plan.skips if skip.flow == "icmp-egress"}
+    outside = {
+        skip.id.split("/")[1]: skip.reason for skip in plan.skips if skip.flow == "icmp-egress"
+    }
     assert outside["linux-1"].endswith("that ping needs")
     assert outside["windows-1"].endswith("beside which this one would count")
 
