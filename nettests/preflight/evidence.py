@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from nettests.model.check import Plan, Skip
@@ -10,6 +11,7 @@ from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
 from nettests.plan.cast import unusable
 from nettests.plan.permits import NO_READS, Reads
+from nettests.preflight.demand import Passing
 from nettests.preflight.finding import Level
 
 Object = dict[str, Any]
@@ -21,8 +23,8 @@ class Quota:
 
     name: str
     resource: str
-    hard: float
-    used: float
+    hard: Fraction
+    used: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +56,13 @@ class Evidence:
     """Each port that is reachable from outside the pod network, in words, with the objects that have it."""
     objects: tuple[Object, ...] = ()
     """What stands in the namespace while a run asks, as it would be created."""
-    passing: int = 0
-    """Pods of single checks that may stand beside it at the same time."""
+    passing: tuple[Passing, ...] = ()
+    """Pods of single checks that come and go beside it."""
     refusals: Mapping[str, str] = field(default_factory=dict)
     """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
     quotas: tuple[Quota, ...] = ()
-    defaults: frozenset[str] = frozenset()
-    """Resources that a LimitRange gives to containers which say nothing (``requests.cpu`` …)."""
+    defaults: Mapping[str, Fraction] = field(default_factory=dict)
+    """What a LimitRange gives to containers which say nothing (``requests.cpu`` …)."""
     unread: str = ""
     """Why quotas and limits could not be read; empty when they were."""
     remains: tuple[Remains, ...] = ()

@@ -1,10 +1,10 @@
 """What the namespace allows: its level of Pod Security, its quota, what earlier runs left, what a run exposes."""
 
-from collections import Counter
-from collections.abc import Iterable
+from fractions import Fraction
 
-from nettests.model.service import LOAD_BALANCER
-from nettests.preflight.evidence import Evidence, Object, Quota, counted
+from nettests.preflight.amounts import spelled
+from nettests.preflight.demand import full_name, left_open, needed
+from nettests.preflight.evidence import Evidence, Quota, counted
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 
 POD_KINDS = {
@@ -17,8 +17,8 @@ POD_KINDS = {
 NODE_PORTS = (19080, 19081)
 """TCP and UDP, where pods on a node's own network listen (``manifests/probes``)."""
 _LIVING = ("alive", "kept")
-_QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
-"""The kinds that a run makes in its namespace and quotas count, by the name that they have there."""
+_STATED = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+"""What every container has to state where a quota limits it."""
 
 
 def pod_security(evidence: Evidence) -> Finding:
@@ -51,21 +51,22 @@ def quota(evidence: Evidence) -> Finding:
         return ok(topic, "a namespace of the run's own has none")
     if evidence.unread:
         return note(topic, f"quotas cannot be read: {evidence.unread}")
-    wanted = needed(evidence.objects, evidence.passing)
-    lacking = [one for one in evidence.quotas if wanted.get(one.resource, 0) > one.hard - one.used]
+    wanted = needed(evidence.objects, evidence.passing, evidence.defaults)
+    lacking = [one for one in evidence.quotas if wanted[one.resource] > one.hard - one.used]
+    pods = [item for item in evidence.objects if item["kind"] == "Pod"]
+    pods += [item for group in evidence.passing for item in group.pods]
     unstated = [
         one
         for one in evidence.quotas
-        if any(_left_open(evidence.objects, name) for name in _demands(one) - evidence.defaults)
+        if (name := full_name(one.resource)) in _STATED
+        and name not in evidence.defaults
+        and left_open(pods, name)
     ]
     lines = (
+        *(_lacks(one, wanted[one.resource]) for one in lacking),
         *(
-            f"{one.name}: {one.resource} leaves {max(0, one.hard - one.used):g} of {one.hard:g}; "
-            f"a run needs {wanted[one.resource]}"
-            for one in lacking
-        ),
-        *(
-            f"{one.name}: every container has to state {one.resource}, and no LimitRange does so"
+            f"{one.name}: every container has to state {full_name(one.resource)}, "
+            "and no LimitRange does so"
             for one in unstated
         ),
     )
@@ -75,46 +76,18 @@ def quota(evidence: Evidence) -> Finding:
             level=Level.BLOCKER,
             summary=f"namespace {evidence.facts.namespace} has no room for a run",
             details=lines,
-            next_step="raise the quota, add a LimitRange with defaults, or use another namespace",
+            next_step="raise the quota, add a LimitRange with defaults, lower pods.resources in the "
+            "cluster profile, or use another namespace",
         )
     return ok(topic, f"{counted(len(evidence.quotas), 'limit')} of quotas leave enough")
 
 
-def needed(objects: Iterable[Object], passing: int = 0) -> Counter[str]:
-    """Return what these objects and ``passing`` Pods beside them take, by the names that quotas give it."""
-    found: Counter[str] = Counter({"pods": passing, "count/pods": passing})
-    for item in objects:
-        name = _QUOTED.get(item["kind"])
-        if name is None:
-            continue
-        found.update((name, f"count/{name}"))
-        kind = item["spec"].get("type") if item["kind"] == "Service" else None
-        if kind in {"NodePort", LOAD_BALANCER}:
-            found["services.nodeports"] += len(item["spec"]["ports"])
-        if kind == LOAD_BALANCER:
-            found["services.loadbalancers"] += 1
-    return found
-
-
-def _demands(one: Quota) -> set[str]:
-    """Return the resource that a quota makes every container state."""
-    spelled = {"cpu": "requests.cpu", "memory": "requests.memory"}
-    name = spelled.get(one.resource, one.resource)
-    compute = {"requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
-    return {name} & compute
-
-
-def _left_open(objects: Iterable[Object], resource: str) -> bool:
-    """Whether a container of a run leaves a resource (``requests.cpu``) open; a limit is a request too."""
-    kind, _, name = resource.partition(".")
-    containers = [
-        one.get("resources") or {}
-        for item in objects
-        if item["kind"] == "Pod"
-        for one in (*item["spec"].get("initContainers", ()), *item["spec"]["containers"])
-    ]
-    kinds = ("limits",) if kind == "limits" else ("requests", "limits")
-    return any(all(name not in (one.get(key) or {}) for key in kinds) for one in containers)
+def _lacks(one: Quota, wanted: Fraction) -> str:
+    left, hard, need = (
+        spelled(amount, one.resource)
+        for amount in (max(Fraction(0), one.hard - one.used), one.hard, wanted)
+    )
+    return f"{one.name}: {one.resource} leaves {left} of {hard}; a run needs {need}"
 
 
 def leftovers(evidence: Evidence) -> Finding:

@@ -17,8 +17,8 @@ from nettests.probes.external import External
 from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
+from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images
-from nettests.probes.starting import at_once
 
 __all__ = [
     "Asker",
@@ -30,13 +30,13 @@ __all__ = [
     "Object",
     "Observer",
     "StoppedError",
-    "at_once",
     "close_probes",
     "deploy",
     "examiners",
     "exposed_ports",
     "in_cluster",
     "open_probes",
+    "passing",
     "pods",
     "pull_images",
     "rendered",

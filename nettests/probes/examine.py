@@ -60,10 +60,7 @@ class Admission:
     def examine(self, ask: Ask) -> Examination:
         """Send the case's object; nothing is stored."""
         case = case_of(ask)
-        item = in_namespace(case, namespace_of(case, self.namespace))
-        if item["kind"] == "Pod" and not case.level:
-            os = ask.source.os or OS.WINDOWS
-            item["spec"] = pod_security.secured(item["spec"], os, self.level)
+        item = tried(ask, self.namespace, self.level)
         words = ("create", "--dry-run=server", json.dumps(item))
         context = {
             name: value for name, value in (("field", case.field), ("level", case.level)) if value
@@ -89,6 +86,22 @@ class Admission:
                 f"Pod Security enforces nothing in namespace {namespace}: it took a hostNetwork Pod "
                 f"with status {status}; whoever asks may be exempt, or the admission plugin is off"
             )
+
+
+def tried(ask: Ask, namespace: str, level: str) -> dict[str, Any]:
+    """Return the object of a question of admission, as a run in ``namespace`` of a level sends it."""
+    case = case_of(ask)
+    item = in_namespace(case, namespace_of(case, namespace))
+    if item["kind"] == "Pod" and not case.level:
+        spec = pod_security.secured(item["spec"], ask.source.os or OS.WINDOWS, level)
+        for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
+            container.setdefault("resources", _RESOURCES)
+        item["spec"] = spec
+    return item
+
+
+_RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
+"""A quota may demand them of every container."""
 
 
 def namespace_of(case: Case, own: str) -> str:

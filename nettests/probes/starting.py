@@ -8,7 +8,6 @@ afterwards) and read by ``parse.start``.
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -67,7 +66,7 @@ class Starting:
             except ClusterError as error:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             try:
-                record = self._watch(_pod_of(made), ask, node)
+                record = self._watch(pod_made(made), ask, node)
             except ChannelError as error:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             finally:
@@ -75,12 +74,19 @@ class Starting:
         return Examination(tool="start", words=words, stdout=json.dumps(record), context=context)
 
     def _remove(self, made: Object) -> None:
-        """Remove what the check made; what stays is left to the end of the run."""
+        """Remove what the check made; what stays is left to the end of the run.
+
+        In a namespace of others, which may have a quota, a Pod counts until it is gone.
+        """
+        namespace, name = self.blank.namespace, pod_made(made)["metadata"]["name"]
         if made["kind"] == STATEFUL_SET:
             with suppress(ClusterError):
                 self.pods.delete(stateful.path_of(made))
-            return
-        self.pods.delete_pod(self.blank.namespace, made["metadata"]["name"])
+        else:
+            self.pods.delete_pod(namespace, name)
+        if self.blank.existing:
+            with suppress(ChannelError):
+                self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
 
     def _watch(self, item: Object, ask: Ask, node: NodeFacts) -> Object:
         case, namespace, name = case_of(ask), self.blank.namespace, item["metadata"]["name"]
@@ -220,7 +226,8 @@ def made_for(ask: Ask, node: NodeFacts, blank: Blank, name: str) -> Object:
     return stateful.around(item, ask.target.service or "")
 
 
-def _pod_of(made: Object) -> Object:
+def pod_made(made: Object) -> Object:
+    """Return the Pod that comes of what is created for a question."""
     return stateful.member(made) if made["kind"] == STATEFUL_SET else made
 
 
@@ -246,12 +253,6 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         made_for(ask, facts.node(ask.source.node or ""), blank, f"start-{number}")
         for number, ask in enumerate(_asks(plan), 1)
     ]
-
-
-def at_once(plan: Plan) -> int:
-    """Return how many of these Pods may stand at the same time."""
-    by_node = Counter(ask.source.node for ask in _asks(plan))
-    return sum(min(AT_ONCE, number) for number in by_node.values())
 
 
 def _asks(plan: Plan) -> Iterator[Ask]:

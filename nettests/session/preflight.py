@@ -34,6 +34,7 @@ from nettests.model.words import OS
 from nettests.plan import Flow, build
 from nettests.plan.images import probe_image, why_not_served
 from nettests.preflight import Evidence, Finding, findings, unreachable
+from nettests.preflight.demand import Passing
 from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
@@ -100,7 +101,10 @@ def _look(
         },
         unserved=_unserved(facts, profile),
         objects=tuple(objects),
-        passing=probes.at_once(plan),
+        passing=tuple(
+            Passing(pods=pods, at_once=number)
+            for pods, number in probes.passing(plan, facts, blank)
+        ),
         exposed=_exposed(objects),
     )
     evidence = _with_namespace(connection, evidence, profile)

@@ -9,7 +9,8 @@ from nettests.model.permission import Permission, reviewed
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow, build, load
 from nettests.preflight import Evidence, Finding, findings
-from nettests.probes import Object, at_once, standing
+from nettests.preflight.demand import Passing
+from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
 from nettests.session.reads import READS
 from nettests.session.run import blank_of
@@ -34,7 +35,7 @@ def evidence(
         facts=facts,
         plan=plan,
         objects=objects_of(plan, facts),
-        passing=at_once(plan),
+        passing=passing_of(plan, facts),
         whole=build(replace(facts, denied=()), flows, (), READS),
         missing=missing(facts),
         reads=READS,
@@ -46,6 +47,12 @@ def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
     """Return what stands while a run asks."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
     return tuple(standing(plan, facts, blank))
+
+
+def passing_of(plan: Plan, facts: ClusterFacts) -> tuple[Passing, ...]:
+    """Return what comes and goes beside it."""
+    blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
+    return tuple(Passing(pods=pods, at_once=number) for pods, number in passing(plan, facts, blank))
 
 
 def missing(facts: ClusterFacts) -> tuple[Permission, ...]:

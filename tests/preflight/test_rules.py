@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from nettests.model.permission import CONFIG_MAPS, Permission, reviewed
 from nettests.model.versions import KubernetesVersion
-from nettests.preflight.limits import defaults_of, quantity, quotas_of
+from nettests.preflight.amounts import quantity
+from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rules import roles
 
 EVERYTHING = reviewed(KubernetesVersion(1, 35), CONFIG_MAPS, own_namespace=False)
@@ -84,7 +85,7 @@ def test_quotas_are_read_with_what_is_used() -> None:
     }
     scoped = {**plain, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}}
     (found,) = quotas_of([plain, scoped])
-    assert (found.resource, found.hard, found.used) == ("pods", 10, 3)
+    assert (found.resource, int(found.hard), int(found.used)) == ("pods", 10, 3)
 
 
 def test_a_default_limit_is_a_default_request() -> None:
@@ -94,4 +95,8 @@ def test_a_default_limit_is_a_default_request() -> None:
         {"type": "Pod", "max": {"cpu": "4"}},
     ]
     found = defaults_of([{"metadata": {"name": "l"}, "spec": {"limits": limits}}])
-    assert found == {"limits.cpu", "requests.cpu", "requests.memory"}
+    assert {name: float(amount) for name, amount in found.items()} == {
+        "limits.cpu": 1.0,
+        "requests.cpu": 1.0,
+        "requests.memory": 2.0**20,
+    }

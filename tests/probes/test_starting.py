@@ -42,6 +42,7 @@ class Cluster:
     created: list[Object] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
+    awaited: list[str] = field(default_factory=list)
     name: str = "table"
     slots: Any = field(default_factory=nullcontext)
 
@@ -103,6 +104,7 @@ class Cluster:
     def wait_gone(self, _namespace: str, name: str, *, seconds: float) -> bool:
         """Be gone at once, if it was deleted."""
         assert seconds
+        self.awaited.append(name)
         return name in self.deleted
 
     def open_exec(
@@ -148,6 +150,16 @@ def question(case: Case) -> Ask:
 def case(then: Afterwards | None = None) -> Case:
     """Return a case with a plain Pod."""
     return replace(pods.starts("plain", pods.pod()), then=then)
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_pod_in_a_namespace_of_others_is_gone_before_the_next(existing: bool) -> None:
+    """A quota may count it as long as it goes; a namespace of the run's own has none."""
+    cluster = Cluster(READY)
+    blank = replace(BLANK, existing=existing)
+    Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing()).examine(question(case()))
+    assert cluster.deleted == ["start-1"]
+    assert cluster.awaited == (["start-1"] if existing else [])
 
 
 def test_a_pod_gets_the_runs_labels_image_and_place() -> None:

@@ -1,0 +1,107 @@
+"""What a run takes of a namespace's quotas: objects by number, and what the containers of its Pods state. Pure.
+
+Counted as the quota evaluators of Kubernetes count (``pkg/quota/v1/evaluator/core``), by the names that a
+ResourceQuota gives it: ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory`` …
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nettests.model.service import LOAD_BALANCER
+from nettests.preflight.amounts import quantity
+
+Object = dict[str, Any]
+Amounts = Mapping[str, Fraction]
+
+_QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
+"""The kinds that a run makes in its namespace and quotas count, by the name that they have there."""
+_BARE = ("cpu", "memory", "ephemeral-storage")
+"""Resources whose bare name in a quota means their requests."""
+_NOTHING = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passing:
+    """Pods that come and go beside what stands, ``at_once`` of them at the same time."""
+
+    pods: tuple[Object, ...]
+    at_once: int
+
+
+def needed(
+    objects: Iterable[Object], passing: Iterable[Passing] = (), defaults: Amounts | None = None
+) -> defaultdict[str, Fraction]:
+    """Return what these objects take at most, with what passes beside them.
+
+    ``defaults`` is what a LimitRange gives to containers that state nothing.
+    """
+    given = defaults or {}
+    found: defaultdict[str, Fraction] = defaultdict(Fraction)
+    for item in objects:
+        for name, amount in _charge(item, given).items():
+            found[name] += amount
+    for group in passing:
+        charges = [_charge(item, given) for item in group.pods]
+        for name in {name for charge in charges for name in charge}:
+            amounts = sorted((charge.get(name, _NOTHING) for charge in charges), reverse=True)
+            found[name] += sum(amounts[: group.at_once], _NOTHING)
+    return found
+
+
+def left_open(pods: Iterable[Object], resource: str) -> bool:
+    """Whether a container of these leaves a resource (``requests.cpu``) open."""
+    return any(resource not in _stated(one) for item in pods for one in _containers(item["spec"]))
+
+
+def full_name(resource: str) -> str:
+    """Return the name of a quota's resource with its kind: ``cpu`` means ``requests.cpu``."""
+    return f"requests.{resource}" if resource in _BARE else resource
+
+
+def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
+    """Return what one object takes."""
+    name = _QUOTED.get(item["kind"])
+    if name is None:
+        return {}
+    one = Fraction(1)
+    found = {name: one, f"count/{name}": one}
+    if item["kind"] == "Pod":
+        return found | _of_pod(item["spec"], defaults)
+    kind = item["spec"].get("type") if item["kind"] == "Service" else None
+    if kind in {"NodePort", LOAD_BALANCER}:
+        found["services.nodeports"] = Fraction(len(item["spec"]["ports"]))
+    if kind == LOAD_BALANCER:
+        found["services.loadbalancers"] = one
+    return found
+
+
+def _of_pod(spec: Object, defaults: Amounts) -> dict[str, Fraction]:
+    """Add up the containers; init containers run one by one, so that the greatest of them counts."""
+    usual = [{**defaults, **_stated(one)} for one in spec["containers"]]
+    first = [{**defaults, **_stated(one)} for one in spec.get("initContainers") or ()]
+    names = {name for amounts in (*usual, *first) for name in amounts}
+    summed = {
+        name: max(
+            sum((amounts.get(name, _NOTHING) for amounts in usual), _NOTHING),
+            max((amounts.get(name, _NOTHING) for amounts in first), default=_NOTHING),
+        )
+        for name in names
+    }
+    bare = {name: summed[f"requests.{name}"] for name in _BARE if f"requests.{name}" in summed}
+    return summed | bare
+
+
+def _containers(spec: Object) -> list[Object]:
+    return [*(spec.get("initContainers") or ()), *spec["containers"]]
+
+
+def _stated(container: Object) -> dict[str, Fraction]:
+    """Return what a container states: ``requests.cpu`` …; a limit without a request is its request too."""
+    resources = container.get("resources") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    found = {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
+    found |= {f"limits.{name}": amount for name, amount in limits.items()}
+    return {name: quantity(str(amount)) for name, amount in found.items()}

@@ -1,0 +1,34 @@
+"""The Pods that come and go while a run asks: those that single checks start, and those that are tried out.
+
+Pure. ``starting`` and ``examine`` make them; preflight asks here what a quota has to hold beside what stands.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from nettests.model.check import Plan
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import Question
+from nettests.probes.examine import case_of, tried
+from nettests.probes.objects import Blank
+from nettests.probes.starting import AT_ONCE, pod_made, pods_of
+
+Object = dict[str, Any]
+
+
+def passing(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[tuple[tuple[Object, ...], int]]:
+    """Return groups of such Pods, each with how many of them there are at the same time.
+
+    A quota is asked about a Pod in a dry run too, but keeps nothing of it: one at a time counts.
+    """
+    by_node: defaultdict[str, list[Object]] = defaultdict(list)
+    for item in map(pod_made, pods_of(plan, facts, blank)):
+        by_node[item["spec"]["nodeSelector"]["kubernetes.io/hostname"]].append(item)
+    asked = [check.ask for check in plan.checks if check.ask.question is Question.ADMIT]
+    own = [ask for ask in asked if not case_of(ask).level]
+    items = [tried(ask, blank.namespace, blank.pod_security) for ask in own]
+    pods = tuple(item for item in items if item["kind"] == "Pod")
+    return [
+        *((tuple(items), AT_ONCE) for items in by_node.values()),
+        *([(pods, 1)] if pods else []),
+    ]
