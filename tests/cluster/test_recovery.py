@@ -2,7 +2,6 @@
 
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -16,22 +15,12 @@ from ruamel.yaml import YAML
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.apply import create
 from nettests.cluster.channels import PodProxy
-from nettests.cluster.execute import Exec
 from nettests.cluster.handshake import opened
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, ExecAnswer
+from nettests.model.channel import ChannelError
 from nettests.model.profile import Timing
-from tests.cluster.api import (
-    CLOSING,
-    Api,
-    Reply,
-    Request,
-    message,
-    serving,
-    status,
-    write_kubeconfig,
-)
+from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.test_apply import POD
 
 refused = partial(
@@ -401,33 +390,6 @@ def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
 
         assert opened(connection, handshake) == "a stream"
     assert used == ["t1", "t2"]
-
-
-ENDED = message(1, b"out") + message(3, b'{"status":"Success"}') + CLOSING
-
-
-def run(connection: Connection) -> ExecAnswer:
-    """Run a process in a pod."""
-    slots = threading.Semaphore()
-    execute = Exec(connection, "ns", "probe-1", "c", slots)
-    return execute.run(["hostname"], timeout=5)
-
-
-@pytest.mark.parametrize("lost", [(), (message(1, b"o"),)])
-def test_an_exec_whose_stream_ends_without_a_word_is_run_again(
-    plain: Callable[..., Connection], lost: tuple[bytes, ...]
-) -> None:
-    """A connection that was closed before the exit code came says nothing, and is no answer."""
-    answer = run(plain(Reply(frames=lost), Reply(frames=lost), Reply(frames=(ENDED,))))
-    assert (answer.exit_code, answer.stdout) == (0, "out")
-
-
-def test_an_exec_whose_streams_all_end_is_a_channel_error(
-    plain: Callable[..., Connection],
-) -> None:
-    """After ``channelTries`` nothing is known of what ran, and that is said."""
-    with pytest.raises(ChannelError, match="exec in probe-1 was cut"):
-        run(plain(*[Reply(frames=())] * 9))
 
 
 def test_the_number_of_tries_is_the_profiles(tmp_path: Path) -> None:

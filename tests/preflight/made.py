@@ -1,14 +1,15 @@
 """Evidence as a session would gather it, on stated facts: plans are the real ones."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from nettests.model.check import Plan
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, known
 from nettests.model.permission import Permission, reviewed
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow, build, load
-from nettests.preflight import Evidence, Finding, findings
+from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
@@ -17,6 +18,9 @@ from nettests.session.run import blank_of
 from tests.plan.clusters import mixed
 
 FLOWS = load([suites_path()]).flows
+STAGING = replace(
+    mixed(), namespace="staging", pod_security=known("privileged", "a dry run of a hostNetwork pod")
+)
 
 
 def only(*names: str) -> tuple[Flow, ...]:
@@ -64,3 +68,12 @@ def missing(facts: ClusterFacts) -> tuple[Permission, ...]:
 def finding(topic: str, found: Evidence) -> Finding:
     """Return what is said of one topic."""
     return next(one for one in findings(found) if one.topic == topic)
+
+
+def quota(resource: str, hard: float | Fraction, used: float = 0) -> tuple[Quota, ...]:
+    """Return one limit."""
+    return (
+        Quota(
+            name="ResourceQuota small", resource=resource, hard=Fraction(hard), used=Fraction(used)
+        ),
+    )

@@ -10,20 +10,13 @@ from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, Taint, known
 from nettests.model.permission import LIST_NODES
 from nettests.model.versions import KubernetesVersion
-from nettests.model.words import CheckClass
-from nettests.plan import build
-from nettests.preflight import Evidence, Finding, Level, Quota, findings, unreachable
-from nettests.preflight.amounts import quantity, spelled
-from nettests.preflight.demand import Passing, needed
+from nettests.preflight import Evidence, Finding, Level, findings, unreachable
 from nettests.preflight.evidence import Remains
 from nettests.preflight.rights import without_nodes
 from tests.plan.clusters import cluster, mixed, node, without
-from tests.preflight.made import FLOWS, evidence, finding, objects_of, only
+from tests.preflight.made import STAGING, evidence, finding, only, quota
 
 HEALTHY = evidence()
-STAGING = replace(
-    mixed(), namespace="staging", pod_security=known("privileged", "a dry run of a hostNetwork pod")
-)
 UNWELL = Taint(key="node.kubernetes.io/network-unavailable")
 NEEDING_NODES = only("node-to-pod")
 
@@ -37,15 +30,6 @@ def no_host_process() -> ClusterFacts:
     """Return a cluster of Windows nodes alone that have no HostProcess containers."""
     return cluster(
         node("windows-1", 1, host_process=False), node("windows-1", 2, host_process=False)
-    )
-
-
-def quota(resource: str, hard: float | Fraction, used: float = 0) -> tuple[Quota, ...]:
-    """Return one limit."""
-    return (
-        Quota(
-            name="ResourceQuota small", resource=resource, hard=Fraction(hard), used=Fraction(used)
-        ),
     )
 
 
@@ -305,138 +289,3 @@ def test_clashes_name_port_node_and_pod() -> None:
         "node vantages", evidence(ports={"node-linux-1-1-x7": {19080: "pod kube-system/other"}})
     )
     assert found.details == ("node-linux-1-1-x7: port 19080 is held by pod kube-system/other",)
-
-
-@pytest.mark.parametrize("resource", ["services.nodeports", "services.loadbalancers"])
-def test_load_balancers_count_where_they_are_enabled(resource: str) -> None:
-    """A quota with room for all that a run makes unasked is too small for Services of type LoadBalancer."""
-    unasked = evidence(STAGING)
-    room = quota(resource, needed(unasked.objects)[resource])
-    enabled = build(STAGING, FLOWS, (CheckClass.EXPOSED,))
-    assert finding("quota", replace(unasked, quotas=room)).level is Level.OK
-    objects = objects_of(enabled, STAGING)
-    found = finding("quota", replace(unasked, quotas=room, plan=enabled, objects=objects))
-    assert found.level is Level.BLOCKER
-    assert resource in found.details[0]
-
-
-SERVICES = only("nodeport-from-other-node", "pod-to-service-clusterip")
-
-
-@pytest.mark.parametrize("resource", ["pods", "services", "services.nodeports"])
-def test_a_quota_has_to_hold_the_very_objects_of_a_run(resource: str) -> None:
-    """What is needed is counted on them, the Service that is made last among them: one less is too little."""
-    found = evidence(STAGING, SERVICES)
-    services = [one for one in found.objects if one["kind"] == "Service"]
-    exposed = [one for one in services if one["spec"].get("type") == "NodePort"]
-    count = {
-        "pods": len([one for one in found.objects if one["kind"] == "Pod"]),
-        "services": len(found.plan.services) + 1,
-        "services.nodeports": sum(len(one["spec"]["ports"]) for one in exposed),
-    }[resource]
-    assert count > 1
-    enough = replace(found, quotas=quota(resource, count + 3, used=3))
-    short = replace(found, quotas=quota(resource, count + 2, used=3))
-    assert finding("quota", enough).level is Level.OK
-    assert finding("quota", short).level is Level.BLOCKER
-    assert f"a run needs {count}" in finding("quota", short).details[0]
-
-
-def test_a_load_balancer_takes_its_node_ports_too() -> None:
-    """As the quota of Kubernetes counts: a NodePort for each port, unless it is a ClusterIP's."""
-    ports = [{"port": 80}, {"port": 81}]
-    kinds = ("ClusterIP", "NodePort", "LoadBalancer")
-    items = [{"kind": "Service", "spec": {"type": kind, "ports": ports}} for kind in kinds]
-    counted = needed([*items, {"kind": "Secret"}, {"kind": "Namespace"}])
-    assert counted["services"] == counted["count/services"] == 3
-    assert counted["services.nodeports"] == 4
-    assert counted["services.loadbalancers"] == 1
-    assert counted["secrets"] == 1
-
-
-def test_pods_of_single_checks_need_room_beside_the_others() -> None:
-    """They come and go, so many at a time on each node, however many there are."""
-    found = evidence(STAGING, only("pod-starts"))
-    most = sum(min(group.at_once, len(group.pods)) for group in found.passing)
-    assert most > 0
-    taken = len([one for one in found.objects if one["kind"] == "Pod"])
-    enough = quota("pods", taken + most)
-    assert finding("quota", replace(found, quotas=enough)).level is Level.OK
-    short = quota("pods", taken + most - 1)
-    assert finding("quota", replace(found, quotas=short)).level is Level.BLOCKER
-
-
-def test_a_pod_that_is_tried_out_needs_room_too() -> None:
-    """A quota is asked in a dry run as well: one Pod at a time, and what it states."""
-    found = evidence(STAGING, only("windows-pod-fields"))
-    assert not [one for one in found.objects if one["kind"] == "Pod"]
-    assert finding("quota", replace(found, quotas=quota("pods", 1))).level is Level.OK
-    assert finding("quota", replace(found, quotas=quota("pods", 1, 1))).level is Level.BLOCKER
-    tight = finding("quota", replace(found, quotas=quota("limits.memory", 2**19)))
-    assert "limits.memory leaves 0.5Mi of 0.5Mi; a run needs 1Mi" in tight.details[0]
-
-
-@pytest.mark.parametrize(
-    ("resource", "each"),
-    [
-        ("cpu", {"linux": "10m", "windows": "20m"}),
-        ("requests.cpu", {"linux": "10m", "windows": "20m"}),
-        ("limits.cpu", {"linux": "2", "windows": "2"}),
-        ("memory", {"linux": "32Mi", "windows": "64Mi"}),
-        ("requests.memory", {"linux": "32Mi", "windows": "64Mi"}),
-        ("limits.memory", {"linux": "512Mi", "windows": "1Gi"}),
-    ],
-)
-def test_a_quota_has_to_hold_what_the_very_containers_state(
-    resource: str, each: dict[str, str]
-) -> None:
-    """Amounts are added up exactly over all containers of all Pods; the least too little is named."""
-    found = evidence(STAGING, SERVICES)
-    containers = [
-        (one["spec"]["os"]["name"], container)
-        for one in found.objects
-        if one["kind"] == "Pod"
-        for container in one["spec"]["containers"]
-    ]
-    whole = sum((quantity(each[os]) for os, _ in containers), Fraction(0))
-    enough = replace(found, quotas=quota(resource, whole + 3, used=3))
-    short = replace(found, quotas=quota(resource, whole + 3 - Fraction(1, 1000), used=3))
-    assert finding("quota", enough).level is Level.OK
-    told = finding("quota", short)
-    assert told.level is Level.BLOCKER
-    assert f"a run needs {spelled(whole, resource)}" in told.details[0]
-
-
-def test_what_a_limit_range_gives_is_counted() -> None:
-    """Containers that state nothing take what they are given, and a quota has to hold it."""
-    pods = [
-        {"kind": "Pod", "spec": {"containers": [{"name": "a"}, {"name": "b"}]}},
-        {"kind": "Pod", "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "3"}}}]}},
-    ]  # fmt: skip
-    given = {"limits.cpu": Fraction(1, 2), "requests.cpu": Fraction(1, 4)}
-    found = needed(pods, defaults=given)
-    assert float(found["limits.cpu"]) == 4
-    assert float(found["requests.cpu"]) == float(found["cpu"]) == 3.5
-
-
-def test_init_containers_run_one_by_one() -> None:
-    """The greatest of them counts where it exceeds the others together."""
-
-    def container(cpu: str) -> dict[str, object]:
-        return {"name": "c", "resources": {"requests": {"cpu": cpu}}}
-
-    spec = {"initContainers": [container("2"), container("3")], "containers": [container("1")] * 2}
-    found = needed([{"kind": "Pod", "spec": spec}])
-    assert float(found["requests.cpu"]) == 3
-    spec["initContainers"] = [container("1")]
-    assert float(needed([{"kind": "Pod", "spec": spec}])["requests.cpu"]) == 2
-
-
-def test_of_pods_that_pass_the_heaviest_count() -> None:
-    """Nobody knows which of them stand together."""
-    pods = tuple(
-        {"kind": "Pod", "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": cpu}}}]}}
-        for cpu in ("1", "4", "2")
-    )  # fmt: skip
-    found = needed([], [Passing(pods=pods, at_once=2)])
-    assert (float(found["pods"]), float(found["limits.cpu"])) == (2, 6)
