@@ -31,6 +31,11 @@ LEVELS = Source(
     section="Restricted; Restricted Pod Security Standard changes",
     address="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 )
+CLASSES = Source(
+    document="Kubernetes documentation, Runtime Class",
+    section="Scheduling",
+    address="https://kubernetes.io/docs/concepts/containers/runtime-class/#scheduling",
+)
 SYSTEM = r"NT AUTHORITY\SYSTEM"
 HOST = {"windowsOptions": {"hostProcess": True, "runAsUserName": SYSTEM}}
 ORDINARY = {"windowsOptions": {"hostProcess": False}}
@@ -316,4 +321,19 @@ def test_hostprocess_pod_rules(verdict: Judgement) -> None:
 )
 def test_windows_pod_restricted(verdict: Judgement) -> None:
     """A restricted namespace asks runAsNonRoot of a pod for Windows, and no field that only Linux has."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "runtime-class-steering",
+    source=VantageKind.API,
+    target=TargetKind.API_SERVER,
+    matrix=Matrix.CLUSTER,
+    question=Question.ADMIT,
+    cases=(cases.steered("scheduling", cases.unplaced()),),
+    facts=("plat-runtimeclass-steering",),
+    sources=(CLASSES,),
+)
+def test_runtime_class_steering(verdict: Judgement) -> None:
+    """A Pod that names a RuntimeClass gets the node selector and the tolerations of its scheduling."""
     assert verdict.accepted, verdict.message

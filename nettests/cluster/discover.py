@@ -21,6 +21,7 @@ from nettests.model.words import OS
 Object = dict[str, Any]
 
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
+RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -42,6 +43,7 @@ class Snapshot:
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
+    runtime_classes: Sequence[Object] = ()
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
@@ -91,6 +93,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         system_pods=by_space["kube-system"],
         proxy_pods=pods,
         proxy_logs=_logs(connection, pods, reasons),
+        runtime_classes=_listed(connection, RUNTIME_CLASSES, reasons),
         denied=_denied(connection, version, plugin, namespace),
         reasons=reasons,
         namespace=namespace,
@@ -142,6 +145,9 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         pod_records=networks.pod_records(snapshot.config_maps.get("kube-system/coredns")),
         dns_pods=networks.dns_pods(snapshot.system_pods),
         kubernetes_address=kubernetes,
+        runtime_classes=nodes.steering_classes(
+            snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
+        ),
     )
 
 

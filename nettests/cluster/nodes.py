@@ -63,6 +63,14 @@ def zone_of(node: Object) -> Fact[str]:
     return known(zone, f"label {ZONE_LABEL}") if zone else unknown(f"no label {ZONE_LABEL}")
 
 
+def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, ...]]:
+    """Return the RuntimeClasses that carry a node selector or tolerations; ``reason`` is why none was read."""
+    if reason:
+        return unknown(reason)
+    steering = [name_of(item) for item in listed if any((item.get("scheduling") or {}).values())]
+    return known(tuple(sorted(steering)), f"{len(listed)} RuntimeClasses")
+
+
 def os_of(node: Object) -> OS | None:
     """Return the node's OS, ``None`` for one that this project does not know."""
     text = _info(node).get("operatingSystem") or _labels(node).get("kubernetes.io/os", "")

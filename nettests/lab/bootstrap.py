@@ -38,6 +38,25 @@ _COREFILE = """.:53 {{
 """
 
 
+def runtime_classes(profile: Profile) -> Iterator[tuple[str, Json]]:
+    """Return one RuntimeClass for each Windows build, as the documents tell administrators to make them."""
+    for build in sorted({node.build for node in profile.nodes if node.build}):
+        selector = {
+            "kubernetes.io/os": "windows",
+            "kubernetes.io/arch": "amd64",
+            "node.kubernetes.io/windows-build": f"10.0.{build}",
+        }
+        taint = {"effect": "NoSchedule", "key": "os", "operator": "Equal", "value": "windows"}
+        item = {
+            "apiVersion": "node.k8s.io/v1",
+            "kind": "RuntimeClass",
+            "metadata": {"name": f"windows-{build}"},
+            "handler": "runhcs-wcow-process",
+            "scheduling": {"nodeSelector": selector, "tolerations": [taint]},
+        }
+        yield "/apis/node.k8s.io/v1/runtimeclasses", item
+
+
 def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     """Return (collection path, object) of everything; the API server has made its own already."""
     for name in plugin_objects.namespaces(profile):
@@ -50,6 +69,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     yield _config_map("kube-system", "coredns", {"Corefile": corefile})
     for item in plugin_objects.settings(profile):
         yield _config_map(item.namespace, item.name, item.data)
+    yield from runtime_classes(profile)
     yield _dns_service(profile)
     yield _coredns()
     yield from _kube_proxies(profile)

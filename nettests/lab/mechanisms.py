@@ -72,6 +72,7 @@ MECHANISMS = (
         "windows-pod-security",
         "the restricted level demands no fields of Linux where os.name is windows",
     ),
+    Mechanism("runtime-classes", "Pods get the scheduling of the RuntimeClass that they name"),
     Mechanism("pod-os", "the kubelet rejects pods for another operating system"),
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),

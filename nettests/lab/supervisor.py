@@ -133,6 +133,7 @@ class Lab:
                 windows_pod_rules=bool(profile.mechanism("windows-pod-rules", 1)),
                 windows_container_rules=bool(profile.mechanism("windows-container-rules", 1)),
                 windows_pod_security=bool(profile.mechanism("windows-pod-security", 1)),
+                runtime_classes=bool(profile.mechanism("runtime-classes", 1)),
                 tokens={
                     user_token: apiserver.administrator(),
                     self._inner_token: apiserver.component("lab"),

@@ -98,7 +98,7 @@ class Case:
     ``dsr`` …): elsewhere it is not asked.
 
     For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is asked, where it is not the
-    run's own.
+    run's own. ``then`` may be ``steered``: the Pod names a RuntimeClass that is there already.
 
     For ``START``, ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
     another reason proves nothing. ``then`` is what is done once it has started.

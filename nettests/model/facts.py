@@ -161,6 +161,8 @@ class ClusterFacts:
     """The addresses of the cluster DNS's pods."""
     kubernetes_address: Fact[Address] = Fact(None, "it was not read")
     """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
+    runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
+    """The RuntimeClasses that say where their Pods may stand, by name."""
 
     def node(self, name: str) -> NodeFacts:
         """Return the node of that name; ``KeyError`` when there is none."""

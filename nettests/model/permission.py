@@ -63,6 +63,7 @@ LIST_ALL_SLICES = Permission(
     verb="list", resource="endpointslices", group=_DISCOVERY, namespace=EVERYWHERE
 )
 LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, namespace=EVERYWHERE)
+LIST_RUNTIME_CLASSES = Permission(verb="list", resource="runtimeclasses", group="node.k8s.io")
 SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
 SYSTEM_LOGS = Permission(verb="get", resource="pods/log", namespace=SYSTEM)
 SYSTEM_SERVICES = Permission(verb="list", resource="services", namespace=SYSTEM)
@@ -141,6 +142,7 @@ def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
 
 FOR_FACTS: tuple[Permission, ...] = (
     LIST_DAEMON_SETS,
+    LIST_RUNTIME_CLASSES,
     SYSTEM_PODS,
     SYSTEM_LOGS,
     SYSTEM_SERVICES,

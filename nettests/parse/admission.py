@@ -26,6 +26,8 @@ def read(raw: Raw) -> Reading:
     if not isinstance(said, dict):
         return probe_failed(f"status {raw.status} with a body that is no object: {raw.stdout}")
     # sample: {"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"os":{"name":"windows"}}}
+    if raw.status in {200, 201} and "scheduling" in raw.context:
+        return _steered(said, raw)
     if raw.status in {200, 201}:
         return Reading(outcome=Outcome.ACCEPTED, detail=f"{said.get('kind', 'object')} accepted")
     message = str(said.get("message", raw.stdout))
@@ -42,6 +44,33 @@ def read(raw: Raw) -> Reading:
     if wanted and not any(_names(field, wanted) for field in fields):
         return probe_failed(f"rejected, but not for {wanted}: {message}")
     return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
+
+
+def _steered(said: dict[str, Any], raw: Raw) -> Reading:
+    """Whether the Pod, as the API server would store it, holds what its RuntimeClass says of scheduling."""
+    # sample: {"nodeSelector":{"kubernetes.io/os":"windows"},"tolerations":[{"key":"os","operator":"Equal",…}]}
+    wanted = json.loads(raw.context["scheduling"])
+    spec, name = said.get("spec") or {}, raw.context["steered"]
+    selector = (wanted.get("nodeSelector") or {}).items()
+    lacking = [f"{key}={value}" for key, value in selector if (key, value) not in _selected(spec)]
+    tolerated = spec.get("tolerations") or []
+    # A toleration that another one covers is left out when they are merged; one without key covers all.
+    everything = any(one.get("operator") == "Exists" and not one.get("key") for one in tolerated)
+    lacking += [
+        f"toleration {json.dumps(one)}"
+        for one in wanted.get("tolerations") or ()
+        if one not in tolerated and not everything
+    ]
+    if lacking:
+        detail = f"a Pod of RuntimeClass {name} lacks {', '.join(lacking)}"
+        return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
+    return Reading(
+        outcome=Outcome.CONFORMS, detail=f"a Pod of RuntimeClass {name} stands where it says"
+    )
+
+
+def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
+    return set((spec.get("nodeSelector") or {}).items())
 
 
 def _causes(said: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,11 +8,13 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from nettests.model.check import Case
+from nettests.model.check import Afterwards, Case
 from nettests.model.words import Outcome
 
 Json = dict[str, Any]
 
+STEERED = "steered"
+RUNTIME_CLASSES = "runtime-classes"
 _IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 
 
@@ -26,6 +28,13 @@ def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     if os is not None:
         made["os"] = {"name": os}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": made}
+
+
+def unplaced() -> Json:
+    """Return a pod that says nothing of where it may stand, never to be stored."""
+    made = pod(None)
+    del made["spec"]["nodeSelector"]
+    return made
 
 
 def service(**spec: Any) -> Json:
@@ -70,6 +79,18 @@ def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: J
     """
     return Case(
         label=label, object=_text(item), counter=_text(counter), outcome=outcome, level=level
+    )
+
+
+def steered(label: str, item: Json) -> Case:
+    """Return a case whose Pod names a RuntimeClass of the cluster, and gets where it says Pods may stand."""
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(item),
+        outcome=Outcome.CONFORMS,
+        when=(RUNTIME_CLASSES,),
+        then=Afterwards(how=STEERED),
     )
 
 

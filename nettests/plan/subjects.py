@@ -49,6 +49,13 @@ def _windows(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     return Fact("some" if count else "none", f"{count} Windows nodes")
 
 
+def _classes(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    classes = facts.runtime_classes
+    if classes.value is None:
+        return Fact(None, classes.origin)
+    return Fact("some" if classes.value else "none", classes.origin)
+
+
 _SUBJECTS: Mapping[str, tuple[str, Reader, frozenset[str]]] = {
     "overlay": ("the driver", _driver, frozenset({"overlay"})),
     "l2bridge": ("the driver", _driver, frozenset({"l2bridge"})),
@@ -62,6 +69,11 @@ _SUBJECTS: Mapping[str, tuple[str, Reader, frozenset[str]]] = {
     "sdnbridge": ("the network plugin", _plugin, frozenset({"sdnbridge"})),
     "flannel": ("the network plugin", _plugin, frozenset({"flannel"})),
     "windows": ("the number of Windows nodes", _windows, frozenset({"some"})),
+    "runtime-classes": (
+        "the number of RuntimeClasses that steer Pods",
+        _classes,
+        frozenset({"some"}),
+    ),
     "vxlan": ("the plugin's backend", _backend, frozenset({"vxlan"})),
 }
 
@@ -72,7 +84,9 @@ def why_not_about(word: str, facts: ClusterFacts, node: NodeFacts | None) -> str
         raise PlanError(f"a rule cannot be about {word!r}; valid: {', '.join(sorted(_SUBJECTS))}")
     name, read, wanted = _SUBJECTS[word]
     fact = read(facts, node)
-    where = f" of {node.name}" if node and read not in {_plugin, _backend, _windows} else ""
+    where = (
+        f" of {node.name}" if node and read not in {_plugin, _backend, _windows, _classes} else ""
+    )
     if fact.value is None:
         return f"{name}{where} is not known: {fact.origin}"
     if fact.value in wanted:

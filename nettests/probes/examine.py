@@ -15,11 +15,13 @@ from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Case
 from nettests.model.words import OS
 from nettests.plan import pod_security
+from nettests.plan.cases import STEERED
 from nettests.probes.seams import ApiServer
 
 API = "api"
 """The channel's name in the journal."""
 OK_BELOW = 300
+CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +58,23 @@ class Admission:
     namespace: str
     level: str = pod_security.PRIVILEGED
     """The level of Pod Security there, by which a pod's contexts are filled in."""
+    runtime_classes: tuple[str, ...] = ()
+    """The names of the cluster's classes that say where Pods may stand."""
 
     def examine(self, ask: Ask) -> Examination:
         """Send the case's object; nothing is stored."""
         case = case_of(ask)
         item = tried(ask, self.namespace, self.level)
-        words = ("create", "--dry-run=server", json.dumps(item))
         context = {
             name: value for name, value in (("field", case.field), ("level", case.level)) if value
         }
+        words: tuple[str, ...] = ("create", "--dry-run=server", json.dumps(item))
         try:
+            if case.then is not None and case.then.how == STEERED:
+                name = min(self.runtime_classes, default="")
+                item["spec"]["runtimeClassName"] = name
+                context |= {STEERED: name, "scheduling": self._scheduling(name)}
+                words = (*words[:-1], json.dumps(item))
             if case.level:
                 self._require_enforced(item)
             status, body = self.api.dry_run(item)
@@ -74,6 +83,16 @@ class Admission:
         return Examination(
             tool="admission", words=words, status=status, stdout=body, context=context
         )
+
+    def _scheduling(self, name: str) -> str:
+        """Return what a RuntimeClass says of scheduling, as JSON; ``ChannelError`` when it is not there."""
+        status, text = self.api.read(CLASSES, {})
+        if status >= OK_BELOW:
+            raise ChannelError(f"{CLASSES}: status {status}: {text}")
+        for item in json.loads(text)["items"]:
+            if item["metadata"]["name"] == name:
+                return json.dumps(item.get("scheduling") or {})
+        raise ChannelError(f"RuntimeClass {name} is no longer there")
 
     def _require_enforced(self, item: dict[str, Any]) -> None:
         """Raise ``ChannelError`` unless Pod Security refuses, beside ``item``, what every level but one does."""

@@ -22,7 +22,12 @@ def examiners(
 ) -> dict[Question, Examiner]:
     """Return who asks the questions without a path in a run."""
     return {
-        Question.ADMIT: Admission(api=api, namespace=blank.namespace, level=blank.pod_security),
+        Question.ADMIT: Admission(
+            api=api,
+            namespace=blank.namespace,
+            level=blank.pod_security,
+            runtime_classes=facts.runtime_classes.value or (),
+        ),
         Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
         Question.START: Starting(pods=api, blank=blank, facts=facts, timing=timing),
     }

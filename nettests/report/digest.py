@@ -11,8 +11,8 @@ from typing import Any
 from nettests.model.codec import to_data
 from nettests.model.facts import ClusterFacts
 
-_RUN = frozenset({"context", "denied", "namespace", "origin", "pod_security"})
-"""About the identity that asked and the place where it asked, not about the cluster."""
+_RUN = frozenset({"context", "denied", "namespace", "origin", "pod_security", "runtime_classes"})
+"""About the identity that asked, the place where it asked and what it may list, not about the network."""
 
 _NODE = frozenset(
     {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out", "zone"}

@@ -20,4 +20,12 @@ OBJECTS = (
         switch="topology-hints=on",
         checks=("service-topology-hints/windows-1/*",),
     ),
+    Experiment(
+        fact="plat-runtimeclass-steering",
+        profile="win2019-l2bridge",
+        switch="runtime-classes=off",
+        checks=("runtime-class-steering/*",),
+        was="pass",
+        becomes="fail",
+    ),
 )

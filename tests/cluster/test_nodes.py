@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from nettests.cluster import nodes
 from nettests.errors import ClusterError
-from nettests.model.facts import Taint
+from nettests.model.facts import Fact, Taint
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from tests.cluster.recorded import linux_node, windows_node
@@ -37,6 +38,19 @@ def test_a_zone_is_what_the_node_says() -> None:
     assert "no label" in nodes.zone_of(node).origin
     node["metadata"]["labels"]["topology.kubernetes.io/zone"] = "west-1"
     assert nodes.zone_of(node).value == "west-1"
+
+
+def test_classes_that_steer_are_told_from_others() -> None:
+    """A class of a handler alone steers nobody; where they cannot be listed, nothing is known."""
+    selector = {"scheduling": {"nodeSelector": {"a": "b"}}}
+    listed: list[dict[str, Any]] = [
+        {"metadata": {"name": "z"}, **selector},
+        {"metadata": {"name": "plain"}, "handler": "h"},
+        {"metadata": {"name": "empty"}, "scheduling": {"nodeSelector": {}}},
+        {"metadata": {"name": "a"}, **selector},
+    ]
+    assert nodes.steering_classes(listed, "").value == ("a", "z")
+    assert nodes.steering_classes([], "forbidden") == Fact(None, "forbidden")
 
 
 def test_a_linux_node_has_no_windows_build() -> None:

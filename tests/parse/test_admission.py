@@ -85,3 +85,25 @@ def test_what_is_no_status_says_nothing(body: str) -> None:
     """A proxy's page is not an API server."""
     answer = read_raw(raw("admission", status=422, stdout=body))
     assert answer.outcome is Outcome.PROBE_FAILED
+
+
+TAINT = {"key": "os", "operator": "Equal", "value": "windows", "effect": "NoSchedule"}
+SCHEDULING = {"nodeSelector": {"kubernetes.io/os": "windows"}, "tolerations": [TAINT]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (SCHEDULING, Outcome.CONFORMS),
+        ({**SCHEDULING, "tolerations": [{"operator": "Exists"}]}, Outcome.CONFORMS),
+        ({**SCHEDULING, "nodeSelector": {"kubernetes.io/os": "linux"}}, Outcome.DEVIATES),
+        ({**SCHEDULING, "tolerations": [{**TAINT, "effect": "NoExecute"}]}, Outcome.DEVIATES),
+        ({}, Outcome.DEVIATES),
+    ],
+)
+def test_a_pod_of_a_class_has_its_scheduling(spec: object, expected: Outcome) -> None:
+    """Every label and toleration of the RuntimeClass is in the Pod as it would be stored."""
+    context = {"steered": "windows-2019", "scheduling": json.dumps(SCHEDULING)}
+    body = json.dumps({"kind": "Pod", "spec": spec})
+    answer = raw("admission", status=201, stdout=body, context=context)
+    assert read_raw(answer).outcome is expected

@@ -1,8 +1,10 @@
 """Dry runs: in which namespace an object is tried out, and when a level of Pod Security can be believed."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pytest
 
 from nettests.model.check import Ask, Target
 from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
@@ -22,6 +24,7 @@ class Server:
     """An API server that treats Pods of the host's network in its own way, and takes all others."""
 
     host: tuple[int, str]
+    classes: tuple[int, str] | None = None
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
@@ -29,7 +32,9 @@ class Server:
         return self.host if item["spec"].get("hostNetwork") else TAKEN
 
     def read(self, path: str, query: Any) -> tuple[int, str]:
-        raise AssertionError("a dry run reads nothing")
+        """Return RuntimeClasses, where the test has some: other dry runs read nothing."""
+        assert self.classes, path
+        return self.classes
 
 
 ASK = Ask(
@@ -58,3 +63,30 @@ def test_a_level_that_nothing_enforces_says_nothing() -> None:
     assert len(server.asked) == 1
     assert found.status is None
     assert "enforces nothing in namespace nettests-r-restricted" in (found.error or "")
+
+
+STEERED = replace(ASK, case=cases.steered("scheduling", cases.unplaced()))
+SCHEDULING = {"nodeSelector": {"kubernetes.io/os": "windows"}}
+CLASS = {"metadata": {"name": "b"}, "scheduling": SCHEDULING}
+
+
+def test_a_class_that_steers_is_named_and_told() -> None:
+    """The first by name; what it says goes into the journal beside the answer."""
+    server = Server(host=TAKEN, classes=(200, json.dumps({"items": [CLASS]})))
+    asking = Admission(api=server, namespace="nettests-r", runtime_classes=("b", "c"))
+    found = asking.examine(STEERED)
+    assert server.asked[-1]["spec"]["runtimeClassName"] == "b"
+    assert "nodeSelector" not in server.asked[-1]["spec"]
+    assert json.loads(found.context["scheduling"]) == SCHEDULING
+    assert json.loads(found.words[-1]) == server.asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [((200, '{"items": []}'), "no longer there"), ((403, "no"), "status 403")]
+)
+def test_a_class_that_went_says_nothing(answer: tuple[int, str], said: str) -> None:
+    """Then no Pod is sent."""
+    server = Server(host=TAKEN, classes=answer)
+    asking = Admission(api=server, namespace="nettests-r", runtime_classes=("b",))
+    assert said in (asking.examine(STEERED).error or "")
+    assert server.asked == []

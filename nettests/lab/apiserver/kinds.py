@@ -17,6 +17,7 @@ from nettests.lab.apiserver import (
     pod_security,
     pod_validation,
     resources,
+    runtime_class,
     services,
     validation,
     windows,
@@ -106,6 +107,10 @@ def _admit_pod(pod: Json, context: Context) -> None:
     if account is None:
         why = f'error looking up service account {namespace}/{name}: serviceaccount "{name}" not found'
         raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+    if spec.get("runtimeClassName") and context.settings.runtime_classes:
+        stored = context.store.get(resources.RUNTIME_CLASSES.key, "", spec["runtimeClassName"])
+        if why := runtime_class.refusal(pod, stored.body if stored else None):
+            raise forbidden(resources.PODS, pod["metadata"]["name"], why)
     value, preemption = _priority(pod, context)
     pod_defaults.admit(pod, account.body, value, preemption)
 

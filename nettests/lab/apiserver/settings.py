@@ -132,6 +132,8 @@ class ApiSettings:
     """Fields of containers are refused where ``os.name`` rules them out."""
     windows_pod_security: bool = True
     """The restricted level does not demand of pods for Windows what Windows does not have."""
+    runtime_classes: bool = True
+    """Pods get the scheduling of the RuntimeClass that they name."""
     faults: Faults = field(default_factory=Faults)
 
 
