@@ -10,6 +10,7 @@ all rounds.
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -71,6 +72,9 @@ def main() -> int:
                 seed = wanted.seed + number
                 run = up.one_run(setting, wanted.rate, seed, wanted.flow or FLOWS)
                 runs.append(run | {"false": wrong(setting, runs, run)})
+                if setting is REFERENCE and runs[-1]["false"]:
+                    told(runs[-1], number)
+                    return 1  # nothing can be compared with it, and it is not kept
                 with state.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(runs[-1]) + "\n")
                 told(runs[-1], number)
@@ -198,6 +202,7 @@ class Lab:
             "seed": seed,
             "exit_code": done.returncode,
             "seconds": round(time.monotonic() - began, 1),
+            "load": round(os.getloadavg()[0], 1),
             "counts": Counter(verdicts.values()),
             "verdicts": verdicts,
             "messages": {check["id"]: check["message"] for check in checks},
@@ -237,7 +242,8 @@ def told(run: Record, number: int) -> None:
     """Print a line about a finished run, and one for each thing that is not so."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(run["counts"].items()))
     say(
-        f"{run['setting']}: run {number + 1}, exit {run['exit_code']}, {run['seconds']:.0f} s, "
+        f"{run['setting']}: run {number + 1}, exit {run['exit_code']}, {run['seconds']:.0f} s "
+        f"at load {run['load']}, "
         f"{counts or run['said']}; {len(run['false'])} false"
     )
     for line in run["false"]:
