@@ -102,13 +102,13 @@ class PortForward:
             body = response.read().decode(errors="replace")
         except (OSError, http.client.HTTPException) as error:
             said = forwarding.error(self.port)
-            forwarding.close()
+            _close(forwarding)
             lost = not said and not isinstance(error, TimeoutError)
             raise (_LostError if lost else ChannelError)(
                 f"port-forward to {self.pod}: {said or error}"
             ) from error
         if response.will_close:
-            forwarding.close()
+            _close(forwarding)
         else:
             with self._lock:
                 self._idle.append((forwarding, http_connection))
@@ -117,24 +117,28 @@ class PortForward:
     def read(self, *, timeout: float) -> str:
         """Return what a server says by itself over a forwarding of its own, until it closes."""
         forwarding, http_connection = self._open()
-        said = b""
+        said, lost = b"", False
         try:
             http_connection.sock.settimeout(timeout)
             while data := http_connection.sock.recv(_PIECE):
                 said += data
+            # Of a stream that was closed in order the socket is kept; of one that broke off it is gone.
+            lost = not said and forwarding.websocket.sock is None
         except OSError as error:
             raise ChannelError(f"port-forward to {self.pod}: {error}") from error
         finally:
-            forwarding.close()
+            _close(forwarding)
         if forwarding.error(self.port):
             raise ChannelError(f"port-forward to {self.pod}: {forwarding.error(self.port)}")
+        if lost:
+            raise _LostError(f"port-forward to {self.pod}: it was lost before a word was said")
         return said.decode(errors="replace")
 
     def close(self) -> None:
         """Close every idle forwarding."""
         with self._lock:
             while self._idle:
-                self._idle.pop()[0].close()
+                _close(self._idle.pop()[0])
 
     def _open(self) -> tuple[Forwarding, http.client.HTTPConnection]:
         try:
@@ -178,6 +182,13 @@ class ExecCurl:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def _close(forwarding: Forwarding) -> None:
+    """Close a forwarding; the library's own leaves a socket open whose peer closed first."""
+    forwarding.close()
+    if not forwarding.websocket.connected:
+        forwarding.websocket.shutdown()
 
 
 def curl_answer(text: str) -> HttpAnswer:

@@ -27,6 +27,8 @@ class Credentials:
         self._chosen = chosen
         self._lock = threading.Lock()
         self._accepted: set[str] = set()
+        self._in_vain = 0
+        """New tokens in a row that were refused before they were accepted once."""
 
     @property
     def token(self) -> str | None:
@@ -46,10 +48,15 @@ class Credentials:
         if token is not None and token not in self._accepted:
             with self._lock:
                 self._accepted = {*self._accepted, token}
+                self._in_vain = 0
 
-    def was_accepted(self, token: str | None) -> bool:
-        """Whether the API server knew this token once: if it is refused now, it has expired."""
-        return token in self._accepted
+    def has_expired(self, token: str | None, *, patience: int) -> bool:
+        """Whether it is a token's age for which it is refused: the API server knew it, or one before it.
+
+        With many threads a new token may be worn out before its first answer is heard. After ``patience``
+        new ones in a row that were never good it is no longer age: whoever asks is not known any more.
+        """
+        return token in self._accepted or bool(self._accepted and self._in_vain < patience)
 
     def renew(self, refused: str | None) -> bool:
         """Read the token anew, once for all threads; return whether it is another one than ``refused``.
@@ -65,6 +72,8 @@ class Credentials:
                 raise ClusterError("the credentials' plugin gave no token")
             if token == refused:
                 return False
+            if refused not in self._accepted:
+                self._in_vain += 1
             self._chosen.configuration.api_key = fresh.api_key
             return True
 
@@ -97,11 +106,12 @@ class Tries:
         """Tell whether a try that failed is worth another one, and wait before it.
 
         ``status`` is that of the answer, ``None`` for a connection that was lost. A 401 is worth another
-        try if there is another token now. It counts apart from other failures where the token was good
-        before: all threads share it, and each may be refused although nothing is wrong with the next one.
+        try if there is another token now. It counts apart from other failures where the token has expired:
+        all threads share it, and each may be refused although nothing is wrong with the next one.
         """
         if status == UNAUTHORIZED:
-            expired = self._credentials.was_accepted(self._token)
+            patience = self._timing.api_tokens
+            expired = self._credentials.has_expired(self._token, patience=patience)
             if not self._counted(expired=expired):
                 return False
             try:

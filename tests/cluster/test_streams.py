@@ -1,4 +1,4 @@
-"""What an exec makes of a stream that ends before its exit code came."""
+"""What execs and port-forwards make of a stream that ends before all was said."""
 
 import threading
 from pathlib import Path
@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
+from nettests.cluster.channels import PortForward
 from nettests.cluster.execute import Exec
 from nettests.model.channel import ChannelError, ExecAnswer
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, write_kubeconfig
 
+PORT = bytes([80, 0])
 ENDED = message(1, b"out") + message(3, b'{"status":"Success"}') + CLOSING
 
 
@@ -46,3 +48,45 @@ def test_an_exec_whose_streams_all_end_is_a_channel_error(
     """After ``channelTries`` nothing is known of what ran, and that is said."""
     with pytest.raises(ChannelError, match="exec in probe-1 was cut"):
         run(tmp_path, *[()] * 9)
+
+
+OPENED = message(0, PORT) + message(1, PORT)
+"""How a forwarding begins: the port, on its channels for data and for errors."""
+
+
+def said(tmp_path: Path, frames: bytes) -> str:
+    """Return what a Pod's server says by itself over a forwarding that brings these frames."""
+
+    def answer(request: Request) -> Reply:
+        if "/portforward" not in request.path:
+            return Reply(body={"gitVersion": "v1.34.1"})
+        return Reply(frames=(frames,))
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        try:
+            return PortForward(connection, "ns", "probe-1", 80).read(timeout=5)
+        finally:
+            connection.close()
+
+
+@pytest.mark.parametrize(("words", "read"), [(message(0, b"xxxx"), "xxxx"), (b"", "")])
+def test_what_a_server_says_until_it_closes_is_its_answer(
+    tmp_path: Path, words: bytes, read: str
+) -> None:
+    """Nothing is an answer too, if the stream was closed in order."""
+    assert said(tmp_path, OPENED + words + CLOSING) == read
+
+
+def test_a_forwarding_that_is_lost_is_no_silence(tmp_path: Path) -> None:
+    """A stream that broke off before a word was said tells nothing of the server."""
+    with pytest.raises(ChannelError, match="was lost before a word was said"):
+        said(tmp_path, OPENED)
+
+
+def test_what_was_refused_is_said(tmp_path: Path) -> None:
+    """The error channel's words are the error, however the stream ended."""
+    refused = message(1, b"connection refused")
+    for ending in (CLOSING, b""):
+        with pytest.raises(ChannelError, match="connection refused"):
+            said(tmp_path, OPENED + refused + ending)

@@ -2,8 +2,8 @@
 
 A comment above a block says what becomes of it: ``<!-- test: file NAME -->`` writes it to a file,
 ``<!-- test: run -->`` runs it in a shell, ``<!-- test: copy PATH -->`` fetches a file of the repository, or a
-folder to its own place. All
-examples of one document share a folder, in their order, and labs of their own. A ``console`` block
+folder to its own place, ``<!-- test: cluster PROFILE -->`` makes ``~/.kube/config`` that of a lab. All
+examples of one document share a folder, in their order, a home, and labs of their own. A ``console`` block
 that is run shows what its commands print: a line ``…`` stands for any others.
 """
 
@@ -44,12 +44,15 @@ class Followed:
         self.folder.mkdir()
         runtime = folder / "runtime"
         runtime.mkdir(mode=0o700)
+        self.home = folder / "home"
+        (self.home / ".kube").mkdir(parents=True)
         tools = (str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin", "/sbin")
         # No example may reach a cluster of the machine.
         inherited = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
         self.environment = {
             **inherited,
             "PATH": os.pathsep.join(tools),
+            "HOME": str(self.home),
             "NO_COLOR": "1",
             "XDG_RUNTIME_DIR": str(runtime),
         }
@@ -58,6 +61,9 @@ class Followed:
         """Do what the mark above a block asks for."""
         if block.action == "copy" and (ROOT / block.name).is_dir():
             shutil.copytree(ROOT / block.name, self.folder / block.name)
+        elif block.action == "cluster":
+            self.shell(f"nettests lab up --name home --profile {block.name} --quiet")
+            self.shell('cp "$(nettests lab kubeconfig --name home)" ~/.kube/config')
         elif block.action == "copy":
             shutil.copy(ROOT / block.name, self.folder)
         elif block.action == "file":
@@ -78,7 +84,7 @@ class Followed:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=250,
+            timeout=400,
             check=False,
         )
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
