@@ -56,6 +56,23 @@ def test_a_level_is_asked_in_its_own_namespace() -> None:
     assert (found.status, found.error, found.context) == (201, None, {"level": "restricted"})
 
 
+def test_what_a_quota_may_demand_is_stated() -> None:
+    """In a namespace with a quota of cpu or memory no dry run is refused for want of a request."""
+    own = {"limits": {"memory": "64Mi"}}
+    item = cases.pod()
+    item["spec"]["initContainers"] = [{"name": "own", "image": "i", "resources": own}]
+    server = Server(host=REFUSED)
+    case = replace(CASE, level="", object=json.dumps(item))
+    Admission(api=server, namespace="staging").examine(replace(ASK, case=case))
+    spec = server.asked[0]["spec"]
+    assert spec["initContainers"][0]["resources"] == own
+    (stated,) = [one["resources"] for one in spec["containers"]]
+    assert {kind: set(amounts) for kind, amounts in stated.items()} == {
+        "requests": {"cpu", "memory"},
+        "limits": {"cpu", "memory"},
+    }
+
+
 def test_a_level_that_nothing_enforces_says_nothing() -> None:
     """Where a hostNetwork Pod is taken, an acceptance would prove nothing, so the Pod is not sent."""
     server = Server(host=TAKEN)
