@@ -57,7 +57,7 @@ FAMILIES = (
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.EACH,
     question=Question.INSPECT,
-    cases=(cases.rule("pod-families"),),
+    cases=(cases.rule("pod-families", beside_pod=True),),
     dual_stack=True,
     facts=("v6-dualstack-l2bridge", "v6-ws2019", "v6-l2bridge-l2tunnel-old"),
     sources=(WINDOWS,),

@@ -73,8 +73,8 @@ def test_windows_address_families(verdict: Judgement) -> None:
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
     cases=(
-        cases.rule("overlay-pods-ipv4", "overlay"),
-        cases.rule("calico-pods-ipv4", "calico"),
+        cases.rule("overlay-pods-ipv4", "overlay", beside_pod=True),
+        cases.rule("calico-pods-ipv4", "calico", beside_pod=True),
     ),
     facts=("v6-overlay", "v6-calico-eks"),
     sources=(LIMITATIONS, CALICO_LIMITS),

@@ -95,7 +95,8 @@ class Case:
     ``counter`` is the same object without what is in question: a rejection counts beside its
     acceptance. ``outcome`` replaces the flow's claim, and ``os`` keeps the case to nodes of that system.
     For ``INSPECT`` the label names the rule, and ``when`` says what the rule is about (``overlay``,
-    ``dsr`` …): elsewhere it is not asked.
+    ``dsr`` …): elsewhere it is not asked. ``beside_pod`` wants a Pod of the run on the node, to be looked at,
+    where it may make any.
 
     For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is asked, where it is not the
     run's own. ``then`` may be ``steered``: the Pod names a RuntimeClass that is there already.
@@ -114,6 +115,7 @@ class Case:
     level: str = ""
     reasons: tuple[str, ...] = ()
     then: Afterwards | None = None
+    beside_pod: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
 from nettests.plan.objects import pods_for, services_for
-from nettests.plan.permits import NO_READS, Reads
+from nettests.plan.permits import NO_READS, Reads, may_stand
 from nettests.plan.samples import connections
 
 _EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
@@ -123,7 +123,7 @@ def build(
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
         skips=tuple(sorted(skips, key=lambda skip: skip.id)),
-        pods=pods_for(asks, players),
+        pods=pods_for(asks, players, may_stand=may_stand(facts)),
         services=services_for(asks),
     )
 

@@ -94,9 +94,9 @@ def steered(label: str, item: Json) -> Case:
     )
 
 
-def rule(name: str, *when: str) -> Case:
+def rule(name: str, *when: str, beside_pod: bool = False) -> Case:
     """Return a documented rule of configuration by its name, and what it is about (``applies``)."""
-    return Case(label=name, outcome=Outcome.CONFORMS, when=when)
+    return Case(label=name, outcome=Outcome.CONFORMS, when=when, beside_pod=beside_pod)
 
 
 def _text(item: Json) -> str:

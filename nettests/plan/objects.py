@@ -31,13 +31,16 @@ NODE_POLICY = "ClusterFirstWithHostNet"
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
-def pods_for(asks: Iterable[Ask], cast: Cast) -> tuple[ProbePod, ...]:
-    """Return the pods that ask and answer, by name."""
+def pods_for(asks: Iterable[Ask], cast: Cast, *, may_stand: bool = True) -> tuple[ProbePod, ...]:
+    """Return the pods that ask and answer, and those that are looked at if any ``may_stand``, by name."""
     asks = tuple(asks)
     every = {pod.name: pod for node in cast.nodes for pod in _possible(node)}
     for ask in asks:
         every |= _crowded(ask, cast)
     needed = {name for ask in asks for name in _needed(ask, cast)}
+    if may_stand:
+        looked_at = {ask.target.node for ask in asks if ask.case and ask.case.beside_pod}
+        needed |= {server(node) for node in cast.nodes if node.name in looked_at}
     return tuple(every[name] for name in sorted(needed))
 
 

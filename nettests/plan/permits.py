@@ -91,6 +91,12 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
     return (*found, *_by_way(ask, facts))
 
 
+def may_stand(facts: ClusterFacts) -> bool:
+    """Whether a run may make pods stand, and remove them again."""
+    needs = standing(own_namespace=not facts.namespace)
+    return not any(str(one) in facts.denied for one in needs)
+
+
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
     """Return the ways in which a probe's HTTP server is asked, any of which will do."""
     version = facts.server_version

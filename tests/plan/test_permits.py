@@ -55,6 +55,18 @@ def test_a_denied_permission_costs_exactly_what_needs_it(permission: str) -> Non
     assert {why[check_id] for check_id in gone} <= {f"this identity may not {permission}"}
 
 
+def test_a_rule_about_pods_brings_one_where_it_may() -> None:
+    """Alone it would find no Pod on a node that nobody uses; who may make none looks at those of others."""
+    flows = [flow for flow in FLOWS if flow.name == "windows-pod-families"]
+    whole = build(mixed(), flows)
+    assert [pod.purpose for pod in whole.pods] == ["server"] * len(
+        {c.source.node for c in whole.checks}
+    )
+    without = build(replace(mixed(), denied=("create pods",)), flows)
+    assert [check.id for check in without.checks] == [check.id for check in whole.checks]
+    assert without.pods == ()
+
+
 def test_without_create_pods_only_reading_is_left() -> None:
     """What stands or is tried out in a namespace takes pods."""
     left = asked(replace(mixed(), denied=("create pods",)))
