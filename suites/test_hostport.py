@@ -27,7 +27,8 @@ PORTMAP = Source(
     source=VantageKind.POD,
     target=TargetKind.HOSTPORT,
     matrix=Matrix.ELSEWHERE,
-    facts=("hostport-basic",),
+    each_family=True,
+    facts=("hostport-basic", "hostport-ipv6"),
     sources=(PORTS,),
 )
 def test_hostport_from_other_node(verdict: Judgement) -> None:

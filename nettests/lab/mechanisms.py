@@ -35,6 +35,7 @@ MECHANISMS = (
     Mechanism("host-rules", "ClusterIP rules sit on the host's own switch port"),
     Mechanism("local-routed-vip", "the node's packets to its own NodePorts visit the switch"),
     Mechanism("port-mappings", "the network plugin maps host ports to Windows pods"),
+    Mechanism("port-mappings-ipv6", "host ports of pods with both families answer on IPv6 too"),
     Mechanism("local-port-mappings", "the node's packets to its own host ports visit the switch"),
     Mechanism("backend-limit", "destinations that one HNS load balancer takes", counts=True),
     Mechanism("one-internal-port", "a load balancer dials all its backends at one port"),

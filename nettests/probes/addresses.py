@@ -286,7 +286,7 @@ class Directory:
         )
 
     def _host_port(self, target: Target, family: Family) -> Endpoint:
-        self.pod(target.pod)  # a port that nobody claims is another question
+        of_family(self.pod(target.pod).addresses, family)  # what nobody claims is another question
         host = self._host(target, family)
         if target.kind is TargetKind.HOSTPORT:
             return of_host_port(host)

@@ -28,4 +28,12 @@ OBJECTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="hostport-ipv6",
+        profile="win2022-l2bridge-dualstack",
+        switch="port-mappings-ipv6=off",
+        checks=("hostport-from-other-node/*/windows-1/*/ipv6",),
+        was="pass",
+        becomes="fail",
+    ),
 )

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address
 from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import nft
 from nettests.lab.network.load_balancers import Port
-from nettests.lab.network.tables import Chain, Table
+from nettests.lab.network.tables import Chain, Table, word
 from nettests.lab.topology import Address
 
 TABLE = "host-ports"
@@ -22,7 +22,7 @@ Mapped = tuple[tuple[Address, PortMapping], ...]
 
 
 class HostPorts:
-    """The host ports of one node. On the worker thread only.
+    """The host ports of one node in the family of its address. On the worker thread only.
 
     ``rendered`` makes a table of the mappings; ``routed`` hears of them after every change.
     """
@@ -32,14 +32,18 @@ class HostPorts:
         namespace: Namespace,
         rendered: Callable[[Mapped], Table],
         routed: Callable[[Mapped], None] = lambda _: None,
+        *,
+        like: Address,
     ) -> None:
+        self._version = like.version
         self._rendered = rendered
         self._routed = routed
         self._mapped: Mapped = ()
-        self._rules = nft.LoadedTable(namespace, Table(name=TABLE))
+        self._rules = nft.LoadedTable(namespace, Table(name=TABLE, family=word(like)))
 
     def change_to(self, mapped: Mapped) -> None:
         """Bring the rules in force to ``mapped``; pods without host ports cost nothing."""
+        mapped = tuple(one for one in mapped if _of_family(*one, version=self._version))
         if mapped == self._mapped:
             return
         self._rules.change_to(self._rendered(mapped))
@@ -47,22 +51,30 @@ class HostPorts:
         self._mapped = mapped
 
 
+def _of_family(pod: Address, mapping: PortMapping, *, version: int) -> bool:
+    bound = mapping.host_ip
+    return pod.version == version and (bound is None or bound.version == version)
+
+
 def portmap_table(mapped: Mapped, node_address: Address) -> Table:
-    """Return the rules of ``portmap`` on Linux: the node's addresses answer, loopback included.
+    """Return the rules of ``portmap`` on Linux: the node's addresses answer, IPv4's loopback included.
 
     What a pod sends to itself, and what comes from loopback, is masqueraded: the answer has to find back.
     """
     pods = sorted({address for address, _ in mapped})
-    to_pods = _translations(mapped, (node_address, LOOPBACK))
+    ip = word(node_address)
+    loopback = (LOOPBACK,) if node_address.version == LOOPBACK.version else ()
+    to_pods = _translations(mapped, (node_address, *loopback))
     back = tuple(
-        f"ip saddr {{ {LOOPBACK}, {pod} }} ip daddr {pod} masquerade fully-random" for pod in pods
+        f"{ip} saddr {{ {', '.join(map(str, (*loopback, pod)))} }} {ip} daddr {pod} masquerade fully-random"
+        for pod in pods
     )
     chains = {
         "from-elsewhere": Chain(hook="type nat hook prerouting priority -99", rules=to_pods),
         "from-the-node": Chain(hook="type nat hook output priority -99", rules=to_pods),
         "back": Chain(hook="type nat hook postrouting priority 99", rules=back),
     }
-    return Table(name=TABLE, chains=chains)
+    return Table(name=TABLE, family=word(node_address), chains=chains)
 
 
 def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: bool) -> Table:
@@ -78,16 +90,24 @@ def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: boo
         for rule in _translations(mapped, (node_address,))
     )
     hook = "type nat hook prerouting priority -99"
-    return Table(name=TABLE, chains={"port-mappings": Chain(hook=hook, rules=rules)})
+    return Table(
+        name=TABLE,
+        family=word(node_address),
+        chains={"port-mappings": Chain(hook=hook, rules=rules)},
+    )
 
 
 def _translations(mapped: Mapped, usual: Sequence[Address]) -> tuple[str, ...]:
     """Return one rule a mapping; ``usual`` are the addresses that answer unless ``hostIP`` names one."""
     return tuple(
-        f"ip daddr {{ {', '.join(map(str, _addresses(one, usual)))} }} "
-        f"{one.protocol} dport {one.host_port} dnat to {pod}:{one.container_port}"
+        f"{word(pod)} daddr {{ {', '.join(map(str, _addresses(one, usual)))} }} "
+        f"{one.protocol} dport {one.host_port} dnat to {_at(pod, one.container_port)}"
         for pod, one in mapped
     )
+
+
+def _at(pod: Address, port: int) -> str:
+    return f"{pod}:{port}" if pod.version == 4 else f"[{pod}]:{port}"
 
 
 def _addresses(mapping: PortMapping, usual: Sequence[Address]) -> Sequence[Address]:

@@ -81,10 +81,14 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
         switch=None,
         source_vip=None,
         pods=pods,
-        host_ports=HostPorts(host, lambda mapped: portmap_table(mapped, node.address)),
+        host_ports=[_host_ports(family.node(node.name), host) for family in profile.by_family],
         program=program,
         worker=worker,
     )
+
+
+def _host_ports(node: NodeSpec, host: NetworkNamespace) -> HostPorts:
+    return HostPorts(host, lambda mapped: portmap_table(mapped, node.address), like=node.address)
 
 
 def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overlay: bool) -> None:

@@ -27,7 +27,7 @@ class Node:
         switch: NetworkNamespace | None,
         source_vip: Address | None,
         pods: Pods,
-        host_ports: HostPorts,
+        host_ports: Sequence[HostPorts],
         program: Callable[[ServiceTable], None],
         worker: Worker,
         hns: Hns | None = None,
@@ -96,12 +96,16 @@ class Node:
 
     def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> PodNetwork:
         network = self._pods.attach(uid, mappings)
-        self._host_ports.change_to(self._pods.mappings())
+        self._map_ports()
         return network
 
     def _detach(self, uid: str) -> None:
         self._pods.detach(uid)
-        self._host_ports.change_to(self._pods.mappings())
+        self._map_ports()
+
+    def _map_ports(self) -> None:
+        for of_one_family in self._host_ports:
+            of_one_family.change_to(self._pods.mappings())
 
     def close(self) -> None:
         """Let go of all namespaces of the node."""

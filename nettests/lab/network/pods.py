@@ -86,8 +86,13 @@ class Pods:
         return {uid: (pod.address, *_some(pod.ipv6)) for uid, pod in self._pods.items()}
 
     def mappings(self) -> tuple[tuple[Address, PortMapping], ...]:
-        """Return the host ports of all pods, each with the address of its pod."""
-        return tuple((pod.address, one) for pod in self._pods.values() for one in pod.mappings)
+        """Return the host ports of all pods, each with the addresses of its pod."""
+        return tuple(
+            (address, one)
+            for pod in self._pods.values()
+            for address in (pod.address, *_some(pod.ipv6))
+            for one in pod.mappings
+        )
 
     def ports(self) -> Mapping[Address, str]:
         """Return the link that leads to each of the pods' addresses."""

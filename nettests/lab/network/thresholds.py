@@ -73,6 +73,8 @@ class SwitchFeatures:
     """The node reaches NodePorts of its own."""
     port_mappings: bool
     """The network plugin maps host ports to pods."""
+    port_mappings_ipv6: bool
+    """Host ports are mapped on the node's IPv6 address too, where pods have such addresses."""
     local_port_mappings: bool
     """The node reaches host ports of its own."""
     backend_limit: int
@@ -121,7 +123,6 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     user_mode = proxy.mode is ProxyMode.USERSPACE
     version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
-    preserving = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
         return bool(profile.mechanism(name, usual))
@@ -140,6 +141,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         local_routed_vip=not user_mode
         and has("local-routed-vip", switched or release >= HOST_RULES),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
+        port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
         local_port_mappings=has(
             "local-port-mappings",
             profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
@@ -153,7 +155,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         load_balancer_addresses=has("load-balancer-addresses", usual=True),
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
-        preserve_destination=has("preserve-destination", preserving),
+        preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
         terminating_fallback=has("terminating-fallback", switched or version >= FALLBACK),
         terminating_everywhere=has("terminating-everywhere", switched),
         outbound_nat=has("outbound-nat", usual=True),
@@ -170,6 +172,10 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
 
 def _limit(release: tuple[int, int], *, switched: bool) -> int:
     return 1024 if switched or release >= MANY_BACKENDS else 64
+
+
+def _preserves(release: tuple[int, int], *, switched: bool) -> bool:
+    return not switched and release[0] >= PRESERVE_DESTINATION_BUILD
 
 
 def _both_families(node: NodeSpec, profile: Profile) -> bool:

@@ -180,7 +180,10 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        host_ports=_host_ports(node, features, machine, switch),
+        host_ports=[
+            _host_ports(family.node(node.name), features, machine, switch)
+            for family in (families if features.port_mappings_ipv6 else families[:1])
+        ],
         program=program,
         worker=worker,
         hns=NodeHns(
@@ -271,7 +274,9 @@ def _host_ports(
         routed.clear()
         routed.update(wanted)
 
-    return HostPorts(switch, rendered, route) if local else HostPorts(switch, rendered)
+    if local:
+        return HostPorts(switch, rendered, route, like=node.address)
+    return HostPorts(switch, rendered, like=node.address)
 
 
 def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
