@@ -169,6 +169,8 @@ def test_every_entry_applies_somewhere() -> None:
     everything = replace(base.cni, nat_exceptions=known((ip_network("0.0.0.0/0"),), "test"))
     clusters += [replace(base, cni=unstated), replace(base, cni=everything)]
     clusters.append(replace(base, cni=replace(base.cni, plugin=known("azure-cni", "test"))))
+    both = cluster_facts("win2022-l2bridge-dualstack")
+    clusters.append(replace(both, cni=replace(both.cni, plugin=known("azure-cni", "test"))))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))

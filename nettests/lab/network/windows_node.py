@@ -163,6 +163,7 @@ def build_windows_node(
     pods = Pods(_pod_ports(node, profile, switch))
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
     services = [WindowsServices(node.name, family, switch, pods) for family in families]
+    mapping = [one.node(node.name) for one in families[: 1 + features.port_mappings_ipv6]]
     own = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:
@@ -180,10 +181,7 @@ def build_windows_node(
         switch=switch,
         source_vip=addressing.source_vip(node, profile.cni),
         pods=pods,
-        host_ports=[
-            _host_ports(family.node(node.name), features, machine, switch)
-            for family in (families if features.port_mappings_ipv6 else families[:1])
-        ],
+        host_ports=[_host_ports(one, features, machine, switch) for one in mapping],
         program=program,
         worker=worker,
         hns=NodeHns(
