@@ -13,6 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test measures time: a busy machine is not a failure.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 SO_NETNS_COOKIE = 71
 """Linux 5.14: names the network namespace that a socket lives in, wherever it is used from."""

@@ -52,7 +52,7 @@ def failed_target(observation: Observation) -> ControlResult | None:
 
 def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
     """Return which part of an asserted result no answer told, or nothing."""
-    if observation.outcome is Outcome.PROBE_FAILED or not observation.outcome.positive:
+    if not observation.outcome.positive:
         return ""
     if source and observation.source_seen is None:
         return "no answer told which source address the server saw"

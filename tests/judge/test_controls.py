@@ -1,0 +1,57 @@
+"""Which results need positive controls, and what is said where they fail or are missing."""
+
+import pytest
+
+from nettests.judge import judge
+from nettests.model.expectation import Expected
+from nettests.model.observation import ControlResult
+from nettests.model.words import Outcome, SourceSeen, Verdict
+from tests.judge.cases import CLAIM, check, control, expects, observed
+
+CONFORMS = Expected(outcome=Outcome.CONFORMS)
+DEVIATES = Expected(outcome=Outcome.DEVIATES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "verdict"), [(DEVIATES, Verdict.LIMITED), (CONFORMS, Verdict.FAIL)]
+)
+def test_what_was_read_word_for_word_needs_none(expected: Expected, verdict: Verdict) -> None:
+    """A setting that deviates is limited where that is documented, and fails elsewhere."""
+    seen = observed(Outcome.DEVIATES, controls=())
+    assert judge(check(), expects(expected, claim=CONFORMS), seen).verdict is verdict
+
+
+def test_silence_is_no_part_that_went_unseen() -> None:
+    """Where nothing answers, a claim about the source address fails: nobody could have told it."""
+    claim = Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_POD)
+    found = judge(check(), expects(claim, claim=claim), observed(Outcome.TIMED_OUT))
+    assert found.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("controls", "says"),
+    [
+        ((), "not proven: no vantage control could be asked on this cluster"),
+        ((control("target", ok=True),), "no vantage control could be asked on this cluster"),
+        ((control("vantage", ok=False),), "not proven: its vantage control failed (timed out)"),
+        ((control("path", ok=False),), "not proven: its path control failed (timed out)"),
+    ],
+)
+def test_a_vantage_that_reaches_nothing_is_said(
+    controls: tuple[ControlResult, ...], says: str
+) -> None:
+    """Which control failed or was missing stands in the message of the unknown check."""
+    found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
+    assert found.verdict is Verdict.UNKNOWN
+    assert says in found.message
+
+
+@pytest.mark.parametrize(
+    ("failing", "said"), [("target", True), ("vantage", False)], ids=["target", "vantage"]
+)
+def test_only_the_targets_own_control_speaks_of_it(failing: str, *, said: bool) -> None:
+    """That no other vantage reaches the target either is said when its own control failed."""
+    controls = (control(failing, ok=False), control("vantage", ok=True))
+    found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
+    assert found.verdict is Verdict.FAIL
+    assert ("no other vantage reaches it either (timed out)" in found.message) is said
