@@ -103,6 +103,18 @@ _PAUSE_TAG = re.compile(r"3\.\d+(\.\d+)?")
 # v1.24.17, v1.24.17-flannel-hostprocess, v0.25.6
 _RELEASE_TAG = re.compile(r"v\d+\.\d+\.\d+(-[a-z0-9-]+)?")
 
+
+def _for_windows(kind: Kind, program: str) -> _Entry:
+    """Return a repository whose images exist for all builds of Windows, and not for Linux."""
+    return _Entry(
+        kind=kind,
+        entrypoint=(program,),
+        tag=_RELEASE_TAG,
+        linux=False,
+        builds=lambda _: _ALL_BUILDS,
+    )
+
+
 _CATALOGUE: dict[str, _Entry] = {
     AGNHOST: _Entry(
         kind=Kind.AGNHOST,
@@ -123,13 +135,7 @@ _CATALOGUE: dict[str, _Entry] = {
     "ghcr.io/flannel-io/flannel": _Entry(
         kind=Kind.FLANNEL, entrypoint=("/opt/bin/flanneld",), tag=_RELEASE_TAG
     ),
-    "docker.io/sigwindowstools/kube-proxy": _Entry(
-        kind=Kind.KUBE_PROXY,
-        entrypoint=("kube-proxy.exe",),
-        tag=_RELEASE_TAG,
-        linux=False,
-        builds=lambda _: _ALL_BUILDS,
-    ),
+    "docker.io/sigwindowstools/kube-proxy": _for_windows(Kind.KUBE_PROXY, "kube-proxy.exe"),
     "mcr.microsoft.com/containernetworking/azure-cns": _Entry(
         kind=Kind.AZURE_CNS,
         entrypoint=("azure-cns",),
@@ -139,28 +145,10 @@ _CATALOGUE: dict[str, _Entry] = {
     "docker.io/antrea/antrea-agent-ubuntu": _Entry(
         kind=Kind.ANTREA, entrypoint=("antrea-agent",), tag=_RELEASE_TAG
     ),
-    "docker.io/antrea/antrea-windows": _Entry(
-        kind=Kind.ANTREA,
-        entrypoint=("antrea-agent.exe",),
-        tag=_RELEASE_TAG,
-        linux=False,
-        builds=lambda _: _ALL_BUILDS,
-    ),
+    "docker.io/antrea/antrea-windows": _for_windows(Kind.ANTREA, "antrea-agent.exe"),
     "quay.io/calico/node": _Entry(kind=Kind.CALICO, entrypoint=("start_runit",), tag=_RELEASE_TAG),
-    "quay.io/calico/node-windows": _Entry(
-        kind=Kind.CALICO,
-        entrypoint=("calico-node.exe",),
-        tag=_RELEASE_TAG,
-        linux=False,
-        builds=lambda _: _ALL_BUILDS,
-    ),
-    "docker.io/sigwindowstools/flannel": _Entry(
-        kind=Kind.FLANNEL,
-        entrypoint=("flanneld.exe",),
-        tag=_RELEASE_TAG,
-        linux=False,
-        builds=lambda _: _ALL_BUILDS,
-    ),
+    "quay.io/calico/node-windows": _for_windows(Kind.CALICO, "calico-node.exe"),
+    "docker.io/sigwindowstools/flannel": _for_windows(Kind.FLANNEL, "flanneld.exe"),
 }
 
 # Microsoft's base images exist once per build; the tag names it.
