@@ -21,6 +21,13 @@ def test_what_was_read_word_for_word_needs_none(expected: Expected, verdict: Ver
     assert judge(check(), expects(expected, claim=CONFORMS), seen).verdict is verdict
 
 
+def test_an_answer_that_is_not_as_claimed_needs_none() -> None:
+    """A wrong source address was told by the target itself: it fails whatever the controls."""
+    claim = Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_POD)
+    seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, controls=())
+    assert judge(check(), expects(claim, claim=claim), seen).verdict is Verdict.FAIL
+
+
 def test_silence_is_no_part_that_went_unseen() -> None:
     """Where nothing answers, a claim about the source address fails: nobody could have told it."""
     claim = Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_POD)

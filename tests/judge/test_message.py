@@ -6,7 +6,7 @@ from nettests.judge import judge, judge_run
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
-from nettests.model.words import OS, Outcome, SourceSeen, TargetKind, Verdict
+from nettests.model.words import OS, Distribution, Outcome, SourceSeen, TargetKind, Verdict
 from tests.judge.cases import CLAIM, HOLD, check, control, expects, observed
 
 TIMED_OUT = Expected(outcome=Outcome.TIMED_OUT)
@@ -79,12 +79,27 @@ def test_a_recorded_check_says_who_leaves_it_open() -> None:
     assert "expected unspecified, observed refused: left open by node-svc-vip-docs" in found.message
 
 
+def test_what_no_entry_leaves_open_is_recorded_too() -> None:
+    """A claim of nothing exact is recorded without an entry."""
+    found = told(expects(None, limited=False), observed(Outcome.REFUSED))
+    assert found.verdict is Verdict.RECORDED
+    assert "observed refused: the documents leave it open" in found.message
+
+
+def test_a_probe_that_failed_is_told_in_its_own_words() -> None:
+    """Where nobody said why an answer is not trusted, the answer itself does."""
+    found = told(expects(CLAIM), observed(Outcome.PROBE_FAILED))
+    assert found.verdict is Verdict.UNKNOWN
+    assert "not trusted: it probe_failed" in found.message
+
+
 def test_unknown_says_what_is_not_trusted() -> None:
     """The reason of distrust, the unknown fact or the failed control is in the message."""
     untrusted = observed(Outcome.CONNECTED, trusted=False, distrust="the channel broke")
     assert "not trusted: the channel broke" in told(expects(CLAIM), untrusted).message
     open_fact = expects(None, undecided="the driver of win-1 is unknown")
     found = told(open_fact, observed(Outcome.CONNECTED))
+    assert found.expected == "undecided: the driver of win-1 is unknown"
     assert "the driver of win-1 is unknown" in found.message
     assert "cluster profile" in found.next_step
     unproven = told(expects(TIMED_OUT), observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY))
@@ -93,10 +108,10 @@ def test_unknown_says_what_is_not_trusted() -> None:
 
 def test_disagreement_shows_the_attempts_in_order() -> None:
     """Repetitions are counted, the order is kept."""
-    outcomes = (Outcome.TIMED_OUT, Outcome.CONNECTED, Outcome.CONNECTED)
+    outcomes = (Outcome.TIMED_OUT, *(Outcome.CONNECTED,) * 3)
     found = told(expects(CLAIM), observed(*outcomes))
     assert found.verdict is Verdict.FLAKY
-    assert found.observed == "timed_out then connected ×2"
+    assert found.observed == "timed_out then connected ×3"
 
 
 def test_addresses_and_backends_are_told() -> None:
@@ -104,6 +119,14 @@ def test_addresses_and_backends_are_told() -> None:
     observation = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_POD)
     assert told(expects(CLAIM), observation).observed == (
         "connected, source = client-pod (10.244.3.2)"
+    )
+    spread = observed(
+        Outcome.CONNECTED,
+        distribution=Distribution.SEVERAL_BACKENDS,
+        backends=("server-1", "server-2"),
+    )
+    assert told(expects(CLAIM), spread).observed == (
+        "connected, several-backends (server-1, server-2)"
     )
 
 
