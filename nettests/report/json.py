@@ -84,25 +84,24 @@ def _diagnostics(result: CheckResult) -> dict[str, Any]:
 
 
 def _source(end: Vantage | None) -> dict[str, Any]:
-    return {
-        "kind": end.kind.value if end else None,
-        "role": end.role if end else None,
-        "os": end.os.value if end and end.os else None,
-        "build": str(end.build) if end and end.build else None,
-        "node": end.node if end else None,
-        "probe": end.probe if end else None,
-    }
+    return {**_end(end), "probe": end.probe if end else None}
 
 
 def _target(end: Target | None) -> dict[str, Any]:
     return {
+        **_end(end),
+        "pod": end.pod if end else None,
+        "service": end.service if end else None,
+    }
+
+
+def _end(end: Vantage | Target | None) -> dict[str, Any]:
+    return {
         "kind": end.kind.value if end else None,
         "role": end.role if end else None,
         "os": end.os.value if end and end.os else None,
         "build": str(end.build) if end and end.build else None,
         "node": end.node if end else None,
-        "pod": end.pod if end else None,
-        "service": end.service if end else None,
     }
 
 
