@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
@@ -18,12 +18,11 @@ from nettests.model.profile import Timing
 from nettests.model.words import OS, Question, VantageKind
 from nettests.probes.addresses import Directory
 from nettests.probes.commands import CannotAskError, Command, command
-from nettests.probes.examine import Examiner
+from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.seams import Recorder
 
 PATHLESS = frozenset({Question.ADMIT, Question.INSPECT, Question.START})
-
 
 STOPPED = "the run was stopped"
 """How every reason begins that says that a check was not asked to its end."""
@@ -88,26 +87,10 @@ class Asker:
             started = time.monotonic()
             answer = self._answer(wanted, ask)
             elapsed = time.monotonic() - started
-        raw = Raw(
-            check=check,
-            purpose=purpose,
-            attempt=number,
-            tool=wanted.tool,
-            client_os=(ask.source.os or OS.LINUX).value,
-            probe=ask.source.probe,
-            channel=answer.channel,
-            command=wanted.words,
-            started=round(started - self.began, 3),
-            elapsed=round(elapsed, 3),
-            exit_code=answer.exit_code,
-            status=answer.status,
-            stdout=answer.stdout,
-            stderr=answer.stderr,
-            error=answer.error,
-            context=context,
+        done = Examination(tool=wanted.tool, words=wanted.words, context=context, **asdict(answer))
+        return self._written(
+            ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
-        self.recorder.raw(raw)
-        return raw
 
     def _examined(self, check: str, purpose: str, number: int, ask: Ask) -> Raw:
         examiner = self.examiners.get(ask.question)
@@ -116,10 +99,25 @@ class Asker:
         started = time.monotonic()
         done = examiner.examine(ask)
         elapsed = time.monotonic() - started
+        return self._written(
+            ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
+        )
+
+    def _written(
+        self,
+        ask: Ask,
+        done: Examination,
+        started: float,
+        elapsed: float,
+        *,
+        check: str,
+        purpose: str,
+        attempt: int,
+    ) -> Raw:
         raw = Raw(
             check=check,
             purpose=purpose,
-            attempt=number,
+            attempt=attempt,
             tool=done.tool,
             client_os=(ask.source.os or OS.LINUX).value,
             probe=ask.source.probe,

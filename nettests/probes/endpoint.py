@@ -69,48 +69,43 @@ class Endpoint:
         return tuple((request, port) for request, port in pairs if port is not None)
 
 
-_PODS = {
-    "probe": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
-    "resolver": (PROBE_HTTP, PROBE_HTTP, PROBE_UDP),
-    "server": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "unready": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "hostport": (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP),
-    "node": (NODE_HTTP, None, NODE_UDP),
-}
+Ports = tuple[int | None, int | None, int | None]
+"""Where ``hostname`` and ``clientip`` are answered over TCP, and both of them over UDP."""
 
-_FULL = frozenset({"probe", "resolver", "node"})
-"""The purposes of pods that no ``no-snat-test`` stands beside."""
+_PROBE: Ports = (PROBE_HTTP, PROBE_HTTP, PROBE_UDP)
+_NODE: Ports = (NODE_HTTP, None, NODE_UDP)
+_SERVER: Ports = (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP)
+_SERVICE: Ports = (SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP)
+_HOST_PORT: Ports = (HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP)
+
+_FULL = {"probe": _PROBE, "resolver": _PROBE, "node": _NODE}
+"""By purpose, the pods that no ``no-snat-test`` stands beside."""
+_SERVERS = frozenset({"server", "unready", "hostport"})
 
 
 def of_pod(pod: StandingPod, host: str) -> Endpoint:
     """Return a pod's own ports, by what its purpose runs."""
-    hostname, clientip, udp = _PODS[pod.purpose]
+    if pod.purpose in _SERVERS:
+        return _endpoint(host, _SERVER, WHOAMI)
+    return _endpoint(host, _FULL[pod.purpose], CLIENT_IP)
+
+
+def of_service(host: str) -> Endpoint:
+    """Return the ports of a Service in front of servers."""
+    return _endpoint(host, _SERVICE, WHOAMI)
+
+
+def of_host_port(host: str) -> Endpoint:
+    """Return the ports of its node that a pod of purpose ``hostport`` claims."""
+    return _endpoint(host, _HOST_PORT, WHOAMI)
+
+
+def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
+    hostname, clientip, udp = ports
     return Endpoint(
         host=host,
         hostname_port=hostname,
         clientip_port=clientip,
         udp_port=udp,
-        client_path=CLIENT_IP if pod.purpose in _FULL else WHOAMI,
-    )
-
-
-def of_service(host: str) -> Endpoint:
-    """Return the ports of a Service in front of servers."""
-    return Endpoint(
-        host=host,
-        hostname_port=SERVICE_HOSTNAME,
-        clientip_port=SERVICE_CLIENTIP,
-        udp_port=SERVICE_UDP,
-        client_path=WHOAMI,
-    )
-
-
-def of_host_port(host: str) -> Endpoint:
-    """Return the ports of its node that a pod of purpose ``hostport`` claims."""
-    return Endpoint(
-        host=host,
-        hostname_port=HOSTPORT_HOSTNAME,
-        clientip_port=HOSTPORT_CLIENTIP,
-        udp_port=HOSTPORT_UDP,
-        client_path=WHOAMI,
+        client_path=client_path,
     )
