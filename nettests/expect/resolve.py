@@ -140,14 +140,14 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
 
 
 def _standing(found: Sequence[Candidate]) -> list[Candidate]:
-    """Return what holds or may hold, without what a holding entry of a higher layer takes away."""
+    """Leave out what a holding entry of a higher layer takes away."""
     gone = {
         name
         for candidate in found
         if candidate.truth is Truth.YES
         for name in (*candidate.limitation.overrides, *candidate.limitation.cancels)
     }
-    return [c for c in found if c.truth is not Truth.NO and c.limitation.id not in gone]
+    return [c for c in found if c.limitation.id not in gone]
 
 
 def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:

@@ -220,3 +220,33 @@ def test_a_condition_may_ask_where_the_target_lies_for_outboundnat(
     asked = check(target=Target(kind=TargetKind.NODE_IP, os=OS.LINUX, node="linux-2"))
     for word in ("inside", "outside", "unknown"):
         assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)
+
+
+@pytest.mark.parametrize("kind", [TargetKind.POD_IP, TargetKind.EXTERNAL_IP])
+def test_an_address_that_is_not_known_lies_nowhere(kind: TargetKind) -> None:
+    """A pod's address is nobody's to know beforehand, nor is an external target that is not stated."""
+    exceptions: Fact[tuple[Network, ...]] = known((ip_network("172.30.0.0/24"),), "test")
+    cni = replace(FACTS.cni, nat_exceptions=exceptions)
+    facts = replace(FACTS, cni=cni, external_target=None)
+    asked = check(target=Target(kind=kind, os=OS.LINUX, node="linux-2"))
+    for word, holds in (("inside", False), ("outside", False), ("unknown", True)):
+        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is holds
+
+
+@pytest.mark.parametrize(
+    ("node", "backends", "where"),
+    [
+        ("win-1", ("server-windows-1-1",), "same-node"),
+        ("win-1", ("server-windows-1-2", "server-windows-1-1-b"), "same-node"),
+        ("win-1", ("server-windows-1-2",), "other-node"),
+        ("win-1", (), None),
+        (None, ("server-windows-1-1",), None),
+    ],
+)
+def test_a_condition_may_ask_where_backends_stand(
+    node: str | None, backends: tuple[str, ...], where: str | None
+) -> None:
+    """Backends stand on the node whose address is asked or elsewhere; without either there is no place."""
+    target = Target(kind=TargetKind.NODEPORT, os=OS.WINDOWS, node=node, backends=backends)
+    for word in ("same-node", "other-node"):
+        assert applies(f"{{backend_placement: [{word}]}}", check(target=target)) is (word == where)

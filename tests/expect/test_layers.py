@@ -111,6 +111,7 @@ def test_an_undecided_override_leaves_the_check_undecided() -> None:
         found = resolve([one], facts, [manifest(one=TIMED_OUT), upper])[one.id]
         assert found.undecided is not None
         assert "two depends on what is not known" in found.undecided
+        assert (found.expected, found.limitation) == (None, None)
 
 
 def test_cancelling_what_does_not_apply_needs_no_decision() -> None:
