@@ -119,13 +119,6 @@ class WorkQueue:
         del self._keys[key]
         return key
 
-    async def take_all(self) -> tuple[str, ...]:
-        """Wait for keys and remove all of them."""
-        first = await self.take()
-        keys = (first, *self._keys)
-        self._keys.clear()
-        return keys
-
 
 async def work_beside(informers: Sequence[Informer], work: Callable[[], Awaitable[None]]) -> None:
     """Run informers until cancelled, and ``work`` as soon as all of them have their first list."""

@@ -205,15 +205,6 @@ class ProgramNotFoundError(Exception):
     """The image has no program of that name; the text is the runtime's own, per OS."""
 
 
-class RunProgram(Protocol):
-    """Run ``process.argv`` inside the image (``programs.run``); returns the exit code.
-
-    Raises ``ProgramNotFoundError``. No host program is ever executed.
-    """
-
-    async def __call__(self, process: Process) -> int: ...  # noqa: D102
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecOutcome:
     """How an exec ended: exit code, or the runtime's error when the program did not start."""

@@ -14,7 +14,6 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line
 
 HOSTNAME = "hostname"
-CLIENTIP = "clientip"
 HEALTH = "health"
 """Asked of a health check port, where kube-proxy says how many local backends a Service has."""
 

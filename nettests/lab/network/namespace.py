@@ -112,12 +112,6 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
     return made
 
 
-def set_in_namespace(namespace: NetworkNamespace, settings: dict[str, int]) -> None:
-    """Write settings that concern links made later. On the worker thread only."""
-    with kernel.inside_network(namespace.fd):
-        _write(settings)
-
-
 def _write(settings: dict[str, int]) -> None:
     for path, value in settings.items():
         setting = _SETTINGS / path

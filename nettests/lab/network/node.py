@@ -12,7 +12,7 @@ from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.portals import Portals
-from nettests.lab.network.services import ServiceRules, Withheld, nothing_withheld
+from nettests.lab.network.services import ServiceRules, Withheld
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 
@@ -75,10 +75,6 @@ class Node:
         ``withheld`` is asked for each ``ServicePort.key``. One such fault per node at a time.
         """
         await self._put_in_force(self._rules.withhold(withheld))
-
-    async def restore_services(self) -> None:
-        """Program every Service again."""
-        await self.suppress_services(nothing_withheld)
 
     def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:
         """Return the pods' namespaces by pod ``uid``."""

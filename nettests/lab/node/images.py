@@ -75,7 +75,6 @@ class _Entry:
     command: tuple[str, ...] = ()
     linux: bool = True
     builds: Callable[[tuple[int, ...]], frozenset[int]] = lambda _: frozenset()
-    host_process_only: bool = False
 
 
 def _agnhost_builds(version: tuple[int, ...]) -> frozenset[int]:

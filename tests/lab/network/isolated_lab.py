@@ -146,7 +146,7 @@ class IsolatedLab:
         await self._fabric.nodes[node].suppress_services(lambda key: key in keys)
 
     async def restore(self, node: str) -> None:
-        await self._fabric.nodes[node].restore_services()
+        await self._fabric.nodes[node].suppress_services(lambda _key: False)
 
     async def drop(self, where: str, match: str) -> int:
         self._drops.append(await self._fabric.drop_traffic(self._namespace(where), match))
