@@ -323,3 +323,16 @@ def test_refusals_alone_or_silence_are_no_such_answer() -> None:
     silent = two_numbers(says("server-1", 1), fails("i/o timeout", number=2))
     assert not silent.agreed
     assert silent.distribution is None
+
+
+def test_refusals_among_answers_are_a_disagreement_everywhere_else() -> None:
+    """Where all backends serve at one number nothing explains that some connections are refused."""
+    seen = observe(check(), [says("server-1"), fails("connect: connection refused", number=2)])
+    assert not seen.agreed
+    assert seen.distribution is None
+    assert seen.outcome is Outcome.REFUSED
+
+
+def test_a_few_answers_are_no_distribution() -> None:
+    """Which backends share connections is said only of a check that asked with many."""
+    assert observe(check(), [says("server-1"), says("server-1", 2)]).distribution is None
