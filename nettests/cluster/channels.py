@@ -21,7 +21,7 @@ from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
 from nettests.cluster.handshake import opened, why_refused
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel
+from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel, SpentError
 
 CONNECT_SECONDS = 5.0
 SELF_CHECK_SECONDS = 5.0
@@ -131,7 +131,7 @@ class PortForward:
         if forwarding.error(self.port):
             raise ChannelError(f"port-forward to {self.pod}: {forwarding.error(self.port)}")
         if lost:
-            raise _LostError(f"port-forward to {self.pod}: it was lost before a word was said")
+            raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
         return said.decode(errors="replace")
 
     def close(self) -> None:

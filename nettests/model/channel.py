@@ -16,6 +16,10 @@ class ChannelError(NettestsError):
     """The control channel itself failed: nothing is known of the network behind the probe."""
 
 
+class SpentError(ChannelError):
+    """A stream was lost after its one use of a Pod: what was said is unknown, and is not said again."""
+
+
 class ProgramMissingError(ChannelError):
     """The container has no program of that name."""
 

@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any
 
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
+from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.profile import Timing
@@ -50,7 +50,20 @@ class Starting:
     _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
 
     def examine(self, ask: Ask) -> Examination:
-        """Make the case's Pod and say what became of it; it is gone, or going, afterwards."""
+        """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
+
+        A Pod that speaks once, to a stream that was lost, is made again.
+        """
+        for _ in range(self.timing.channel_tries - 1):
+            with suppress(SpentError):
+                return self._examine(ask)
+        try:
+            return self._examine(ask)
+        except SpentError as error:
+            return Examination(tool="start", words=("create",), error=error.message)
+
+    def _examine(self, ask: Ask) -> Examination:
+        """Make the Pod once; ``SpentError`` where what it said was lost."""
         case, node = case_of(ask), self.facts.node(ask.source.node or "")
         made = made_for(ask, node, self.blank, f"start-{next(self._numbers)}")
         words = ("create", json.dumps(made), *_words(case.then))
@@ -67,6 +80,8 @@ class Starting:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             try:
                 record = self._watch(pod_made(made), ask, node)
+            except SpentError:
+                raise
             except ChannelError as error:
                 return Examination(tool="start", words=words, error=error.message, context=context)
             finally:
@@ -123,6 +138,8 @@ class Starting:
         for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
             try:
                 return self._done(then, item, node, found)
+            except SpentError:
+                raise
             except ChannelError as error:
                 if not left:
                     return {"error": error.message}
@@ -183,6 +200,8 @@ class Starting:
                 return self.pods.read_port(
                     namespace, name, int(then.words[0]), timeout=self.timing.channel
                 )
+            except SpentError:
+                raise
             except ChannelError:
                 if not left:
                     raise

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
+from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
 from nettests.model.facts import Taint
 from nettests.model.profile import Images, Timing
@@ -43,6 +43,7 @@ class Cluster:
     deleted: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
+    losses: int = 0
     name: str = "table"
     slots: Any = field(default_factory=nullcontext)
 
@@ -96,6 +97,9 @@ class Cluster:
     def read_port(self, _namespace: str, _pod: str, port: int, *, timeout: float) -> str:
         """Say the answer by itself, or fail as a channel does."""
         assert timeout
+        if self.losses:
+            self.losses -= 1
+            raise SpentError("port-forward: it was lost")
         if not self.answer:
             self.asked.append(port)
             raise ChannelError("port-forward: connection refused")
@@ -150,6 +154,19 @@ def question(case: Case) -> Ask:
 def case(then: Afterwards | None = None) -> Case:
     """Return a case with a plain Pod."""
     return replace(pods.starts("plain", pods.pod()), then=then)
+
+
+@pytest.mark.parametrize("losses", [1, 2, 3])
+def test_a_pod_that_spoke_to_a_lost_stream_is_made_again(losses: int) -> None:
+    """It speaks once; after ``channelTries`` Pods nothing is known, and that is said."""
+    cluster = Cluster(READY, answer="hello", losses=losses)
+    found = examine(cluster, case(Afterwards(how="port-read", words=("8080",), says="hello")))
+    made = min(losses + 1, Timing().channel_tries)
+    assert cluster.deleted == [f"start-{number}" for number in range(1, made + 1)]
+    if losses < Timing().channel_tries:
+        assert json.loads(found.stdout)["then"] == {"stdout": "hello"}
+    else:
+        assert (found.error, found.stdout) == ("port-forward: it was lost", "")
 
 
 @pytest.mark.parametrize("existing", [True, False])
