@@ -146,7 +146,7 @@ def _side_findings(
     if node.os is not OS.WINDOWS and _windows_only(condition):
         yield _stated(False, f"{side} runs {node.os}, which has no such setting")  # noqa: FBT003
         return
-    yield from _settings(condition, side, node)
+    yield from _settings(condition, side, node, facts.server_version)
 
 
 def _windows_only(condition: NodeCondition) -> bool:
@@ -154,13 +154,15 @@ def _windows_only(condition: NodeCondition) -> bool:
     return bool(condition.build or condition.driver or stated != (None, None))
 
 
-def _settings(condition: NodeCondition, side: str, node: NodeFacts) -> Iterator[Finding]:
+def _settings(
+    condition: NodeCondition, side: str, node: NodeFacts, server: KubernetesVersion
+) -> Iterator[Finding]:
     if condition.build:
         yield _build(condition.build, node.build, f"{side} build")
     if condition.kubelet:
         yield _in_range(condition.kubelet, node.kubelet, f"{side} kubelet")
     if condition.kube_proxy:
-        yield _in_range(condition.kube_proxy, node.kube_proxy.version, f"{side} kube-proxy")
+        yield _kube_proxy(condition.kube_proxy, node, f"{side} kube-proxy", server)
     if condition.mode:
         yield _one_of(condition.mode, node.kube_proxy.mode, f"{side} kube-proxy mode")
     if condition.dsr is not None:
@@ -176,6 +178,23 @@ def _settings(condition: NodeCondition, side: str, node: NodeFacts) -> Iterator[
     if condition.host_process is not None:
         possible = condition.host_process
         yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
+
+
+def _kube_proxy(
+    wanted: VersionRange, node: NodeFacts, name: str, server: KubernetesVersion
+) -> Finding:
+    """Decide by kube-proxy's version or, where it is not known, by what may go with the API server.
+
+    A kube-proxy that is a service of its host shows its version to nobody; most ranges lie so far back
+    that of the versions which the skew policy allows beside this API server, all or none are in them.
+    """
+    version = node.kube_proxy.version
+    settled = None if version.known else wanted.holds_within_skew(server)
+    if settled is None:
+        return _in_range(wanted, version, name)
+    which = "each" if settled else "none"
+    policy = f"{which} that the version skew policy allows beside Kubernetes {server} is"
+    return _stated(settled, f"{name} in {wanted}: {policy} ({version.origin})")
 
 
 def _name_of(runtime: Fact[str]) -> Fact[str]:

@@ -7,7 +7,7 @@ what cannot be read raises ``ValueError`` with the text, and discovery turns tha
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import total_ordering
 from typing import Any
 
@@ -42,6 +42,21 @@ class KubernetesVersion:
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
+
+
+WIDER_SKEW = KubernetesVersion(1, 28)
+"""From this API server on, components of nodes may be three minors older instead of two."""
+
+_LAST_PATCH = 999
+"""Above every patch release, so that a whole minor lies below it."""
+
+
+def minors_behind(server: KubernetesVersion) -> int:
+    """Return how many minors a kubelet or kube-proxy may be older than its API server.
+
+    Source: Kubernetes documentation, Version Skew Policy; neither may be newer.
+    """
+    return 3 if server >= WIDER_SKEW else 2
 
 
 @total_ordering
@@ -110,6 +125,23 @@ class VersionRange:
     def holds(self, version: Bound) -> bool:
         """Whether every bound holds for ``version``."""
         return all(_OPERATORS[sign](version, bound) for sign, bound in self.bounds)
+
+    def holds_within_skew(self, server: KubernetesVersion) -> bool | None:
+        """Whether it holds for whatever version of a node's component goes with ``server``.
+
+        ``None`` when some of the versions that the policy allows are inside and others are not.
+        """
+        oldest = KubernetesVersion(server.major, max(server.minor - minors_behind(server), 0))
+        newest = replace(server, patch=_LAST_PATCH)
+        ends = [
+            (sign, _OPERATORS[sign](oldest, bound), _OPERATORS[sign](newest, bound))
+            for sign, bound in self.bounds
+        ]
+        if all(low and high for _, low, high in ends):
+            return True
+        # A bound that is open to one side and takes in neither end takes in nothing between them.
+        excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
+        return False if excluded else None
 
     def decides_by_patch(self, version: WindowsBuild) -> bool:
         """Whether a bound lies inside ``version``'s own build, so that its patch level decides."""

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
-from nettests.model.versions import KubernetesVersion
+from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding, Level, worst
 
-WIDER = KubernetesVersion(1, 28)
-"""From here on a kubelet may be three minor versions older than its API server, before that two."""
 POLICY = "Kubernetes, version skew policy"
 
 
@@ -44,7 +42,7 @@ def versions(evidence: Evidence) -> Finding:
 
 def _skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
     parts = {"kubelet": node.kubelet, "kube-proxy": node.kube_proxy.version}
-    behind = 3 if server >= WIDER else 2
+    behind = minors_behind(server)
     for name, fact in parts.items():
         version = fact.value
         if version is None:

@@ -10,7 +10,7 @@ from nettests.expect import resolve
 from nettests.model.check import Case, Check, Target
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, Network, known, unknown
-from nettests.model.versions import WindowsBuild
+from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import OS, Family, Outcome, Placement, Protocol, Resolver, TargetKind
 from tests.expect.entries import check, manifest
 from tests.facts import Shape, cluster_facts, with_windows
@@ -129,7 +129,7 @@ UNKNOWN: list[tuple[str, dict[str, Any]]] = [
     ("build: '<20348'", {"build": unknown("it cannot be read")}),
     ("dsr: false", {"kube_proxy": {"dsr": unknown("it cannot be read")}}),
     ("mode: [kernelspace]", {"kube_proxy": {"mode": unknown("it cannot be read")}}),
-    ("kube_proxy: '<1.30'", {"kube_proxy": {"version": unknown("it cannot be read")}}),
+    ("kube_proxy: '<1.24'", {"kube_proxy": {"version": unknown("it cannot be read")}}),
     ("runtime: [containerd]", {"runtime": unknown("it cannot be read")}),
     ("runtime_version: '>=1.7'", {"runtime": unknown("it cannot be read")}),
 ]
@@ -166,6 +166,49 @@ def test_an_unknown_fact_does_not_matter_where_the_outcome_is_the_same() -> None
     assert resolve([asked], facts, [same])[asked.id].undecided is None
     as_claimed = "expected: {outcome: connected}\nwhen: {source: {driver: [overlay]}}"
     assert resolve([asked], facts, [manifest(one=as_claimed)])[asked.id].undecided is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "holds"),
+    [
+        ("<1.22", False),
+        ("<1.22.1", None),
+        (">=1.22", True),
+        (">=1.22.1", None),
+        (">=1.20 <1.25", True),
+        (">=1.23 <1.24", None),
+        ("<=1.24.17", None),
+        (">1.24.99", None),
+        (">=1.25", False),
+        ("==1.24.17", None),
+        ("==1.20", None),
+    ],
+)
+def test_an_unread_kube_proxy_follows_the_version_skew_policy(
+    wanted: str, *, holds: bool | None
+) -> None:
+    """A kube-proxy of unknown version beside 1.24 is any of 1.22 to 1.24: only ranges that split these stay open."""
+    reason = "no kube-proxy Pod runs there"
+    facts = with_windows(FACTS, kube_proxy={"version": unknown(reason)})
+    found = expectation(f"{{source: {{kube_proxy: '{wanted}'}}}}", check(), facts)
+    assert (found.undecided is None, found.limitation is not None) == (
+        holds is not None,
+        holds is True,
+    )
+    if found.limitation is not None:
+        because = " ".join(found.limitation.because)
+        assert "version skew policy" in because
+        assert reason in because
+
+
+def test_from_1_28_on_the_skew_is_a_minor_wider() -> None:
+    """Beside 1.28 a kube-proxy of unknown version may be 1.25, beside 1.27 it is 1.25 or newer, too."""
+    for server, oldest in (("1.28.0", 25), ("1.27.4", 25), ("1.36.2", 33)):
+        version = KubernetesVersion.parse(server)
+        below = VersionRange.parse(f"<1.{oldest}", KubernetesVersion)
+        above = VersionRange.parse(f"<1.{oldest + 1}", KubernetesVersion)
+        assert below.holds_within_skew(version) is False
+        assert above.holds_within_skew(version) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nettests.model.versions import KubernetesVersion
+from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.parse.flags import flags_in_arguments, flags_in_log
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 
@@ -21,8 +21,6 @@ DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
 """The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
-WIDER_SKEW = KubernetesVersion(1, 28)
-"""From this API server on, components of nodes may be three minors older instead of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ def kube_proxy_skew(evidence: Evidence) -> Finding:
 
 def skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
     """Not newer than the API server, and at most three minors older (two before 1.28)."""
-    most = 3 if server >= WIDER_SKEW else 2
+    most = minors_behind(server)
     behind = server.minor - own.minor
     return finding(
         own.major == server.major and 0 <= behind <= most,
