@@ -57,9 +57,12 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
     windows = os is OS.WINDOWS
     if windows and sources.pod is None and sources.replaced and not stated.mode:
         return _replaced(sources.replaced)
+    version = known(stated.version, STATED) if stated.version else _version(sources.pod)
     return KubeProxyFacts(
-        version=_version(sources.pod),
-        mode=known(stated.mode, STATED) if stated.mode else _mode(os, settings, sources),
+        version=version,
+        mode=known(stated.mode, STATED)
+        if stated.mode
+        else _mode(os, settings, sources, version.value),
         dsr=_dsr(stated, settings, sources) if windows else unknown("DSR is a matter of Windows"),
         source_vip=(
             _source_vip(node, stated, settings, sources)
@@ -113,7 +116,10 @@ def _first(settings: list[tuple[str, Mapping[str, Any]]], flag: str) -> tuple[st
 
 
 def _mode(
-    os: OS, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
+    os: OS,
+    settings: list[tuple[str, Mapping[str, Any]]],
+    sources: ProxySources,
+    version: KubernetesVersion | None,
 ) -> Fact[str]:
     if os is OS.WINDOWS:
         # The ConfigMap's mode is the Linux nodes'; without a flag the default decides.
@@ -122,7 +128,6 @@ def _mode(
         found = _first(settings, "proxy-mode")
     if found is not None and found[1]:
         return known(found[1], found[0])
-    version = _version(sources.pod).value
     if os is OS.WINDOWS and version is not None and version >= KubernetesVersion(1, 26):
         return known("kernelspace", f"the only mode of kube-proxy {version} on Windows")
     if os is OS.WINDOWS and found is not None and version is not None:

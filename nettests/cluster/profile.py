@@ -27,6 +27,7 @@ from nettests.model.profile import (
     StatedKubeProxy,
     Timing,
 )
+from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 
 T = TypeVar("T", Timing, DiagnosticsLimits)
@@ -148,7 +149,9 @@ def _external_target(data: dict[str, Any] | None) -> ExternalTarget | None:
 
 
 def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
+    version = data.get("version")
     return StatedKubeProxy(
+        version=KubernetesVersion.parse(version) if version else None,
         mode=data.get("mode"),
         dsr=data.get("dsr"),
         source_vip={

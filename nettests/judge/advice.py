@@ -87,8 +87,8 @@ def after_lifting(limitation: AppliedLimitation) -> str:
 
 
 AFTER_DISAGREEMENT = (
-    "look for one backend of several that fails, and for rules that were still being programmed "
-    "(the convergence records of the journal)"
+    "compare the attempts in the evidence: one backend of several may fail, one port of the Service "
+    "may lack rules, or rules were still being programmed (the convergence records of the journal)"
 )
 AFTER_MISLEADING = (
     "look for a wildcard record or a stale one in the DNS suffixes that the source walks"

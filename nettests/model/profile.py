@@ -10,6 +10,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 from nettests.model.facts import Address, ExternalTarget, Network
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
@@ -93,6 +94,7 @@ class DiagnosticsLimits:
 class StatedKubeProxy:
     """kube-proxy's settings on the nodes of one OS; ``source_vip`` maps a node's name to its VIP."""
 
+    version: KubernetesVersion | None = None
     mode: str | None = None
     dsr: bool | None = None
     source_vip: dict[str, Address] = field(default_factory=dict)

@@ -9,7 +9,9 @@ from nettests.cluster.kubeproxy import (
     config_of,
     facts_of,
 )
+from nettests.model.facts import known
 from nettests.model.profile import StatedKubeProxy
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.parse.flags import flags_in_arguments, flags_in_log
 from tests.cluster.recorded import config_map, proxy_pod
@@ -125,12 +127,16 @@ def test_an_empty_source_vip_is_no_address() -> None:
 
 
 def test_what_the_profile_states_overrides_everything() -> None:
-    """Stated mode, DSR and source VIP win, and say where they come from."""
+    """Stated version, mode, DSR and source VIP win, and say where they come from."""
     stated = StatedKubeProxy(
-        mode="userspace", dsr=True, source_vip={"w1": ipaddress.ip_address("10.9.9.9")}
+        version=KubernetesVersion(1, 25),
+        mode="userspace",
+        dsr=True,
+        source_vip={"w1": ipaddress.ip_address("10.9.9.9")},
     )
     facts = facts_of(OS.WINDOWS, "w1", ProxySources(pod=proxy_pod("w1"), log=LOG), stated)
     assert (facts.mode.value, facts.dsr.value) == ("userspace", True)
+    assert facts.version == known(KubernetesVersion(1, 25), "cluster profile")
     assert facts.source_vip.value == ipaddress.ip_address("10.9.9.9")
     assert facts.mode.origin == facts.dsr.origin == facts.source_vip.origin == "cluster profile"
 

@@ -8,6 +8,7 @@ import pytest
 from nettests.cluster.profile import parse_profile, read_profile
 from nettests.errors import ManifestError
 from nettests.model.profile import ClusterProfile
+from nettests.model.versions import KubernetesVersion
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
 
@@ -34,7 +35,7 @@ facts:
   cni: {plugin: calico, backend: vxlan, driver: overlay, mtu: 1450, natExceptions: [10.244.0.0/16]}
   kubeProxy:
     windows: {mode: kernelspace, dsr: true, sourceVIP: {w1: 10.244.3.2}}
-    linux: {mode: ipvs}
+    linux: {version: v1.33.5, mode: ipvs}
   podCIDRs: [10.244.0.0/16]
   serviceCIDRs: [10.96.0.0/12]
   clusterDomain: cluster.local
@@ -52,6 +53,8 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
     assert profile.facts.cni_nat_exceptions == (ipaddress.ip_network("10.244.0.0/16"),)
     assert profile.facts.kube_proxy_windows.source_vip == {"w1": ipaddress.ip_address("10.244.3.2")}
     assert profile.facts.kube_proxy_linux.mode == "ipvs"
+    assert profile.facts.kube_proxy_linux.version == KubernetesVersion(1, 33, 5)
+    assert profile.facts.kube_proxy_windows.version is None
     assert profile.facts.service_cidrs == (ipaddress.ip_network("10.96.0.0/12"),)
     assert (profile.timing.convergence, profile.timing.clean_up) == (120, 5)
     assert profile.timing.dial == ClusterProfile().timing.dial
@@ -67,6 +70,8 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
         ("facts: {dnsAddress: 10.96.0.300}\n", "p.yaml: '10.96.0.300' does not appear to be", ""),
         ("facts: {podCIDRs: [10.244.0.1/16]}\n", "p.yaml: 10.244.0.1/16 has host bits set", ""),
         ("externalVantage: proxy\n", "p.yaml: externalVantage: proxy needs externalProxy", ""),
+        ("facts: {kubeProxy: {linux: {version: 1.30}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 1.3 is a number; write a version as a quoted text", ""),
+        ("facts: {kubeProxy: {linux: {version: latest}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 'latest' does not match", ""),
         ("roles: {macos-1: [a]}\n", "does not match", ""),
         ("facts: [\n", "p.yaml:4: not valid YAML", ""),
         ("kind: Other\n", "not valid YAML", ""),
