@@ -105,12 +105,15 @@ def _tell(
     for namespace, problem in problems.items():
         click.echo(f"{namespace}: {problem}", err=True)
     if chosen and yes:
-        click.echo(f"Removed the leftovers of {_runs(len(chosen) - len(problems))}.")
+        gone = [one for one in chosen if one.namespace not in problems]
+        click.echo(f"Removed the leftovers of {_runs(gone)}.")
     elif chosen:
-        click.echo(f"Nothing was removed. Remove what {_runs(len(chosen))} left: nettests gc --yes")
+        click.echo(f"Nothing was removed. Remove what {_runs(chosen)} left: nettests gc --yes")
 
 
-def _runs(count: int) -> str:
+def _runs(leftovers: list[Leftover]) -> str:
+    """Count runs, each of which may have left more than one namespace."""
+    count = len({one.ownership.run for one in leftovers})
     return f"{count} dead run" if count == 1 else f"{count} dead runs"
 
 

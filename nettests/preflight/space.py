@@ -79,7 +79,10 @@ def quota(evidence: Evidence) -> Finding:
             next_step="raise the quota, add a LimitRange with defaults, lower pods.resources in the "
             "cluster profile, or use another namespace",
         )
-    return ok(topic, f"{counted(len(evidence.quotas), 'limit')} of quotas leave enough")
+    if not evidence.quotas:
+        return ok(topic, f"namespace {evidence.facts.namespace} has none")
+    limits = counted(len(evidence.quotas), "limit")
+    return ok(topic, f"{limits} of quotas leave{'s' if len(evidence.quotas) == 1 else ''} enough")
 
 
 def _lacks(one: Quota, wanted: Fraction) -> str:
