@@ -345,3 +345,19 @@ def test_pod_probes(verdict: Judgement) -> None:
 def test_pod_service_variables(verdict: Judgement) -> None:
     """A pod's environment tells where Services answer that were there before it."""
     assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-hook-other-node",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.ELSEWHERE,
+    question=Question.START,
+    cases=(pods.asking("http-hook"),),
+    check_class=CheckClass.COSTLY,
+    facts=("flow-lifecycle-http-hook-remote",),
+    sources=(HOOKS,),
+)
+def test_pod_hook_other_node(verdict: Judgement) -> None:
+    """A Pod starts whose postStart hook asks an HTTP server on another node."""
+    assert verdict.accepted, verdict.message

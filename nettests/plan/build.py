@@ -223,6 +223,8 @@ def _source(due: _Due) -> Vantage:
 
 def _target(due: _Due, players: Cast) -> Target:
     cell, kind = due.cell, due.flow.target
+    if kind is TargetKind.POD and cell.target and cell.placement is Placement.OTHER_NODE:
+        return targets.asked_by_a_pod(cell.target)
     if kind in targets.PATHLESS:
         return targets.pathless(kind, cell.target, due.flow.service)
     template = due.name.template if due.name else None

@@ -54,7 +54,7 @@ def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ..
     if ask.question is Question.CHURN:
         ask = replace(ask, question=Question.REACH, connections=1)  # a control changes nothing
     if ask.question in _PATHLESS:
-        return tuple(_without_a_path(ask))
+        return (*_without_a_path(ask), *_asked_otherwise(stage, ask))
     found = (
         ("vantage", _vantage(stage, ask)),
         ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
@@ -69,6 +69,22 @@ def _without_a_path(ask: Ask) -> Iterator[Control]:
         again = then if then and then.how in _OPENED else None
         counter = Case(label="counter", object=ask.case.counter, then=again, level=ask.case.level)
         yield Control(proves="path", ask=replace(ask, case=counter))
+
+
+def _asked_otherwise(stage: Stage, ask: Ask) -> Iterator[Control]:
+    """Yield the question whether the server that a Pod's hook asks answers a Pod of that node."""
+    if ask.question is Question.START and ask.target.pod:
+        here, there = (
+            stage.facts.node(ask.source.node or ""),
+            stage.facts.node(ask.target.node or ""),
+        )
+        plain = Ask(
+            source=pod_vantage(here),
+            target=targets.pod_ip(there),
+            protocol=ask.protocol,
+            family=ask.family,
+        )
+        yield Control(proves="target", ask=plain)
 
 
 def _vantage(stage: Stage, ask: Ask) -> Ask | None:

@@ -15,6 +15,10 @@ Json = dict[str, Any]
 HTTP = 8080
 STATEFUL_SET = "StatefulSet"
 """The kind of a case's object whose ``spec`` is that of the one Pod that the set makes."""
+OTHER = "address-of-the-other-pod"
+"""Stands in a case's Pod for the address of the server that its target names."""
+SERVED = 18080
+"""Where that server answers HTTP requests."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
@@ -31,6 +35,22 @@ def server(name: str = "first", **fields: Any) -> Json:
     """Return a container that answers HTTP requests, Ready once it does unless ``fields`` say how."""
     probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1, "timeoutSeconds": 5}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
+
+
+def asking(label: str) -> Case:
+    """Return a case whose hook asks a server Pod on another node, by address, before the Pod may start.
+
+    A container that is ended for its hook may end well; one that starts again shows that it does not stay.
+    """
+    action = {"host": OTHER, "port": SERVED, "path": "/hostname"}
+    hook = {"postStart": {"httpGet": action}}
+    return Case(
+        label=label,
+        object=_text(pod(server(lifecycle=hook), restartPolicy="Always")),
+        counter=_text(pod(server())),
+        outcome=Outcome.STARTED,
+        reasons=("FailedPostStartHook",),
+    )
 
 
 def sender(address: str) -> Json:

@@ -210,6 +210,11 @@ def pathless(
     return replace(made, service=label, settings=settings)
 
 
+def asked_by_a_pod(node: NodeFacts) -> Target:
+    """Return a Pod to be made that asks the server on ``node``."""
+    return replace(pod_ip(node), kind=TargetKind.POD)
+
+
 def in_family(target: Target, family: Family | None) -> Target:
     """Return the target as it is asked in a family that is not the cluster's first one.
 

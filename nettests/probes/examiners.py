@@ -6,6 +6,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.model.words import Question
 from nettests.probes.asking import Probe
+from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.inspect import Inspection
 from nettests.probes.objects import Blank
@@ -19,6 +20,8 @@ def examiners(
     facts: ClusterFacts,
     probes: Mapping[str, Probe],
     timing: Timing,
+    *,
+    standing: Mapping[str, StandingPod],
 ) -> dict[Question, Examiner]:
     """Return who asks the questions without a path in a run."""
     return {
@@ -29,5 +32,7 @@ def examiners(
             runtime_classes=facts.runtime_classes.value or (),
         ),
         Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
-        Question.START: Starting(pods=api, blank=blank, facts=facts, timing=timing),
+        Question.START: Starting(
+            pods=api, blank=blank, facts=facts, timing=timing, standing=standing
+        ),
     }

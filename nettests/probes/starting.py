@@ -8,7 +8,7 @@ afterwards) and read by ``parse.start``.
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -23,8 +23,9 @@ from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started
-from nettests.plan.pods import STATEFUL_SET
+from nettests.plan.pods import OTHER, STATEFUL_SET
 from nettests.probes import stateful
+from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
 from nettests.probes.seams import Pods
@@ -46,6 +47,8 @@ class Starting:
     blank: Blank
     facts: ClusterFacts
     timing: Timing
+    standing: Mapping[str, StandingPod] = field(default_factory=dict)
+    """The run's pods, which a Pod of a check's own may ask."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
 
@@ -65,7 +68,7 @@ class Starting:
     def _examine(self, ask: Ask) -> Examination:
         """Make the Pod once; ``SpentError`` where what it said was lost."""
         case, node = case_of(ask), self.facts.node(ask.source.node or "")
-        made = made_for(ask, node, self.blank, f"start-{next(self._numbers)}")
+        made = self._addressed(made_for(ask, node, self.blank, f"start-{next(self._numbers)}"), ask)
         words = ("create", json.dumps(made), *_words(case.then))
         context = {
             "reasons": "\n".join(case.reasons),
@@ -87,6 +90,15 @@ class Starting:
             finally:
                 self._remove(made)
         return Examination(tool="start", words=words, stdout=json.dumps(record), context=context)
+
+    def _addressed(self, made: Object, ask: Ask) -> Object:
+        """Put the address of the server that the Pod asks where the case names it."""
+        other = self.standing.get(ask.target.pod or "")
+        if other is None:
+            return made
+        address = next(one for one in other.addresses if f"IPv{one.version}" == ask.family.value)
+        addressed: Object = json.loads(json.dumps(made).replace(OTHER, str(address)))
+        return addressed
 
     def _remove(self, made: Object) -> None:
         """Remove what the check made; what stays is left to the end of the run.

@@ -261,7 +261,9 @@ class Run:
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
-            examiners=probes.examiners(access, blank, facts, opened, profile.timing),
+            examiners=probes.examiners(
+                access, blank, facts, opened, profile.timing, standing=deployment.pods
+            ),
         )
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)

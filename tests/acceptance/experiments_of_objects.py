@@ -36,4 +36,12 @@ OBJECTS = (
         was="pass",
         becomes="fail",
     ),
+    Experiment(
+        fact="flow-lifecycle-http-hook-remote",
+        profile="win2019-overlay",
+        switch="host-encapsulates=on",
+        checks=("pod-hook-other-node/windows-1/*",),
+        enable="costly",
+        apart=True,
+    ),
 )

@@ -37,12 +37,16 @@ def pod_lines(profile: str) -> dict[str, str]:
     lines = dict(OLD_FIELDS if minor < 30 else {})
     lines |= HOST_USERS if minor == 25 else {}
     lines |= WHOLE if minor < 34 else {}
+    overlay = PROFILES[profile].driver == "overlay"
     for number, build in enumerate(_builds(profile), 1):
         role = f"windows-{number}"
         entry, *others = IMAGES[build]
         names = "|".join(others)
         lines[rf"windows-image-build/{role}/({names})$"] = f"{entry}: fails_to_start"
         lines[rf"pod-host-network/{role}/address$"] = "hostnet-non-hostprocess: deviates"
+        if overlay:
+            hook = "flow-lifecycle-http-hook-remote: fails_to_start"
+            lines[rf"pod-hook-other-node/{role}/"] = hook
     return lines
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from nettests.model.profile import Images, Timing
 from nettests.model.words import Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
+from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination
 from nettests.probes.objects import Blank
 from nettests.probes.starting import Starting, pod
@@ -248,6 +250,31 @@ def test_a_name_is_asked_for_until_its_deadline() -> None:
     then = json.loads(asking.examine(SETS).stdout)["then"]
     assert "nothing of it" in then["lookup"]["stdout"]
     assert then["address"] == READY["podIP"]
+
+
+def test_a_hook_names_the_address_of_the_other_pod() -> None:
+    """Of the family that is asked in; before anything stands the Pod is shown without it."""
+    ask = replace(
+        question(pods.asking("hook")),
+        target=Target(kind=TargetKind.POD, node="n1", pod="server-linux-1-1"),
+    )
+    other = StandingPod(
+        name="server-linux-1-1",
+        node="n1",
+        purpose="server",
+        addresses=(ip_address("fd00::9"), ip_address("10.244.1.9")),
+        host_addresses=(),
+    )
+    cluster = Cluster(status=READY)
+    standing = {other.name: other}
+    Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing(), standing=standing).examine(
+        ask
+    )
+    (container,) = cluster.created[0]["spec"]["containers"]
+    action = container["lifecycle"]["postStart"]["httpGet"]
+    assert (action["host"], action["port"]) == ("10.244.1.9", 18080)
+    shown = starting.made_for(ask, FACTS.node("w1"), BLANK, "start-1")
+    assert pods.OTHER in json.dumps(shown)
 
 
 def test_a_refused_pod_is_the_channels_error() -> None:

@@ -11,6 +11,7 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "pod-hook-other-node",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",

@@ -14,6 +14,9 @@ from nettests.lab.node.probes import ProbeFailedError, Prober, watch
 Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
+_DIAL_SECONDS = 30.0
+"""The DefaultTransport of Go's ``net/http``, by which kubelets ask hooks, gives a dial so long."""
+
 
 class Health:
     """Looks after one run of the container that ``spec`` describes; ``kill`` ends it."""
@@ -55,12 +58,26 @@ class Health:
         if not handler:
             return True
         try:
-            await self._prober.ask(handler)
+            await self._ask(handler)
         except ProbeFailedError as error:
             title = f"{name[0].upper()}{name[1:]}Hook"
             self._tell("Warning", f"Failed{title}", f"{title} failed: {error}")
             return False
         return True
+
+    async def _ask(self, handler: Json) -> None:
+        """Ask as a hook does: nothing bounds it but the dial of Go's HTTP client."""
+        action = handler.get("httpGet")
+        if action is None:
+            await self._prober.ask(handler)
+            return
+        try:
+            async with asyncio.timeout(_DIAL_SECONDS):
+                await self._prober.ask(handler)
+        except TimeoutError as error:
+            at = f"{action.get('host') or self._prober.address}:{action['port']}"
+            url = f"http://{at}{action.get('path', '/')}"
+            raise ProbeFailedError(f'Get "{url}": dial tcp {at}: i/o timeout') from error
 
     def _on_startup(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
         if not good:
