@@ -1,5 +1,6 @@
 """Cases whose Pods start: on which systems they are asked, and when they cannot be."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
+ASKS_A_SERVER = "pod-hook-other-node"
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 
@@ -30,14 +32,26 @@ def test_a_case_of_one_system_is_asked_there_alone() -> None:
 
 
 def test_every_case_has_a_counter_case() -> None:
-    """A Pod that does not start counts beside one that does."""
+    """A Pod that does not start counts beside one that does, and where it asks a server, beside one that is answered."""
     for check in plan(mixed()).checks:
-        assert [control.proves for control in check.controls] == ["path"], check.id
+        proofs = ["path", "target"] if check.flow == ASKS_A_SERVER else ["path"]
+        assert [control.proves for control in check.controls] == proofs, check.id
+
+
+def test_a_pod_that_asks_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -> None:
+    """That the server answers is asked from the node on which the Pod starts, of the server that it asks."""
+    checks = [c for c in plan(mixed()).checks if c.flow == ASKS_A_SERVER]
+    assert {(c.source.os, c.target.os) for c in checks} == set(itertools.product(OS, OS))
+    for check in checks:
+        proof = check.controls[1].ask
+        assert (proof.source.node, proof.target.node) == (check.source.node, check.target.node)
+        assert check.source.node != check.target.node
 
 
 def test_no_resident_pod_is_needed() -> None:
-    """The check makes its own."""
-    assert plan(mixed()).pods == ()
+    """The check makes its own, but for the server that another Pod asks."""
+    flows = [flow for flow in FLOWS if flow.name != ASKS_A_SERVER]
+    assert build(mixed(), flows, frozenset(CheckClass)).pods == ()
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,12 @@ CASES: tuple[Case, ...] = (
         Level.BLOCKER,
         "no room",
     ),
-    ("quota", lambda: evidence(STAGING, quotas=quota("limits.cpu", 640)), Level.OK, "leaves enough"),
+    (
+        "quota",
+        lambda: evidence(STAGING, quotas=quota("limits.cpu", 640)),
+        Level.OK,
+        "leaves enough",
+    ),
     ("quota", lambda: evidence(STAGING, quotas=quota("limits.cpu", 6)), Level.BLOCKER, "no room"),
     ("quota", lambda: silent("limits.cpu"), Level.BLOCKER, "no room"),
     ("quota", lambda: silent("memory"), Level.BLOCKER, "no room"),
