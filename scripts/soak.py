@@ -11,6 +11,7 @@ a run was not clean, 3 when the budget ended before all rounds.
 import argparse
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ OFTEN = ("win2019-l2bridge", "win2022-overlay-dsr")
 OFTEN_ROUNDS, ROUNDS = 10, 3
 CLEAN = 0
 RUN_SECONDS = 600
+"""After this a run is interrupted and counts as not clean."""
 
 
 def main() -> int:
@@ -46,7 +48,8 @@ def main() -> int:
         runs.append(run)
         with state.open("a", encoding="utf-8") as file:
             file.write(json.dumps(run) + "\n")
-        say(f"{profile}: exit {run['exit_code']}, {run['seconds']:.0f} s")
+        how = "interrupted" if run["exit_code"] is None else f"exit {run['exit_code']}"
+        say(f"{profile}: {how}, {run['seconds']:.0f} s")
 
     with ThreadPoolExecutor(wanted.at_once) as workers:
         list(workers.map(once, missing(rounds, runs)))
@@ -99,27 +102,46 @@ def one_run(profile: str) -> dict[str, Any]:
     """Run once on a lab of its own and return exit code, time and verdicts by check id."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "nettests", "run", "--quiet"),
-                *(f"--lab={profile}", f"--report-dir={folder}"),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=RUN_SECONDS,
-        )
+        exit_code = ended(f"--lab={profile}", f"--report-dir={folder}")
         results = Path(folder) / "latest" / "results.json"
         checks = json.loads(results.read_text())["checks"] if results.exists() else []
     verdicts = {check["id"]: check["verdict"] for check in checks}
     red = {"fail", "lifted", "unknown", "flaky"}
     return {
         "profile": profile,
-        "exit_code": done.returncode,
+        "commit": commit(),
+        "exit_code": exit_code,
         "seconds": round(time.monotonic() - began, 1),
         "verdicts": verdicts,
         "messages": {c["id"]: c["message"] for c in checks if c["verdict"] in red},
     }
+
+
+def ended(*options: str) -> int | None:
+    """Run once and return the exit code, ``None`` for a run that had to be interrupted."""
+    run = subprocess.Popen(
+        [sys.executable, "-m", "nettests", "run", "--quiet", *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        return run.wait(RUN_SECONDS)
+    except subprocess.TimeoutExpired:
+        # As Ctrl-C does: it takes its lab down, whereas a killed one would leave that to chance.
+        run.send_signal(signal.SIGINT)
+        run.wait()
+        return None
+
+
+def commit() -> str:
+    """Return the commit that runs, so that a state file tells of which code it speaks."""
+    asked = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.strip() or "unknown"
 
 
 def show(runs: list[dict[str, Any]], rounds: dict[str, int]) -> int:
@@ -131,7 +153,8 @@ def show(runs: list[dict[str, Any]], rounds: dict[str, int]) -> int:
         told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
         differing = differences(own)
         unclean = sum(run["exit_code"] != CLEAN for run in own)
-        say(f"{profile}: {len(own)} of {wanted} runs, {unclean} not clean, each: {told}")
+        code = ", ".join(sorted({run.get("commit", "unknown") for run in own}))
+        say(f"{profile}: {len(own)} of {wanted} runs of {code}, {unclean} not clean, each: {told}")
         for check, seen in differing.items():
             say(f"  {check}: {dict(seen)}")
         for run in own:
