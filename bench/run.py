@@ -1,11 +1,11 @@
 """A whole run on the lab: where its time goes, and how many API requests a check costs.
 
-    python bench/run.py [PROFILE …]
+    python bench/run.py [PROFILE …] [OPTION …]
 
 Prints, for each profile, the seconds until every node is Ready, the seconds of the run, API requests
 per check as the API server counted them, from discovery to clean-up, and the share of asking time that
-was spent waiting for time-outs. The budget of the default profile on two cores: Ready in 5 s, the run in
-120 s, 3 API requests a check.
+was spent waiting for time-outs. Options such as ``--enable=costly`` are handed to ``nettests run``.
+The budget of the default profile on two cores: Ready in 5 s, the run in 120 s, 3 API requests a check.
 """
 
 import json
@@ -30,11 +30,12 @@ TIMED_OUT = 4.5
 
 def main() -> None:
     """Measure every profile that was named."""
-    for profile in sys.argv[1:] or PROFILES:
-        measure(profile)
+    options = [word for word in sys.argv[1:] if word.startswith("--")]
+    for profile in [word for word in sys.argv[1:] if word not in options] or PROFILES:
+        measure(profile, options)
 
 
-def measure(profile: str) -> None:
+def measure(profile: str, options: list[str]) -> None:
     """Bring a lab up, run on it, take it down, and print the figures."""
     began = time.monotonic()
     name = f"bench-{time.time_ns() % 10**9}"
@@ -50,6 +51,7 @@ def measure(profile: str) -> None:
                 f"--kubeconfig={up['kubeconfig']}",
                 f"--cluster-profile={up['cluster_profile']}",
                 f"--report-dir={folder}",
+                *options,
             )
             took = time.monotonic() - began
             journal = (Path(folder) / "latest" / "journal.jsonl").read_text().splitlines()
