@@ -14,6 +14,7 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
+from nettests.report.in_common import in_common
 from nettests.report.results import CheckResult
 from nettests.report.summary import (
     MEANING,
@@ -27,9 +28,9 @@ from nettests.report.text import plural
 from nettests.session.diagnosis import FOLDER, INDEX
 
 SHOWN = 10
+"""How many checks that need attention are told in full; the report has them all."""
 NAMED = 4
 """Limitations that the last lines name, the most frequent ones; the report has all."""
-"""How many checks that need attention are told in full; the report has them all."""
 
 
 def show(reporter: Reporter, results: Results, directory: Path) -> None:
@@ -42,6 +43,8 @@ def show(reporter: Reporter, results: Results, directory: Path) -> None:
             reporter.say(line, style=style)
     if len(red) > SHOWN:
         reporter.say(f"… and {len(red) - SHOWN} more that need attention, in the report")
+    if shared := in_common(results):
+        reporter.say(f"In common: {shared}", style="bold")
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)

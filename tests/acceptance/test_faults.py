@@ -54,6 +54,8 @@ def test_without_dns_exactly_the_names_fail(mended: UpLab, tmp_path: Path) -> No
     }
     assert changed(broken, {"fail"}) == by_name - open_ended, broken.printed
     assert broken.exit_code == 1
+    assert "In common: all" in broken.printed
+    assert "ask the cluster's DNS; no check that does went well" in broken.printed
 
     mended.fault("clear")
     restored = run_on(mended, tmp_path / "restored", *selected)

@@ -1,0 +1,138 @@
+"""What the checks that went wrong have in common, and the others do not: where to look first.
+
+Used by the renderers for people. When a node, a protocol or the cluster's DNS is broken, dozens of checks
+say so one by one; this counts which trait covers most of them and few that went well. It counts only: it
+changes no verdict, and says nothing where no trait stands out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from nettests.model.check import Check
+from nettests.model.words import (
+    OS,
+    Family,
+    Placement,
+    Question,
+    TargetKind,
+    VantageKind,
+    Verdict,
+)
+from nettests.report.results import Results
+
+WRONG = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN})
+"""What may have one cause in the cluster; ``lifted`` checks share their limitation instead."""
+FEWEST = 4
+"""Fewer checks are read one by one."""
+COVERED, CONCENTRATED = 0.6, 0.75
+"""A trait stands out when so many of the wrong checks have it, and so many of those that have it are wrong."""
+GAIN = 0.05
+"""Two traits together are named only where they tell that much better than one."""
+
+
+_DNS = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
+_CLUSTERIP = "ask for a ClusterIP"
+"""Also by a name: what the name resolves to is asked next."""
+_KINDS = {
+    TargetKind.SERVICE_CLUSTERIP: _CLUSTERIP,
+    TargetKind.SERVICE_PQDN: _CLUSTERIP,
+    TargetKind.SERVICE_PARTIAL_NAME: _CLUSTERIP,
+    TargetKind.SERVICE_FQDN: _CLUSTERIP,
+    TargetKind.NODEPORT: "ask a NodePort",
+    TargetKind.HOSTPORT: "ask a hostPort",
+    TargetKind.EXTERNAL_IP: "leave the cluster",
+    TargetKind.EXTERNAL_NAME: "leave the cluster",
+    TargetKind.NODE_IP: "ask a node's address",
+    TargetKind.API_SERVER: "ask the API server",
+    TargetKind.CONFIGURATION: "read the configuration of a node",
+    TargetKind.POD: "start a Pod of their own",
+}
+_VANTAGES = {
+    VantageKind.NODE: "start at a node itself",
+    VantageKind.EXTERNAL: "come from outside",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InCommon:
+    """A trait that stands out, with its counts.
+
+    ``wrong`` of ``all_wrong`` checks have it; ``asked`` is how many have it whatever came of them.
+    """
+
+    trait: str
+    wrong: int
+    all_wrong: int
+    asked: int
+
+    def __str__(self) -> str:
+        head = "all" if self.wrong == self.all_wrong else f"{self.wrong} of"
+        good = self.asked - self.wrong
+        rest = f"only {good} that {'does' if good == 1 else 'do'}" if good else "no check that does"
+        return f"{head} {self.all_wrong} {self.trait}; {rest} went well"
+
+    @property
+    def fitting(self) -> float:
+        """How well the trait tells wrong from well: the harmonic mean of both shares."""
+        return 2 * self.wrong / (self.asked + self.all_wrong)
+
+
+def in_common(results: Results) -> InCommon | None:
+    """Return the trait that stands out among the checks that went wrong, ``None`` without one."""
+    asked = [
+        (result.verdict in WRONG, tuple(_traits(result.check)))
+        for result in results.checks
+        if result.ran and result.check
+    ]
+    all_wrong = sum(wrong for wrong, _ in asked)
+    if all_wrong < FEWEST:
+        return None
+    one, two = _best(asked, all_wrong, 1), _best(asked, all_wrong, 2)
+    if one and two:
+        return two if two.fitting > one.fitting + GAIN else one
+    return one or two
+
+
+def _best(
+    asked: Sequence[tuple[bool, tuple[str, ...]]], all_wrong: int, size: int
+) -> InCommon | None:
+    """Return the combination of ``size`` traits that fits best of those that stand out."""
+    there: Counter[tuple[str, ...]] = Counter()
+    wrong: Counter[tuple[str, ...]] = Counter()
+    for went_wrong, traits in asked:
+        for chosen in combinations(traits, size):
+            there[chosen] += 1
+            wrong[chosen] += went_wrong
+    found = [
+        InCommon(" and ".join(chosen), wrong[chosen], all_wrong, there[chosen])
+        for chosen in there
+        if wrong[chosen] >= max(COVERED * all_wrong, CONCENTRATED * there[chosen])
+        and there[chosen] < len(asked)
+    ]
+    return max(found, key=lambda one: one.fitting, default=None)
+
+
+def _traits(check: Check) -> Iterator[str]:
+    """Yield what a check shares with others, the more telling first; each completes "these checks …"."""
+    source, target = check.source, check.target
+    if target.kind.by_name or target.kind in _DNS or check.ask.question is Question.RESOLVE:
+        yield "ask the cluster's DNS"
+    if target.kind in _KINDS:
+        yield _KINDS[target.kind]
+    if check.placement is Placement.OTHER_NODE:
+        yield "lead to another node"
+    if check.placement is not Placement.NOWHERE:
+        yield f"use {check.ask.protocol.value.upper()}"
+    if check.ask.family is Family.IPV6:
+        yield "use IPv6"
+    for end, verb in ((source, "start at"), (target, "lead to")):
+        if end.role:
+            yield f"{verb} {end.role}"
+        if end.node:
+            yield f"{verb} node {end.node}"
+        if end.os is OS.WINDOWS:
+            yield f"{verb} Windows"
+    if source.kind in _VANTAGES:
+        yield _VANTAGES[source.kind]
