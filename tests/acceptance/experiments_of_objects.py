@@ -42,6 +42,5 @@ OBJECTS = (
         switch="host-encapsulates=on",
         checks=("pod-hook-other-node/windows-1/*",),
         enable="costly",
-        apart=True,
     ),
 )

@@ -20,7 +20,8 @@ SELECTED = {
     "win2022-overlay-dsr": "node_to_pod or dsr_source_address or session_affinity",
     "azure-l2tunnel": "dsr_source_address or icmp_egress or hostport_from_own_node",
     "antrea-transparent": "node_to_service_clusterip or node_to_pod or icmp_egress",
-    "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod",
+    "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod "
+    "or hostport_from_other_node",
     "calico-overlay-dsr": "dsr_source_address or node_to_pod or windows_plugin or windows_cni",
     "userspace-l2bridge": "dsr_source_address or service_no_endpoints or nodeport_no_endpoints",
     "mixed-builds": "session_affinity or nodeport_from_local_node",
