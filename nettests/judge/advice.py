@@ -4,12 +4,13 @@ Used by ``verdicts`` for results that keep a run from being green. Hints only: t
 Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
 """
 
+from nettests.judge.message import last_detail
 from nettests.judge.proof import failed_target
 from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
-from nettests.model.words import OS, Category, Outcome, Placement, TargetKind
+from nettests.model.words import OS, Category, Outcome, Placement, Question, TargetKind
 
 _SERVICES = {
     TargetKind.SERVICE_CLUSTERIP,
@@ -53,7 +54,7 @@ _BY_CATEGORY = {
 def after_failure(check: Check, observation: Observation) -> str:
     """Say what to look at after an unexpected result."""
     if failed_target(observation) is not None:
-        return "look at the target first: its pod, its EndpointSlice and its node"
+        return AFTER_SILENT_DNS if _unresolved(check, observation) else AFTER_FAILED_TARGET
     if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
         return REMEDIES.get(check.ask.case.label, UNKNOWN_RULE)
     if observation.outcome is Outcome.TIMED_OUT:
@@ -65,6 +66,14 @@ def after_failure(check: Check, observation: Observation) -> str:
     if observation.outcome.positive:
         return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
     return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
+
+
+def _unresolved(check: Check, observation: Observation) -> bool:
+    """Whether the question ended before the target was asked: nobody said what its name means."""
+    if observation.outcome is not Outcome.TIMED_OUT:
+        return False
+    # sample: "lookup servers.ns.svc.cluster.local on 10.96.0.10:53: read udp …: i/o timeout"
+    return check.ask.question is Question.RESOLVE or last_detail(observation).startswith("lookup ")
 
 
 def _after_timeout(check: Check) -> str:
@@ -86,6 +95,10 @@ def after_lifting(limitation: AppliedLimitation) -> str:
     return f"update {where}; {_BY_CATEGORY[limitation.category]}"
 
 
+AFTER_FAILED_TARGET = "look at the target first: its pod, its EndpointSlice and its node"
+AFTER_SILENT_DNS = (
+    "look at the cluster's DNS first: its pods, their logs, its Service's EndpointSlice"
+)
 AFTER_DISAGREEMENT = (
     "compare the attempts in the evidence: one backend of several may fail, one port of the Service "
     "may lack rules, or rules were still being programmed (the convergence records of the journal)"

@@ -111,3 +111,7 @@ def observed(
 def control(proves: str, *, ok: bool) -> ControlResult:
     """Return how one control ended."""
     return ControlResult(proves=proves, ok=ok, detail="connected" if ok else "timed out")
+
+
+VANTAGE_ONLY = (control("vantage", ok=True), control("target", ok=False))
+"""The source works, and nobody else reaches the target either."""

@@ -8,8 +8,8 @@ from nettests.judge import judge
 from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Case, Check
 from nettests.model.expectation import Expected
-from nettests.model.words import OS, Outcome, Placement, TargetKind
-from tests.judge.cases import CLAIM, check, expects, observed
+from nettests.model.words import OS, Outcome, Placement, Question, TargetKind
+from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 
 SPOOFING = "MAC address spoofing"
 
@@ -61,3 +61,31 @@ def test_a_name_that_nobody_has_and_is_found_is_a_wildcard() -> None:
     claim = Expected(outcome=Outcome.NXDOMAIN)
     step = next_step(check(TargetKind.NO_NAME), Outcome.RESOLVED, claim)
     assert "wildcard record" in step
+
+
+@pytest.mark.parametrize(
+    ("question", "detail", "first"),
+    [
+        (Question.REACH, "lookup svc on 10.96.0.10:53: i/o timeout", "the cluster's DNS"),
+        (Question.RESOLVE, ";; no servers could be reached", "the cluster's DNS"),
+        (Question.REACH, "dial tcp 10.244.1.9:18080: i/o timeout", "the target"),
+    ],
+)
+def test_what_nobody_could_resolve_leads_to_dns_not_to_the_target(
+    question: Question, detail: str, first: str
+) -> None:
+    """Where other vantages fail too, the text tells whether the name or what it stands for was silent."""
+    asked = check(TargetKind.SERVICE_FQDN)
+    asked = replace(asked, ask=replace(asked.ask, question=question))
+    seen = observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY)
+    seen = replace(seen, attempts=(replace(seen.attempts[0], detail=detail),))
+    step = judge(asked, expects(CLAIM), seen).next_step
+    assert step.startswith(f"look at {first} first")
+
+
+def test_a_name_that_was_denied_is_no_silent_dns() -> None:
+    """A server that says that there is no such name works: the target is looked at."""
+    seen = observed(Outcome.NXDOMAIN, controls=VANTAGE_ONLY)
+    seen = replace(seen, attempts=(replace(seen.attempts[0], detail="lookup svc: no such host"),))
+    step = judge(check(TargetKind.SERVICE_FQDN), expects(CLAIM), seen).next_step
+    assert step.startswith("look at the target first")

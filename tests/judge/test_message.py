@@ -7,10 +7,9 @@ from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
 from nettests.model.words import OS, Distribution, Outcome, SourceSeen, TargetKind, Verdict
-from tests.judge.cases import CLAIM, HOLD, check, control, expects, observed
+from tests.judge.cases import CLAIM, HOLD, VANTAGE_ONLY, check, control, expects, observed
 
 TIMED_OUT = Expected(outcome=Outcome.TIMED_OUT)
-VANTAGE_ONLY = (control("vantage", ok=True), control("target", ok=False))
 SUBJECT = (
     "windows-1 node → windows-1 service-clusterip on another node, TCP - node-to-service-clusterip"
 )
