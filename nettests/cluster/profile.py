@@ -30,6 +30,8 @@ from nettests.model.profile import (
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 
+PROXY_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
+
 T = TypeVar("T", Timing, DiagnosticsLimits)
 
 
@@ -179,6 +181,8 @@ def _proxy_address(text: str | None) -> str | None:
     if text is None:
         return None
     parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("externalProxy is not an address such as http://user:token@host:3128")
+    if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
+        raise ValueError(
+            "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080"
+        )
     return text

@@ -1,8 +1,8 @@
 """Read the answers of the external vantage: an HTTP request, directly or through a forward proxy.
 
 A proxy in squid's manner answers 503 with ``X-Squid-Error`` when it cannot connect: the error's number is
-the errno of its own Linux socket. The vantage records that header on ``stderr``, and for direct requests
-the error's text.
+the errno of its own Linux socket. A SOCKS proxy replies with a number (RFC 1928, section 6). The vantage
+records either on ``stderr``, and for direct requests the error's text.
 """
 
 import re
@@ -28,6 +28,16 @@ _ERRORS = {
     "ERR_ZERO_SIZE_OBJECT": Outcome.REFUSED,
 }
 _PROXY_REFUSES = {407}
+# sample: "SOCKS reply 5: Connection refused"
+_SOCKS = re.compile(r"SOCKS reply (\d+): (.*)")
+_REPLIES = {
+    3: Outcome.UNREACHABLE,
+    4: Outcome.UNREACHABLE,
+    5: Outcome.REFUSED,
+    6: Outcome.TIMED_OUT,
+}
+"""Others speak of the proxy itself: a general failure, or a rule of its own. 6, "TTL expired", is the
+only reply that fits an attempt without an answer, and used for it."""
 
 
 def read(raw: Raw) -> Reading:
@@ -35,6 +45,9 @@ def read(raw: Raw) -> Reading:
     squid = _SQUID.search(raw.stderr)
     if squid is not None:
         return _of_squid(squid[1], int(squid[2] or 0))
+    socks = _SOCKS.search(raw.stderr)
+    if socks is not None:
+        return _of_socks(int(socks[1]), socks[2])
     if raw.status is None:
         return _of_error(raw.stderr)
     if raw.status in _PROXY_REFUSES:
@@ -49,6 +62,13 @@ def _of_squid(error: str, number: int) -> Reading:
     if outcome is None:
         return probe_failed(f"the external proxy reports {error} {number}")
     return Reading(outcome=outcome, detail=f"the proxy outside reports {error} {number}")
+
+
+def _of_socks(number: int, text: str) -> Reading:
+    outcome = _REPLIES.get(number)
+    if outcome is None:
+        return probe_failed(f"the external proxy replies {number}: {text}")
+    return Reading(outcome=outcome, detail=f"the proxy outside replies {number}: {text}")
 
 
 def _of_error(text: str) -> Reading:

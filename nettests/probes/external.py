@@ -2,9 +2,10 @@
 
 Contacts nothing that the cluster profile does not declare. The proxy is a control channel: when it
 cannot be reached or refuses its credentials, nothing is known of the network behind it; what it
-reports of its own connection attempt (``X-Squid-Error``) is the observation.
+reports of its own connection attempt (``X-Squid-Error``, or the reply of a SOCKS proxy) is the observation.
 """
 
+import re
 from dataclasses import dataclass
 
 import requests
@@ -15,6 +16,9 @@ from nettests.model.channel import ChannelError
 
 SQUID_ERROR = "X-Squid-Error"
 PROXY_STATUSES = frozenset({407, 502, 504})
+SOCKS_REPLY = "SOCKS reply"
+# sample: SOCKSConnection(host='172.30.0.13', port=30080): Failed to establish a new connection: 0x05: Connection refused
+_REPLY = re.compile(r": 0x0([0-9a-fA-F]): ([^:]+)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class External:
-    """Fetches from outside: ``proxy`` is the address of a forward proxy, ``None`` for directly."""
+    """Fetches from outside: ``proxy`` is the address of a forward or SOCKS proxy, ``None`` for directly."""
 
     proxy: str | None
 
@@ -36,6 +40,11 @@ class External:
     def channel(self) -> str:
         """How the journal names this vantage's channel."""
         return "proxy" if self.proxy else "direct"
+
+    @property
+    def _speaks_http(self) -> bool:
+        """Whether a status may be the proxy's own: a SOCKS proxy only passes bytes on."""
+        return bool(self.proxy and self.proxy.startswith("http"))
 
     def fetch(self, url: str, *, timeout: float, margin: float) -> Fetched:
         """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to say why not."""
@@ -54,19 +63,31 @@ class External:
                     raise ChannelError("the external proxy did not answer in time") from None
                 return Fetched(status=None, body="", error=f"timed out: {_cause(error)}")
             except RequestsConnectionError as error:
-                if self.proxy:
+                if self.proxy and not (reply := _socks_reply(error)):
                     raise ChannelError(f"the external proxy: {_cause(error)}") from None
+                if self.proxy:
+                    return Fetched(status=None, body="", error=reply)
                 return Fetched(status=None, body="", error=_cause(error))
             except RequestException as error:
                 raise ChannelError(f"the external vantage failed: {_cause(error)}") from None
         squid = answer.headers.get(SQUID_ERROR, "")
-        if self.proxy and not squid and answer.status_code in PROXY_STATUSES:
+        if self._speaks_http and not squid and answer.status_code in PROXY_STATUSES:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
         said = f"{SQUID_ERROR}: {squid}" if squid else ""
         return Fetched(status=answer.status_code, body=answer.text, error=said)
 
 
+def _socks_reply(error: Exception) -> str:
+    """Return what a SOCKS proxy replied of its own attempt to connect, nothing where it did not come to that."""
+    found = _REPLY.search(str(_reason(error)))
+    return f"{SOCKS_REPLY} {int(found[1], 16)}: {found[2]}" if found else ""
+
+
 def _cause(error: Exception) -> str:
     """Return the innermost reason, without the proxy's address and credentials."""
-    reason = getattr(error.args[0], "reason", error) if error.args else error
+    reason = _reason(error)
     return type(reason).__name__ + ": " + str(reason).rpartition(": ")[2]
+
+
+def _reason(error: Exception) -> object:
+    return getattr(error.args[0], "reason", error) if error.args else error

@@ -61,6 +61,27 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
 
 
 @pytest.mark.parametrize(
+    ("address", "taken"),
+    [
+        ("http://proxy:3128", True),
+        ("https://proxy:3128", True),
+        ("socks5://lab:secret@proxy:1080", True),
+        ("socks5h://proxy:1080", True),
+        ("socks4://proxy:1080", False),
+        ("proxy:3128", False),
+    ],
+)
+def test_a_proxy_speaks_http_or_socks5(address: str, *, taken: bool) -> None:
+    """Other addresses are refused when they are read, without their credentials."""
+    text = f"{HEAD}externalVantage: proxy\nexternalProxy: {address}\n"
+    if taken:
+        assert parse_profile(text, "p.yaml").external_proxy == address
+        return
+    with pytest.raises(ManifestError, match="externalProxy is not an address such as"):
+        parse_profile(text, "p.yaml")
+
+
+@pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
         ("facts:\n  cni:\n    drivr: overlay\n", "p.yaml:5: facts.cni.drivr: unknown key 'drivr'", "did you mean 'driver'?"),

@@ -28,6 +28,22 @@ def test_a_proxys_error_is_the_observation(squid: str, outcome: Outcome) -> None
 
 
 @pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("3: Network unreachable", Outcome.UNREACHABLE),
+        ("4: Host unreachable", Outcome.UNREACHABLE),
+        ("5: Connection refused", Outcome.REFUSED),
+        ("6: TTL expired", Outcome.TIMED_OUT),
+        ("1: General SOCKS server failure", Outcome.PROBE_FAILED),
+        ("2: Connection not allowed by ruleset", Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_socks_proxys_reply_is_the_observation(reply: str, outcome: Outcome) -> None:
+    """The number tells what its connection met; what it says of itself tells nothing of the target."""
+    assert read_raw(raw("http", stderr=f"SOCKS reply {reply}")).outcome is outcome
+
+
+@pytest.mark.parametrize(
     ("error", "outcome"),
     [
         ("timed out: ConnectTimeoutError: (connect timeout=5)", Outcome.TIMED_OUT),
