@@ -100,8 +100,12 @@ AFTER_SILENT_DNS = (
     "look at the cluster's DNS first: its pods, their logs, its Service's EndpointSlice"
 )
 AFTER_DISAGREEMENT = (
-    "compare the attempts in the evidence: one backend of several may fail, one port of the Service "
-    "may lack rules, or rules were still being programmed (the convergence records of the journal)"
+    "compare the attempts in the evidence: one backend of several may fail, or rules were still being "
+    "programmed (the convergence records of the journal)"
+)
+AFTER_PARTING = (
+    "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
+    "and the process that listens behind it"
 )
 AFTER_MISLEADING = (
     "look for a wildcard record or a stale one in the DNS suffixes that the source walks"

@@ -78,7 +78,7 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     return (
         _not_judged(expectation, observation)
         or _open(expectation)
-        or _disagreement(observation)
+        or _disagreement(check, observation)
         or _stranger(check, observation)
         or _unseen(expectation, observation)
         or _compared(check, expectation, observation)
@@ -100,13 +100,27 @@ def _open(expectation: Expectation) -> _Ruling | None:
     return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
 
 
-def _disagreement(observation: Observation) -> _Ruling | None:
+def _disagreement(check: Check, observation: Observation) -> _Ruling | None:
     if observation.agreed:
         return None
+    if observation.divided:
+        return _parted(check, observation)
     detail = last_detail(observation)
     return _Ruling(
         Verdict.FLAKY, f"the attempts disagree {detail}".strip(), advice.AFTER_DISAGREEMENT
     )
+
+
+def _parted(check: Check, observation: Observation) -> _Ruling:
+    """Fail a target whose ports differ: no claim and no limitation is met by one of its ports.
+
+    A port that answers shows, as a vantage control does, that this vantage can ask.
+    """
+    ruling = _failed(check, observation)
+    proven = any(one.outcome.positive for one in observation.divided)
+    if ruling.verdict is Verdict.UNKNOWN and not proven:
+        return ruling
+    return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
 
 
 def _stranger(check: Check, observation: Observation) -> _Ruling | None:
@@ -160,11 +174,15 @@ def _failed(check: Check, observation: Observation) -> _Ruling:
         why = why_vantage_fails(observation)
         if why:
             return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
+    return _Ruling(Verdict.FAIL, _why_failed(observation), advice.after_failure(check, observation))
+
+
+def _why_failed(observation: Observation) -> str:
     why = last_detail(observation)
     target = failed_target(observation)
     if target is not None and not observation.outcome.positive:
-        why = f"{why}; no other vantage reaches it either ({target.detail})"
-    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
+        return f"{why}; no other vantage reaches it either ({target.detail})"
+    return why
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:

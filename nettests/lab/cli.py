@@ -190,7 +190,8 @@ def fault() -> None:
 
     \b
     dns-down                                            packets to the DNS pod's port 53 are lost
-    service-rules-missing --service [NS/]S --node N     the node has no rules of the Service
+    service-rules-missing --service [NS/]S --node N     the node has no rules of the Service,
+                          [--port NAME]                 or none of its port of that name
     slow-rules [--node N] [--seconds 3]                 new rules of Services come late
     slow-pull [--node N] [--seconds 5]                  images are gone, and pulls take so long
     registry-down [--node N]                            images are gone, and no registry answers
@@ -207,6 +208,7 @@ def fault() -> None:
 @click.argument("kind")
 @_NAME
 @click.option("--service", help="A Service: NAME or NAMESPACE/NAME.")
+@click.option("--port", help="A port of the Service, by name.")
 @click.option("--node", help="A node.")
 @click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests that it hits.")
 @click.option("--seed", type=int, help="Of the dice that choose the requests (0).")

@@ -1,7 +1,7 @@
 """Faults of a running lab, by name, at the level of the mechanism that would really fail.
 
-``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules from a
-node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
+``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules, or
+those of one of its ports, from a node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
 take a node's images and let pulls last or fail, ``channel-down`` breaks exec, port-forward and proxying to a node's
 pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
 Nothing here knows what a check will see. Each fault says how it is undone.
@@ -70,7 +70,7 @@ class Faults:
         self._access = access
         self._numbers = itertools.count(1)
         self._injected: dict[int, Injected] = {}
-        self._withheld: dict[int, tuple[str, str]] = {}
+        self._withheld: dict[int, tuple[str, str, str]] = {}
         self._kinds: dict[str, Inject] = {
             "dns-down": self._dns_down,
             "service-rules-missing": self._service_rules_missing,
@@ -134,7 +134,7 @@ class Faults:
             raise LabError("service-rules-missing needs --service [NAMESPACE/]NAME.")
         # The Service need not be there yet: a run makes its own after the fault is in force.
         token = next(self._numbers)
-        self._withheld[token] = (node, service)
+        self._withheld[token] = (node, service, str(options.get("port") or ""))
         await self._apply_withheld(node)
 
         async def undo() -> None:
@@ -144,12 +144,13 @@ class Faults:
         return undo
 
     async def _apply_withheld(self, node: str) -> None:
-        services = frozenset(s for n, s in self._withheld.values() if n == node)
+        chosen = frozenset((s, port) for n, s, port in self._withheld.values() if n == node)
 
         def withheld(key: str) -> bool:
             # key: default/web:http; a Service is named "web" or "default/web"
-            full = key.partition(":")[0]
-            return full in services or full.partition("/")[2] in services
+            full, _, port = key.partition(":")
+            names = (full, full.partition("/")[2])
+            return any((name, one) in chosen for name in names for one in ("", port))
 
         await self._fabric.nodes[node].suppress_services(withheld)
 

@@ -36,7 +36,8 @@ class Raw:
     error: str | None = None
     context: dict[str, str] = field(default_factory=dict)
     """Addresses needed to read the answer: ``client-pod``, ``client-node``, ``source-vip`` …;
-    ``resolved`` holds those that a name may resolve to."""
+    ``resolved`` holds those that a name may resolve to. ``request`` and ``port`` say what was asked
+    where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ class Attempt:
     """The hostname that answered."""
     addresses: tuple[str, ...] = ()
     """What a name resolved to."""
+    port: int | None = None
+    """The target's port that was asked, where one was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +71,20 @@ class ControlResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortSeen:
+    """What one port of a target brought, each time that it was asked."""
+
+    port: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """All that is known about one asked check.
 
     ``outcome`` is the outcome that all attempts agree on; where they disagree it is the last one's and
-    ``agreed`` is false. ``trusted`` is false with a ``distrust`` sentence when the probe, its origin or
+    ``agreed`` is false. Where the ports of a target explain the disagreement, ``divided`` says what each
+    brought and ``outcome`` is that of the last failure. ``trusted`` is false with a ``distrust`` sentence when the probe, its origin or
     its channel failed.
     """
 
@@ -87,6 +99,7 @@ class Observation:
     distribution: Distribution | None = None
     misled: tuple[str, ...] = ()
     """What the name resolved to that is no address of the target, as with a wildcard record."""
+    divided: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None
     channel: str = ""

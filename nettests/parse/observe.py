@@ -12,6 +12,7 @@ from nettests.model.observation import Attempt, Observation, Raw
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
+from nettests.parse.ports import divided, parted
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.sources import classify_source, same_address
 
@@ -29,7 +30,8 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     distrust = (
         _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
     )
-    outcome = attempts[-1].outcome if attempts else Outcome.PROBE_FAILED
+    ports = divided(attempts) if len(set(seen)) <= 1 else ()
+    outcome = _outcome(attempts, failed=bool(ports))
     outcomes = {attempt.outcome for attempt in attempts}
     distribution = _distribution(check, attempts)
     if distribution is Distribution.SOME_REFUSED:
@@ -46,10 +48,17 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         backends=_distinct(attempt.backend for attempt in attempts),
         distribution=distribution,
         misled=_misled(own, attempts),
+        divided=ports,
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel if own else "",
     )
+
+
+def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
+    """Return the last outcome, or the last failure: there is one where ports differ."""
+    found = [one.outcome for one in attempts if not (failed and one.outcome.positive)]
+    return found[-1] if found else Outcome.PROBE_FAILED
 
 
 def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> list[SourceSeen]:
@@ -129,7 +138,9 @@ def some_may_refuse(target: Target) -> bool:
 
 
 def _some_refused(attempts: Sequence[Attempt]) -> bool:
-    """Whether some connections were answered, and all the others refused."""
+    """Whether some connections were answered, and all the others refused, at one port."""
+    if parted(attempts):
+        return False
     outcomes = {attempt.outcome for attempt in attempts}
     answered = outcomes - {Outcome.REFUSED}
     return len(outcomes) == 2 and len(answered) == 1 and all(one.positive for one in answered)

@@ -68,6 +68,7 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
         source_port=reading.source_port,
         backend=reading.backend,
         addresses=reading.addresses,
+        port=int(raw.context["port"]) if "port" in raw.context else None,
     )
 
 

@@ -83,6 +83,8 @@ class Asker:
         context = self.directory.context(ask)
         if wanted.request:
             context["request"] = wanted.request
+        if wanted.port is not None:
+            context["port"] = str(wanted.port)
         with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
             started = time.monotonic()
             answer = self._answer(wanted, ask)

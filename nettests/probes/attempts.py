@@ -1,11 +1,11 @@
 """Repeat a question until its answer means something, with positive controls around a negative one.
 
 A positive result needs several successes in a row; a negative one is a sandwich: negative, controls,
-negative again. It reads answers only to know whether to go on, never to judge.
+negative again. ``turns`` says what is asked next. It reads answers only to know whether to go on, never to judge.
 """
 
 from nettests.model.check import Check, Control
-from nettests.model.observation import Raw
+from nettests.model.observation import Attempt, Raw
 from nettests.model.profile import Timing
 from nettests.model.words import Outcome, Question
 from nettests.parse.observe import some_may_refuse
@@ -13,6 +13,7 @@ from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
 from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotAskError
+from nettests.probes.turns import next_turn
 
 ONE_IS_ENOUGH = frozenset(
     {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start"}
@@ -36,33 +37,34 @@ def attempt(asker: Asker, check: Check, churn: Churn | None = None) -> None:
 
 def positive(raw: Raw, question: Question) -> bool:
     """Whether the target answered; for a name alone, whether it resolved."""
-    read = read_resolution if question is Question.RESOLVE else read_raw
-    return raw.error is None and read(raw).outcome.positive
+    return raw.error is None and _read(raw, question).outcome.positive
+
+
+def _read(raw: Raw, question: Question) -> Attempt:
+    return (read_resolution if question is Question.RESOLVE else read_raw)(raw)
 
 
 def _repeat(asker: Asker, check: Check) -> None:
-    timing = asker.timing
-    number = streak = failures = 0
-    while True:
-        raw = asker.ask(check.id, "check", number + 1, check.ask, turn=number)
-        number += 1
+    turns: list[int] = []
+    seen: list[Attempt] = []
+    turn: int | None = 0
+    while turn is not None:
+        raw = asker.ask(check.id, "check", len(seen) + 1, check.ask, turn=turn)
         if raw.error is not None:
             return
-        if positive(raw, check.ask.question):
-            streak += 1
-            if streak >= _successes(raw, timing):
-                return
-            continue
-        streak = 0
-        failures += 1
-        if failures == 1:
-            _ask_controls(asker, check)
-        if failures >= (1 if raw.tool in SAID else timing.failures):
-            return
+        one = _read(raw, check.ask.question)
+        if not one.outcome.positive and all(before.outcome.positive for before in seen):
+            _ask_controls(asker, check, turn)
+        turns.append(turn)
+        seen.append(one)
+        successes, failures = _enough(raw, asker.timing)
+        turn = next_turn(turns, seen, successes=successes, failures=failures)
 
 
-def _successes(raw: Raw, timing: Timing) -> int:
-    return 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
+def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:
+    """Return how many successes in a row, and how many failures, make a result."""
+    successes = 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
+    return successes, 1 if raw.tool in SAID else timing.failures
 
 
 def _distribute(asker: Asker, check: Check) -> None:
@@ -109,13 +111,15 @@ def _after_churn(asker: Asker, check: Check, churn: Churn | None) -> None:
                 return
 
 
-def _ask_controls(asker: Asker, check: Check) -> None:
+def _ask_controls(asker: Asker, check: Check, turn: int = 0) -> None:
+    """Ask the controls for the request that failed: what another port answers proves nothing of it."""
     for control in check.controls:
         if control.ask.question is Question.DISTRIBUTE:
             _ask_until_several(asker, check, control)
             continue
         for number in range(1, CONTROL_TRIES + 1):
-            raw = asker.ask(check.id, f"control:{control.proves}", number, control.ask)
+            purpose = f"control:{control.proves}"
+            raw = asker.ask(check.id, purpose, number, control.ask, turn=turn)
             if positive(raw, control.ask.question):
                 break
 

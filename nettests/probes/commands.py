@@ -29,13 +29,15 @@ class Command:
     """One thing to do: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
 
     ``words`` are what the journal records; for an exec they are its argv. ``request`` says what the
-    answer should hold: ``hostname``, ``clientip`` or nothing. ``deadline`` is the tool's own.
+    answer should hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, where one is asked
+    for it. ``deadline`` is the tool's own.
     """
 
     means: str
     tool: str
     words: tuple[str, ...]
     request: str = ""
+    port: int | None = None
     deadline: float
 
     @property
@@ -56,7 +58,8 @@ def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
     requests = endpoint.requests(ask.protocol)
     if not requests:
         raise CannotAskError(f"{endpoint.host} offers nothing to ask over {ask.protocol}")
-    return _reach(ask, endpoint, *requests[turn % len(requests)], timing)
+    request, port = requests[turn % len(requests)]
+    return replace(_reach(ask, endpoint, request, port, timing), port=port)
 
 
 def _resolve(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:

@@ -81,6 +81,25 @@ def test_missing_service_rules_fail_that_service_from_that_node(
     assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
 
 
+def test_a_port_without_rules_fails_beside_one_that_has_them(mended: UpLab, tmp_path: Path) -> None:
+    """Without the rules of one port of a Service its TCP checks from that node fail, and name both ports."""
+    service = "svc-server-windows-1-2"
+    missing = ("service-rules-missing", "--service", service, "--port=clientip", "--node=win-1")
+    mended.fault("inject", *missing)
+    run = run_on(mended, tmp_path, *flows("pod-to-service-clusterip", "dsr-source-address"))
+    expected = {
+        check["id"]: check["observed"]["text"]
+        for check in run.results["checks"]
+        if check["target"].get("service") == service
+        and check["source"]["node"] == "win-1"
+        and check["protocol"] == "tcp"
+    }
+    assert expected
+    assert changed(run, {"fail"}) == set(expected), run.printed
+    assert set(expected.values()) == {"connected at port 80, timed_out at port 82"}
+    assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
+
+
 def test_rules_that_come_late_are_waited_for(mended: UpLab, tmp_path: Path) -> None:
     """While rules lag behind the API by seconds, Services are asked when their node has all that was said."""
     mended.fault("inject", "slow-rules", "--seconds", "2")

@@ -19,7 +19,7 @@ def broken(lab: Lab) -> Iterator[Lab]:
     lab.create(pod("client-2", "linux-2"))
     for name in ("backend", "client-1", "client-2"):
         lab.ready(name)
-    ports = [{"port": 80, "targetPort": 8080}]
+    ports = [{"name": "web", "port": 80, "targetPort": 8080}]
     spec = {"selector": {"app": "backend"}, "ports": ports}
     lab.core.create_namespaced_service("default", {"metadata": {"name": "target"}, "spec": spec})
     for asking in ("client-1", "client-2"):
@@ -83,6 +83,18 @@ def test_missing_rules_break_one_service_on_one_node(broken: Lab) -> None:
     backend = broken.core.read_namespaced_pod("backend", "default").status.pod_ip
     assert ask(broken, "client-1", f"http://{backend}:8080/hostname") == 0
     assert ask(broken, "client-1", "http://server.outside.test/hostname") == 0
+    broken.command("fault", "clear")
+    answered(broken, "client-1")
+
+
+def test_missing_rules_may_be_those_of_one_port(broken: Lab) -> None:
+    """Only the port of that name is lost; a name that no port has takes nothing away."""
+    missing = ("service-rules-missing", "--service", "target", "--node", "win-1", "--port")
+    inject(broken, *missing, "no-such-port")
+    answered(broken, "client-1")
+    inject(broken, *missing, "web")
+    assert ask(broken, "client-1", service(broken)) == 28
+    assert ask(broken, "client-2", service(broken)) == 0
     broken.command("fault", "clear")
     answered(broken, "client-1")
 

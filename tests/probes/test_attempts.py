@@ -10,6 +10,7 @@ from nettests.model.check import Control
 from nettests.model.words import Distribution, Outcome, Protocol, Question, Resolver, TargetKind
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
+from tests.probes.netexec import REFUSED as SAID_BY
 from tests.probes.netexec import DialChannel
 
 PROBE = "probe-windows-1-1"
@@ -18,6 +19,7 @@ VANTAGE = Control(
     proves="vantage", ask=ask(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
 )
 TARGET = Control(proves="target", ask=ask("probe-linux-1-1", TargetKind.POD_IP))
+REFUSED = HttpAnswer(status=200, body=json.dumps({"errors": [f"dial tcp: {SAID_BY[1]}"]}))
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 
 
@@ -91,6 +93,34 @@ def test_attempts_that_disagree_are_all_kept(stage: Stage) -> None:
         stage.observe(asked)
     assert purposes(stage) == ["check", "control:vantage", "check", "check", "check"]
     assert not stage.seen(asked).agreed
+
+
+def test_a_port_that_is_dead_is_asked_in_a_row_with_controls_of_its_own(stage: Stage) -> None:
+    """One port answers and one refuses: each is asked often enough, and controls ask for what failed."""
+    address = str(stage.services["svc-server-linux-1-1"].addresses[0])
+    target = str(stage.pods["server-windows-1-1"].addresses[0])
+
+    def hook(path: str) -> HttpAnswer | None:
+        return REFUSED if f"host={address}" in path and "port=82" in path else None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), VANTAGE)
+    stage.observe(asked)
+    raws = stage.raws(asked.id)
+    assert [(raw.purpose, raw.context["port"]) for raw in raws] == [
+        ("check", "80"),
+        ("check", "82"),
+        ("control:vantage", "18082"),
+        ("check", "82"),
+        ("check", "80"),
+        ("check", "80"),
+    ]
+    assert f"host={target}" in raws[2].command[-1]
+    seen = stage.seen(asked)
+    assert [(one.port, one.outcome) for one in seen.divided] == [
+        (80, Outcome.CONNECTED),
+        (82, Outcome.REFUSED),
+    ]
 
 
 def test_a_distribution_opens_new_connections_from_distinct_ports(stage: Stage) -> None:

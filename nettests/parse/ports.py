@@ -1,0 +1,33 @@
+"""What each port of one target brought, where its ports differ and each agrees with itself.
+
+Attempts of a check alternate over requests that a Service serves at different ports. The network tells
+ports apart, not requests: a port that always fails beside one that always works is a failure of that
+port, and no accident. Used by ``observe``, and by probes to know which port they have to ask again.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from nettests.model.observation import Attempt, PortSeen
+
+ENOUGH = 2
+"""What a port said once may be an accident; accidents do not keep to a port for long."""
+
+
+def parted(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
+    """Return the attempts of each port where ports differ and none contradicts itself, or nothing."""
+    by_port: dict[int, list[Attempt]] = {}
+    for attempt in attempts:
+        if attempt.port is None:
+            return {}
+        by_port.setdefault(attempt.port, []).append(attempt)
+    said = [{attempt.outcome for attempt in those} for those in by_port.values()]
+    torn = any(len(outcomes) > 1 for outcomes in said)
+    return {} if torn or len(set().union(*said)) <= 1 else by_port
+
+
+def divided(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
+    """Return what each port brought where that explains why attempts disagree, lowest port first."""
+    found = sorted(parted(attempts).items())
+    if any(len(those) < ENOUGH for _, those in found):
+        return ()
+    return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in found)

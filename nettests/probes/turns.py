@@ -1,0 +1,42 @@
+"""Which request a check asks next, and when it has asked enough. Pure.
+
+Turns alternate over the requests that a target serves. Where its ports differ the alternation ends: each
+port is asked in a row, those that fail first, until it is believed. Alternating on, a load balancer that
+takes its backends by turns, one of them dead, would look like a dead port.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from nettests.model.observation import Attempt
+from nettests.parse.ports import ENOUGH, parted
+
+
+def next_turn(
+    turns: Sequence[int], attempts: Sequence[Attempt], *, successes: int, failures: int
+) -> int | None:
+    """Return the turn that comes after these, which brought these attempts; ``None`` is enough."""
+    ports = parted(attempts)
+    if ports:
+        return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
+    if sum(not attempt.outcome.positive for attempt in attempts) >= failures:
+        return None
+    if len(attempts) >= successes and all(one.outcome.positive for one in attempts[-successes:]):
+        return None
+    return len(attempts)
+
+
+def _of_a_port(
+    ports: Mapping[int, Sequence[Attempt]],
+    turns: Sequence[int],
+    attempts: Sequence[Attempt],
+    *,
+    successes: int,
+    failures: int,
+) -> int | None:
+    """Return a turn that asks a port which was not asked often enough to be believed."""
+    reaches = {attempt.port: turn for turn, attempt in zip(turns, attempts, strict=True)}
+    for port, those in sorted(ports.items(), key=lambda item: item[1][0].outcome.positive):
+        wanted = successes if those[0].outcome.positive else failures
+        if len(those) < max(ENOUGH, wanted):
+            return reaches[port]
+    return None
