@@ -51,12 +51,15 @@ def main() -> int:
 
 
 def grouped(facts: list[str] | None) -> dict[Key, list[Experiment]]:
-    """Return the experiments by what one run shows together."""
+    """Return the experiments by what one run shows together; a switch that shows a fact shows all of its own."""
     found: dict[Key, list[Experiment]] = {}
     for one in EXPERIMENTS:
-        if not facts or one.fact in facts:
-            found.setdefault((one.profile, one.switch, one.enable), []).append(one)
-    return found
+        found.setdefault((one.profile, one.switch, one.enable), []).append(one)
+    return {
+        key: together
+        for key, together in found.items()
+        if not facts or any(one.fact in facts for one in together)
+    }
 
 
 def read(state: Path) -> set[Key]:
@@ -83,12 +86,13 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
         for one in experiments
     ]
     wanted = {check: verdict for part in each for check, verdict in part.items()}
+    turns = Counter(f"{before[check]} → {verdict}" for check, verdict in wanted.items())
     return {
         "profile": profile,
         "switch": switch,
         "enable": enable,
         "facts": sorted({experiment.fact for experiment in experiments}),
-        "becomes": dict(Counter(wanted.values())),
+        "turns": dict(sorted(turns.items())),
         "of": len(before),
         "exact": all(each) and found == wanted,
         "differing": sorted(set(found.items()) ^ set(wanted.items())),
@@ -97,9 +101,16 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
 
 def line(done: dict[str, Any]) -> str:
     """Return one experiment in words."""
-    become = ", ".join(f"{count} become {verdict}" for verdict, count in done["becomes"].items())
-    text = f"{', '.join(done['facts'])}: {done['switch']} on {done['profile']}: of {done['of']} {become}"
-    return text if done["exact"] else f"{text}; NOT EXACT: {done['differing']}"
+    turns = ", ".join(f"{count} {turn}" for turn, count in done["turns"].items())
+    text = (
+        f"{', '.join(done['facts'])}: {done['switch']} on {done['profile']}: "
+        f"of {done['of']} checks {turns}, no other"
+    )
+    return (
+        text
+        if done["exact"]
+        else f"{text.removesuffix(', no other')}; NOT EXACT: {done['differing']}"
+    )
 
 
 def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
