@@ -2,7 +2,7 @@
 
 from nettests.model.expectation import Source
 from nettests.model.verdict import Judgement
-from nettests.model.words import Resolver, TargetKind, VantageKind
+from nettests.model.words import Resolver, SourceSeen, TargetKind, VantageKind
 from nettests.plan import Matrix, NameForm, flow
 
 NETWORKING = Source(
@@ -36,4 +36,18 @@ def test_pod_to_external_ip(verdict: Judgement) -> None:
 )
 def test_pod_to_external_dns(verdict: Judgement) -> None:
     """A pod reaches a host outside the cluster by its DNS name."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "pod-to-external-source-address",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_IP,
+    matrix=Matrix.WINDOWS_SOURCES,
+    source_seen=SourceSeen.CLIENT_NODE,
+    facts=("flow-pod-external-ip",),
+    sources=(NETWORKING,),
+)
+def test_pod_to_external_source_address(verdict: Judgement) -> None:
+    """A server outside the cluster sees a Windows pod under its node's address."""
     assert verdict.accepted, verdict.message

@@ -122,7 +122,8 @@ class ExternalTarget:
     """A server outside the cluster that the user declared; nothing is contacted without one.
 
     ``tcp_port`` answers HTTP; with ``reports_client_address`` its ``/clientip`` answers as agnhost's
-    ``netexec`` does, and so does ``udp_port`` to the datagram ``clientip``.
+    ``netexec`` does, and so does ``udp_port`` to the datagram ``clientip``, and nothing on the way
+    translates nodes' addresses.
     """
 
     address: Address | None = None

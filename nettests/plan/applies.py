@@ -20,12 +20,14 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.plan import pod_security
+from nettests.plan.flow import Flow
 from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.subjects import why_not_about
 from nettests.plan.targets import HOST_PORTS
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
+OUTSIDE = frozenset({TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME})
 MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
 SLICES = KubernetesVersion.parse("1.21")
@@ -198,6 +200,16 @@ def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
         if ask.protocol is Protocol.UDP and external.udp_port is None:
             missing = missing or "udpPort"
     return f"the external target of the cluster profile has no {missing}" if missing else ""
+
+
+def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
+    """Return why nobody tells whose address is seen outside, where a flow claims it, or nothing."""
+    external = facts.external_target
+    if flow.source_seen is None or flow.target not in OUTSIDE or external is None:
+        return ""
+    if external.reports_client_address:
+        return ""
+    return "the external target of the cluster profile does not tell whom it sees: reportsClientAddress"
 
 
 def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:

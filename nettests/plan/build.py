@@ -22,7 +22,7 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.plan import targets
-from nettests.plan.applies import why_not
+from nettests.plan.applies import why_not, why_unseen
 from nettests.plan.cast import (
     Cast,
     Role,
@@ -114,7 +114,11 @@ def build(
                 continue
             for due in _in_families(_due(flow, place), facts):
                 ask = _ask(due, stage)
-                reason = why_not(ask, facts, reads) or not_enabled(flow.check_class, enabled)
+                reason = (
+                    why_not(ask, facts, reads)
+                    or why_unseen(flow, facts)
+                    or not_enabled(flow.check_class, enabled)
+                )
                 if reason:
                     skips.append(_skip(flow, due.id, reason))
                 else:

@@ -52,6 +52,8 @@ class Matrix(StrEnum):
     """Every role to all servers of every role."""
     SOURCES = "sources"
     """Every role to one target outside the cluster."""
+    WINDOWS_SOURCES = "windows-sources"
+    """Every Windows role to it: for what is up to the plugin on Linux."""
     NEAREST = "nearest"
     """Every role to a target on its own node: for questions that do not depend on the target's."""
     NODES = "nodes"

@@ -190,6 +190,12 @@ def _sources(cast: Cast) -> Iterator[Cell | Gap]:
         yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
 
 
+def _windows_sources(cast: Cast) -> Iterator[Cell | Gap]:
+    for role in cast.roles:
+        if role.os is OS.WINDOWS:
+            yield Cell(source=role.first, target=None, placement=Placement.OUTSIDE)
+
+
 def _from_outside(cast: Cast) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield Cell(source=None, target=role.first, placement=Placement.OUTSIDE)
@@ -234,6 +240,7 @@ _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
     Matrix.ELSEWHERE: _elsewhere_only,
     Matrix.ROLES: _roles,
     Matrix.SOURCES: _sources,
+    Matrix.WINDOWS_SOURCES: _windows_sources,
     Matrix.NEAREST: _own_role,
     Matrix.NOBODY: _nobody,
     Matrix.FROM_OUTSIDE: _from_outside,

@@ -16,6 +16,7 @@ _PATHS = {
     Matrix.OTHER_NODES: "<role>/<role>/other-node",
     Matrix.ROLES: "<role>/<role>/{same-node,other-node}",
     Matrix.SOURCES: "<role>/external/outside",
+    Matrix.WINDOWS_SOURCES: "<role>/external/outside",
     Matrix.NEAREST: "<role>/<role>/same-node",
     Matrix.NODES: "external/<role>/outside",
     Matrix.FROM_OUTSIDE: "external/<role>/outside",

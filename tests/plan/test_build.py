@@ -10,7 +10,7 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
-from nettests.model.words import OS, Placement, Protocol, Question, Resolver
+from nettests.model.words import OS, Placement, Protocol, Question, Resolver, SourceSeen
 from nettests.plan import Matrix, build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import OUTSIDE, cluster, mixed, node, without
@@ -222,6 +222,9 @@ def test_one_node_of_a_role_has_no_other_node() -> None:
 
 
 NO_TARGET = "the cluster profile declares no external target"
+UNSEEN = (
+    "the external target of the cluster profile does not tell whom it sees: reportsClientAddress"
+)
 ONLY_TCP = "the external vantage carries TCP only, not UDP"
 NO_EXEC = "this identity may not get pods/exec"
 
@@ -242,6 +245,12 @@ NO_EXEC = "this identity may not get pods/exec"
             "pod-to-external-ip",
             "tcp",
             "the external target of the cluster profile has no address",
+        ),
+        (
+            lambda f: replace(f, external_target=replace(OUTSIDE, reports_client_address=False)),
+            "pod-to-external-source-address",
+            "tcp",
+            UNSEEN,
         ),
         (
             lambda f: replace(f, external_target=replace(OUTSIDE, name=None)),
@@ -287,6 +296,16 @@ def test_what_cannot_be_asked_is_skipped_with_the_reason(
     assert found
     assert set(found.values()) == {reason}
     assert not [c.id for c in plan(facts, flow).checks if part in c.id.split("/")]
+
+
+def test_whom_the_outside_sees_is_asked_of_windows_pods_where_it_tells() -> None:
+    """With ``reportsClientAddress`` each Windows role asks by both protocols, and no Linux role does."""
+    facts = replace(mixed(), external_target=replace(OUTSIDE, reports_client_address=True))
+    checks = plan(facts, "pod-to-external-source-address").checks
+    windows = {node.role for node in facts.nodes if node.os is OS.WINDOWS}
+    assert {check.id.split("/")[1] for check in checks} == windows
+    assert {check.id.split("/")[-1] for check in checks} == {"tcp", "udp"}
+    assert {check.claim.source_seen for check in checks} == {SourceSeen.CLIENT_NODE}
 
 
 def test_without_host_process_windows_nodes_do_not_ask() -> None:

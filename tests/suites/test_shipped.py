@@ -83,6 +83,7 @@ DUE = {
     "pod-to-closed-port",
     "pod-to-external-dns",
     "pod-to-external-ip",
+    "pod-to-external-source-address",
     "pod-to-node",
     "pod-to-node-closed-port",
     "pod-to-own-ip",
