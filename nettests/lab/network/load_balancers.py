@@ -59,6 +59,8 @@ class LoadBalancer:
     """Backends that are dialled at ports of their own instead, as no HNS load balancer does."""
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
+    forgets: int | None = None
+    """Seconds after which a client is given a backend anew; ``None`` where a hash knows it for good."""
     allowed: tuple[Network, ...] = ()
     """Who may use it; everybody if empty."""
     preserved: bool = False
@@ -248,6 +250,8 @@ class _Planner:
         vip: Address | None = None,
     ) -> LoadBalancer:
         node_port = kind == "NodePort"
+        by_client = service.client_ip_affinity and self._features.session_affinity
+        learns = by_client and self._features.affinity_timeout
         return LoadBalancer(
             service=service.key,
             kind=kind,
@@ -261,5 +265,6 @@ class _Planner:
             else tuple((backend.address, backend.port) for backend in backends),
             backends=tuple(sorted({backend.address for backend in backends}, key=int)),
             source=source,
-            by_client=service.client_ip_affinity and self._features.session_affinity,
+            by_client=by_client,
+            forgets=service.affinity_timeout if learns else None,
         )

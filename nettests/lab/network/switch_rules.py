@@ -33,6 +33,7 @@ PRESERVED = 0x1000
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
+_ADDRESS_TYPES = {"ip": "ipv4_addr", "ip6": "ipv6_addr"}
 _LOOPBACK = {"ip": "127.0.0.0/8", "ip6": "::1"}
 
 _REWRITE = {Source.KEPT: 0, Source.NODE: REWRITE_TO_NODE, Source.VIP: REWRITE_TO_VIP}
@@ -152,7 +153,7 @@ def load_balancers_table(
     """
     ip = word(node_address)
     translating = [policy for policy in policies if not policy.preserved]
-    chains = {_chain_name(policy): Chain(rules=_rules(policy)) for policy in translating}
+    chains = {name: chain for policy in translating for name, chain in _chains(policy)}
     dispatch = tuple(rule for port in Port for rule in _dispatch(ip, port, translating))
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
@@ -167,7 +168,8 @@ def load_balancers_table(
         chains["without-backends"] = _refusals(ip, refused)
     if len(translating) < len(policies):
         chains["preserved"] = _preserved(ip, policies)
-    return Table(name="hns", family=ip, chains=chains)
+    sets = {name: text for policy in translating for name, text in _memories(policy)}
+    return Table(name="hns", family=ip, chains=chains, sets=sets)
 
 
 def _preserved(ip: str, policies: Sequence[LoadBalancer]) -> Chain:
@@ -210,10 +212,52 @@ def _dispatch(ip: str, port: Port, policies: Sequence[LoadBalancer]) -> Iterable
         )
 
 
-def _rules(policy: LoadBalancer) -> tuple[str, ...]:
+def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
+    """Yield a policy's chain, and one for each backend where clients are remembered."""
+    ip, name = word(policy.vip), _chain_name(policy)
     allowed = ", ".join(map(str, policy.allowed))
-    guard = (f"{word(policy.vip)} saddr != {{ {allowed} }} drop",) if allowed else ()
-    return (*guard, _translation(policy))
+    guard = (f"{ip} saddr != {{ {allowed} }} drop",) if allowed else ()
+    if policy.forgets is None:
+        yield name, Chain(rules=(*guard, _translation(policy)))
+        return
+    each = [(address, _learnt(policy, address)) for address in policy.backends]
+    again = (f"{ip} saddr @{_memory(policy, one)} goto {chain}" for one, chain in each)
+    choices = ", ".join(f"{number} : goto {chain}" for number, (_, chain) in enumerate(each))
+    anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
+    yield name, Chain(rules=(*guard, *again, anew))
+    for address, chain in each:
+        # "add" leaves the time of a client that is known as it is: what Open vSwitch learns ends hard.
+        learn = f"add @{_memory(policy, address)} {{ {ip} saddr }}"
+        yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
+
+
+def _memories(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
+    """Yield the sets of clients that a policy remembers, one for each backend."""
+    if policy.forgets is not None:
+        kind = _ADDRESS_TYPES[word(policy.vip)]
+        for address in policy.backends:
+            definition = f"type {kind}; flags dynamic,timeout; timeout {policy.forgets}s;"
+            yield _memory(policy, address), definition
+
+
+def _learnt(policy: LoadBalancer, backend: Address) -> str:
+    return f"{_chain_name(policy)}/{backend}".replace(":", ".")
+
+
+def _memory(policy: LoadBalancer, backend: Address) -> str:
+    return f"affinity-{policy.forgets}/{_learnt(policy, backend)}"
+
+
+def _place(policy: LoadBalancer, backend: Address) -> str:
+    port = dict(policy.own_ports).get(backend, policy.internal_port)
+    return f"[{backend}]:{port}" if backend.version == 6 else f"{backend}:{port}"
+
+
+def _marked(policy: LoadBalancer) -> str:
+    """Return the beginning of a rule that translates: its protocol, and whose address is rewritten."""
+    rewrite = _REWRITE[policy.source]
+    mark = f"meta mark set meta mark | {rewrite:#x} " if rewrite else ""
+    return f"meta l4proto {policy.protocol} {mark}"
 
 
 def _translation(policy: LoadBalancer) -> str:
@@ -227,10 +271,8 @@ def _translation(policy: LoadBalancer) -> str:
         f"{number} : {address} . {own_ports.get(address, policy.internal_port)}"
         for number, address in enumerate(policy.backends)
     )
-    rewrite = _REWRITE[policy.source]
-    mark = f"meta mark set meta mark | {rewrite:#x} " if rewrite else ""
     return (
-        f"meta l4proto {policy.protocol} {mark}dnat {ip} to"
+        f"{_marked(policy)}dnat {ip} to"
         f" jhash {key} mod {len(policy.backends)} seed {seed:#x} map {{ {backends} }}"
     )
 

@@ -65,6 +65,8 @@ class SwitchFeatures:
     dsr: bool
     loopback_dsr: bool
     session_affinity: bool
+    affinity_timeout: bool
+    """Clients are remembered for the time-out of their Service's affinity, instead of by a hash."""
     external_traffic_local: bool
     internal_traffic_local: bool
     host_rules: bool
@@ -123,6 +125,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     user_mode = proxy.mode is ProxyMode.USERSPACE
     version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
+    internal_local = switched or version >= INTERNAL_TRAFFIC_LOCAL
 
     def has(name: str, usual: bool) -> bool:  # noqa: FBT001
         return bool(profile.mechanism(name, usual))
@@ -133,10 +136,9 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         dsr=has("dsr", switched or proxy.dsr),
         loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
+        affinity_timeout=has("affinity-timeout", switched),
         external_traffic_local=has("external-traffic-local", switched or release >= DSR_CAPABLE),
-        internal_traffic_local=has(
-            "internal-traffic-local", switched or version >= INTERNAL_TRAFFIC_LOCAL
-        ),
+        internal_traffic_local=has("internal-traffic-local", internal_local),
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=not user_mode
         and has("local-routed-vip", switched or release >= HOST_RULES),

@@ -1,5 +1,8 @@
 """How Windows switches spread connections over backends, and what session affinity does by build."""
 
+import time
+from dataclasses import replace
+
 import pytest
 
 from nettests.lab.topology import Driver
@@ -56,6 +59,45 @@ def test_affinity_is_ignored_on_windows_server_2019(start_lab: StartLab) -> None
 def test_affinity_survives_the_change_of_another_service(start_lab: StartLab) -> None:
     """Programming an unrelated Service does not move a client to another backend."""
     lab = start_lab(profile(release=WS2022))
+    lab.attach(WIN_A, "client")
+    servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
+    sticky = service(*servers, affinity=True)
+    lab.program(sticky)
+    before = _servers(lab, "tcp")
+    lab.program(sticky, service(*servers, name="other", vip="10.96.7.9", node_port=None))
+    assert _servers(lab, "tcp") == before
+    assert len(before) == 1
+
+
+def _learning(start_lab: StartLab, seconds: int) -> Laboratory:
+    """A lab whose switches remember clients for so long, as Open vSwitch does."""
+    lab = start_lab(profile(release=WS2022, mechanisms=(("affinity-timeout", 1),)))
+    lab.attach(WIN_A, "client")
+    servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
+    lab.program(replace(service(*servers, affinity=True), affinity_timeout=seconds))
+    return lab
+
+
+def test_a_client_that_is_remembered_stays(start_lab: StartLab) -> None:
+    """Within the time-out all connections of a client reach one of eight backends."""
+    assert len(_servers(_learning(start_lab, 600), "tcp")) == 1
+
+
+def test_a_remembered_client_is_forgotten_after_the_time_out(start_lab: StartLab) -> None:
+    """Its time counts from its first connection, so that it gets another backend while it goes on asking."""
+    lab = _learning(start_lab, 1)
+    ends = time.monotonic() + 60
+    met = _servers(lab, "tcp")
+    while len(met) == 1 and time.monotonic() < ends:
+        met |= _servers(lab, "tcp")
+    assert len(met) > 1
+
+
+def test_affinity_that_is_remembered_survives_the_change_of_another_service(
+    start_lab: StartLab,
+) -> None:
+    """The sets of clients stay when an unrelated Service is programmed."""
+    lab = start_lab(profile(release=WS2022, mechanisms=(("affinity-timeout", 1),)))
     lab.attach(WIN_A, "client")
     servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
     sticky = service(*servers, affinity=True)
