@@ -28,6 +28,7 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism("session-affinity", "HNS honours the SourceIP distribution (ClientIP affinity)"),
+    Mechanism("affinity-timeout", "load balancers forget clients after their affinity's time-out"),
     Mechanism("external-traffic-local", "kube-proxy honours externalTrafficPolicy Local"),
     Mechanism("internal-traffic-local", "kube-proxy honours internalTrafficPolicy Local"),
     Mechanism("dsr", "load balancers keep the client's address, whatever --enable-dsr says"),
@@ -47,6 +48,7 @@ MECHANISMS = (
     Mechanism("preserve-destination", "kube-proxy follows the annotation preserve-destination"),
     Mechanism("terminating-fallback", "balanced Services fall back on terminating endpoints"),
     Mechanism("terminating-everywhere", "every Service falls back on terminating endpoints"),
+    Mechanism("endpoint-slices", "kube-proxy reads EndpointSlices; off: Endpoints"),
     Mechanism("topology-hints", "kube-proxy keeps to backends that are hinted for its zone"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
     Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),

@@ -121,6 +121,7 @@ EXPERIMENTS = (
         switch="outbound-nat=off",
         checks=(
             "pod-to-external-ip/windows-1/*",
+            "pod-to-external-source-address/windows-1/*",
             "pod-to-external-dns/windows-1/*/tcp",
             "pod-to-external-dns/windows-1/*/udp",
         ),
@@ -360,14 +361,6 @@ EXPERIMENTS = (
         profile=OVERLAY,
         switch="resolv-conf=on",
         checks=("dns-mounted-file/windows-1/*",),
-    ),
-    Experiment(
-        fact="sec-psa-restricted",
-        profile=DSR,
-        switch="windows-pod-security=off",
-        checks=("windows-pod-restricted/api/without-linux-fields",),
-        was="pass",
-        becomes="fail",
     ),
     Experiment(
         fact="v6-dualstack-l2bridge",

@@ -1,4 +1,4 @@
-"""Experiments about what objects of the API bring about: workloads, hints, classes, hooks.
+"""Experiments about what objects of the API bring about: workloads, slices, affinity, Pod Security, hooks.
 
 The first rows of the table in ``experiments``, which says what an experiment is.
 """
@@ -42,5 +42,35 @@ OBJECTS = (
         switch="host-encapsulates=on",
         checks=("pod-hook-other-node/windows-1/*",),
         enable="costly",
+    ),
+    Experiment(  # endpoints that somebody wrote by hand are in slices alone
+        fact="kp-endpointslice",
+        profile="win2022-l2bridge-dsr",
+        switch="endpoint-slices=off",
+        checks=("service-without-selector/windows-1/*",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="kp-endpointslice",
+        profile="win2022-l2bridge-dsr",
+        switch="endpoint-slices=off",
+        checks=("service-two-target-ports/windows-1/*", "service-topology-hints/windows-1/*"),
+        becomes="fail",
+    ),
+    Experiment(
+        fact="aff-timeout",
+        profile="win2022-l2bridge-dsr",
+        switch="affinity-timeout=on",
+        checks=("affinity-timeout/windows-1/*",),
+        enable="costly",
+    ),
+    Experiment(
+        fact="sec-psa-restricted",
+        profile="win2022-l2bridge-dsr",
+        switch="windows-pod-security=off",
+        checks=("windows-pod-restricted/api/without-linux-fields",),
+        was="pass",
+        becomes="fail",
     ),
 )

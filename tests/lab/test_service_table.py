@@ -1,5 +1,6 @@
 """Endpoints of Services, and the table of Service ports that nodes program: pure functions."""
 
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 
 from nettests.lab import profiles
 from nettests.lab.controllers.endpoints import endpoints_of, families, slice_of
-from nettests.lab.controllers.service_table import service_table
+from nettests.lab.controllers.service_table import as_slices, service_table
+from nettests.lab.node.system import reads_slices
 from nettests.lab.topology import Backend
 
 Json = dict[str, Any]
@@ -238,3 +240,33 @@ def test_terminating_backends_are_told_apart() -> None:
     leaving, staying = pod("p1", "10.244.3.19", leaving=True), pod("p2", "10.244.3.20")
     assert [one.terminating for one in table_of(service(), leaving)] == [True]
     assert [one.terminating for one in table_of(service(), leaving, staying)] == [False]
+
+
+def test_endpoints_give_the_table_that_slices_give() -> None:
+    """A kube-proxy that reads Endpoints finds the same backends of a Service with a selector."""
+    pods = [pod("p1", "10.244.3.19"), pod("p2", "10.244.3.20", ready=False)]
+    subject = service()
+    parts = list(as_slices(endpoints_of(subject, pods)))
+    assert service_table([subject], parts, PROFILE) == service_table(
+        [subject], [slice_of(subject, pods)], PROFILE
+    )
+    assert [str(one.address) for one in service_table([subject], parts, PROFILE)[0].backends] == [
+        "10.244.3.19"
+    ]
+
+
+def test_endpoints_of_nobody_give_no_backends() -> None:
+    """An object without subsets is a Service without backends."""
+    assert list(as_slices(endpoints_of(service(), []))) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "switched", "slices"),
+    [("v1.20.15", (), False), ("v1.21.0", (), True), ("v1.36.2", (("endpoint-slices", 0),), False)],
+)
+def test_kube_proxy_for_windows_reads_slices_from_1_21_on(
+    version: str, switched: tuple[tuple[str, int], ...], slices: bool
+) -> None:
+    """Unless the mechanism is switched."""
+    profile = replace(PROFILE, kubernetes_version=version, mechanisms=switched)
+    assert reads_slices(profile) is slices

@@ -1,6 +1,6 @@
 """The table of Service ports that a node programs, from Services and EndpointSlices. Pure.
 
-What kube-proxy makes of the same objects: headless and ExternalName Services have no rules, only ready
+What kube-proxy makes of the same objects (of Endpoints too, where it reads those): headless and ExternalName Services have no rules, only ready
 endpoints count (serving ones that terminate are used when nothing else is left, as since 1.26), and an
 endpoint that is a node's own address is marked, because source rewriting depends on it.
 """
@@ -42,6 +42,32 @@ def service_table(
             of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
             ports.extend(_ports(service, address, of_family, nodes))
     return tuple(sorted(ports, key=lambda port: (port.key, port.cluster_ip.version)))
+
+
+def as_slices(endpoints: Json) -> Iterator[Json]:
+    """Yield an Endpoints object in the words of slices: one for each subset, without what terminates."""
+    metadata = endpoints["metadata"]
+    owner = {"namespace": metadata["namespace"], "labels": {SERVICE_LABEL: metadata["name"]}}
+    for subset in endpoints.get("subsets") or ():
+        listed = [
+            *((entry, True) for entry in subset.get("addresses") or ()),
+            *((entry, False) for entry in subset.get("notReadyAddresses") or ()),
+        ]
+        for family, version in _VERSIONS.items():
+            yield {
+                "metadata": owner,
+                "addressType": family,
+                "endpoints": [
+                    {
+                        "addresses": [entry["ip"]],
+                        "conditions": {"ready": ready},
+                        **({"nodeName": entry["nodeName"]} if entry.get("nodeName") else {}),
+                    }
+                    for entry, ready in listed
+                    if ip_address(entry["ip"]).version == version
+                ],
+                "ports": subset.get("ports") or [],
+            }
 
 
 def _cluster_ips(spec: Json) -> list[Address]:

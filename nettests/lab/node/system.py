@@ -35,6 +35,8 @@ HEALTHZ_PORT = 10256
 READY_PORT = 8181
 
 _HEALTH_PER_FAMILY = 34
+_WINDOWS_SLICES = 21
+"""WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
 _KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
 
 
@@ -97,7 +99,8 @@ class SystemPrograms:
             await checks.follow(table if serves else ())
             self.programmed(table)
 
-        return ServiceProxy(client, self.network, self.profile, programmed)
+        by_slices = linux or reads_slices(self.profile)
+        return ServiceProxy(client, self.network, self.profile, programmed, by_slices=by_slices)
 
     async def _end_forwarding(self) -> None:
         """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
@@ -225,3 +228,9 @@ async def _log(process: Process, where: str, text: str) -> None:
     """Write one klog line: ``I1121 01:22:03.787132       1 flags.go:64] FLAG: …``."""
     now = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
     await process.stderr(f"I{now} {1:7d} {where}] {text}\n".encode())
+
+
+def reads_slices(profile: Profile) -> bool:
+    """Whether kube-proxy on Windows reads EndpointSlices; otherwise it reads Endpoints."""
+    usual = minor(profile.kubernetes_version) >= _WINDOWS_SLICES
+    return bool(profile.mechanism("endpoint-slices", usual))
