@@ -1,7 +1,7 @@
 """Services that come and go: whoever asks afterwards meets the backends of now, not those of before.
 
-Disruptive: a Service of the run's own is deleted and made again many times, and the proxy of every node
-has to follow. Such checks are asked one after the other, when all the others are done.
+Disruptive: Services of the run's own are deleted and made again many times, and the proxy of every node
+has to follow. Such checks are asked while nobody else asks.
 """
 
 from nettests.model.expectation import Source

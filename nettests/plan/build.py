@@ -240,7 +240,7 @@ def _target(due: _Due, players: Cast) -> Target:
     if cell.crowd is not None:
         return targets.crowd(cell.crowd, due.flow.backends)
     if cell.backends is not None:
-        return _over(due.flow, cell.backends)
+        return _over(due.flow, cell.backends, _source(due))
     if settings is not None and (settings.no_endpoints or settings.external_name):
         return targets.unbacked(kind, cell.target, settings, template)
     node = cell.target
@@ -262,13 +262,14 @@ def _target(due: _Due, players: Cast) -> Target:
     return owned[kind]() if kind in owned else targets.of_service(kind, node, template, settings)
 
 
-def _over(flow: Flow, role: Role) -> Target:
+def _over(flow: Flow, role: Role, client: Vantage) -> Target:
     """Return the Service over all servers of ``role`` whose connections are counted."""
     if flow.service is not None:
         if flow.service.by_hand is ByHand.TWO_NUMBERS:
             return targets.two_numbers(role, flow.service)
-        churn = flow.question is Question.CHURN
-        return (targets.churned if churn else targets.affinity)(role, flow.service)
+        if flow.question is Question.CHURN:
+            return targets.churned(role, flow.service, client.role or client.probe)
+        return targets.affinity(role, flow.service)
     return targets.spread(role) if flow.several_backends else targets.affinity(role)
 
 

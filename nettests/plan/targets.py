@@ -171,10 +171,18 @@ def two_numbers(role: Role, settings: ServiceSettings) -> Target:
     return replace(over, backends=(server(role.first), probe(role.members[-1])))
 
 
-def churned(role: Role, settings: ServiceSettings) -> Target:
-    """Return a Service that ends in front of a role's first server, and stood in front of the others."""
+def churned(role: Role, settings: ServiceSettings, client: str) -> Target:
+    """Return a Service of one client role that ends in front of a role's first server, after the others.
+
+    Nobody else uses it: what one check takes away must not be what another one asks.
+    """
     final, *former = role.servers
-    return replace(affinity(role, settings), backends=(final,), former=tuple(former))
+    return replace(
+        affinity(role, settings),
+        service=service(role.name, f"{settings.label}-{client}"),
+        backends=(final,),
+        former=tuple(former),
+    )
 
 
 def spread(role: Role) -> Target:

@@ -79,7 +79,7 @@ def _distribute(asker: Asker, check: Check) -> None:
     failures = answered = 0
     mixed = some_may_refuse(check.target)
     for number, turn in enumerate(turns, 1):
-        if number > 1 and check.ask.pause:
+        if number > 1 and turn == 0:  # who the client is can be asked at any time
             asker.stopped.wait(check.ask.pause)
         raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
         if raw.error is not None:

@@ -36,7 +36,7 @@ class NotFollowedError(ClusterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Churn:
-    """Changes one Service at a time; checks that use it come one after the other."""
+    """Changes Services that one check alone uses; safe for threads."""
 
     services: Services
     namespace: str

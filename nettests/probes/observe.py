@@ -2,12 +2,13 @@
 
 Checks are partitioned by source probe and bounded per probe and node; those that use a Service start
 when it has converged for them. Waiting for time-outs is most of the work, so there are many threads.
+Disruptive checks take their turn while nobody else asks.
 """
 
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -23,8 +24,13 @@ from nettests.probes.churn import Churn
 from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
 from nettests.probes.origin import Origins
+from nettests.probes.phases import Phases
 
 THREADS = 64
+DISRUPTIVE = 8
+"""So many Services at most come and go at once: each change makes the proxy of every node work."""
+LATE_SECONDS = 20
+"""What has not converged by then holds up no disruptive check: it is asked when these are done."""
 NSLOOKUP = ("nslookup", "localhost")
 """Tried for its presence only: its exit code says nothing."""
 RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
@@ -41,7 +47,9 @@ class Observer:
     on_progress: Callable[[str, int, int], None] = lambda *_: None
     churn: Churn | None = None
     """Who changes Services for the checks that ask for it."""
+    late: float = LATE_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _phases: Phases = field(default_factory=Phases)
     _finished: int = 0
     _converged: int = 0
     _capabilities: dict[str, str | None] = field(default_factory=dict)
@@ -49,31 +57,16 @@ class Observer:
 
     def run(self) -> None:
         """Observe every check and return when the last one is done, or soon after ``stop``."""
-        origins = Origins(self.asker)
+        origins, names = Origins(self.asker), name_forms(self.checks)
         waiting = self._pairs()
-        names = name_forms(self.checks)
-        calm = [check for check in self.checks if check.check_class is not CheckClass.DISRUPTIVE]
-        self._all_at_once(calm, waiting, names, origins)
-        # What comes and goes would disturb everybody else, and each other.
-        for check in self.checks:
-            if check.check_class is CheckClass.DISRUPTIVE:
-                for pair in sorted(waiting[check.id]):
-                    wait_for(self.asker, pair, names)
-                self._observe(check, origins)
-
-    def _all_at_once(
-        self,
-        checks: Sequence[Check],
-        waiting: Mapping[str, set[Pair]],
-        names: dict[str, str],
-        origins: Origins,
-    ) -> None:
-        """Observe checks side by side, each as soon as what it uses has converged."""
         users: dict[Pair, list[Check]] = defaultdict(list)
-        for check in checks:
+        for check in self.checks:
             for pair in waiting[check.id]:
                 users[pair].append(check)
-        free = [check for check in interleaved(checks) if not waiting[check.id]]
+        free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id]]
+        disruptive = [check for check in self.checks if not _calm(check)]
+        before = {pair for check in disruptive for pair in waiting[check.id]}
+        self._phases.announce(len(free))
         with (
             ThreadPoolExecutor(THREADS, "observe") as askers,
             ThreadPoolExecutor(THREADS, "converge") as pollers,
@@ -83,13 +76,27 @@ class Observer:
                 if not self.asker.stopped.is_set():
                     wait_for(self.asker, pair, names)
                 for check in self._released(pair, users, waiting):
-                    askers.submit(self._observe, check, origins)
+                    askers.submit(self._in_turn, check, origins)
 
-            gates = [pollers.submit(converge, pair) for pair in sorted(users)]
+            gates = {pair: pollers.submit(converge, pair) for pair in sorted(users)}
             for check in free:
-                askers.submit(self._observe, check, origins)
-            for gate in gates:
+                askers.submit(self._in_turn, check, origins)
+            if disruptive:
+                wait(gates.values(), timeout=self.late)
+                wait([gates[pair] for pair in before])
+                self._disrupt(disruptive, origins)
+            for gate in gates.values():
                 gate.result()
+
+    def _disrupt(self, checks: Sequence[Check], origins: Origins) -> None:
+        """Observe what would disturb everybody else, while nobody else asks."""
+        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE, "disrupt") as askers:
+            for check in checks:
+                askers.submit(self._observe, check, origins)
+
+    def _in_turn(self, check: Check, origins: Origins) -> None:
+        with self._phases.calm():
+            self._observe(check, origins)
 
     def stop(self) -> None:
         """Begin no further check."""
@@ -98,13 +105,15 @@ class Observer:
     def _released(
         self, pair: Pair, users: Mapping[Pair, Sequence[Check]], waiting: Mapping[str, set[Pair]]
     ) -> list[Check]:
-        """Return the checks that waited for ``pair`` and for nothing else any more."""
+        """Return the calm checks that waited for ``pair`` and for nothing else any more; announce them."""
         with self._lock:
             self._converged += 1
             self.on_progress("converge", self._converged, len(users))
             for check in users[pair]:
                 waiting[check.id].discard(pair)
-            return [check for check in users[pair] if not waiting[check.id]]
+            released = [one for one in users[pair] if _calm(one) and not waiting[one.id]]
+        self._phases.announce(len(released))
+        return released
 
     def _pairs(self) -> dict[str, set[Pair]]:
         probe_on = {
@@ -186,6 +195,11 @@ class Observer:
             said = one_line(answer.stderr or answer.stdout)
             return f"{need} does not work in {probe.name}: {said}"
         return None
+
+
+def _calm(check: Check) -> bool:
+    """Whether a check leaves the others undisturbed."""
+    return check.check_class is not CheckClass.DISRUPTIVE
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:

@@ -1,6 +1,7 @@
 """A Service that goes and comes again: what is changed, in which order, and what a stale rule looks like."""
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -151,15 +152,47 @@ def test_the_service_keeps_its_address_and_nothing_that_the_api_added() -> None:
     assert set(again["metadata"]) == {"name", "namespace", "labels"}
 
 
-def test_disruptive_checks_wait_for_the_others_and_for_each_other(stage: Stage) -> None:
-    """They are done last, one after the other, whatever their place in the plan."""
+def test_disruptive_checks_wait_for_the_others(stage: Stage) -> None:
+    """They are done last, whatever their place in the plan."""
     api = Api(rules=FINAL)
     stage.dialling[PROBE].hook = api.answer
-    first, second = (replace(churned(), id=f"churn/{n}/x") for n in (1, 2))
-    calm = check(ask(PROBE, TargetKind.POD_IP), id="calm/a/b")
-    observer = stage.observer([first, calm, second])
+    made, calm = churned(), check(ask(PROBE, TargetKind.POD_IP), id="calm/a/b")
+    observer = stage.observer([made, calm])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
-    assert [record["check"] for record in stage.records("done")] == [calm.id, first.id, second.id]
+    assert [record["check"] for record in stage.records("done")] == [calm.id, made.id]
+
+
+def test_disruptive_checks_are_asked_side_by_side(stage: Stage) -> None:
+    """Neither of two waits for the other: each comes to its first change before one of them goes on."""
+    both = threading.Barrier(2, timeout=10)
+
+    class Meeting(Api):
+        def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
+            both.wait()
+            return Api.read(self, path, query)
+
+    api = Meeting(rules=FINAL, refuses=True)
+    first, second = (replace(churned(), id=f"churn/{n}/x") for n in (1, 2))
+    observer = stage.observer([first, second])
+    observer.churn = Churn(services=api, namespace=NAMESPACE)
+    observer.run()
+    assert not both.broken
+    assert {stage.done(one.id)["distrust"] for one in (first, second)} == {"services is forbidden"}
+
+
+def test_what_converges_late_is_asked_after_the_disruptive_checks(stage: Stage) -> None:
+    """A server that answers nobody for long holds nobody up, and is asked when nobody disturbs."""
+    api = Api(rules=FINAL)
+    question = ask(PROBE, TargetKind.POD_IP)
+    silent = str(stage.pods[question.target.pod or ""].addresses[0])
+    gone = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
+    stage.dialling[PROBE].hook = lambda path: gone if silent in path else api.answer(path)
+    late, made = check(question, id="late/a/b"), churned()
+    observer = stage.observer([late, made])
+    observer.churn = Churn(services=api, namespace=NAMESPACE)
+    observer.late = 0
+    observer.run()
+    assert [record["check"] for record in stage.records("done")] == [made.id, late.id]
     order = [raw.check for raw in stage.raws()]
-    assert order == sorted(order, key=[calm.id, first.id, second.id].index)
+    assert order == sorted(order, key=[made.id, late.id].index)

@@ -10,7 +10,7 @@ the accident, and checks would be ``flaky`` by it about once in 20 000 dials.
 
 import errno
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -79,24 +79,13 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
 
 def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    for version in {flow.address.version for flow in flows}:
-        _forget(fd, "UDP", version, lambda entry: _udp_flow(entry) in flows)
+    dialled = {Frontend(protocol="UDP", address=one.address, port=one.port) for one in flows}
+    _forget(fd, dialled, lambda entry: _udp_flow(entry) in flows)
 
 
 def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    for protocol, version in {(one.protocol, one.address.version) for one in frontends}:
-        if protocol not in _NUMBERS:
-            continue
-
-        def begun_early(entry: ConntrackEntry, protocol: str = protocol) -> bool:
-            asked = entry.tuple_orig
-            if entry.tuple_reply.saddr != asked.daddr:
-                return False
-            address = ip_address(asked.daddr)
-            return Frontend(protocol=protocol, address=address, port=asked.dport) in frontends
-
-        _forget(fd, protocol, version, begun_early)
+    _forget(fd, frontends, lambda entry: entry.tuple_reply.saddr == entry.tuple_orig.daddr)
 
 
 def _udp_flow(entry: ConntrackEntry) -> UdpFlow:
@@ -107,12 +96,31 @@ def _udp_flow(entry: ConntrackEntry) -> UdpFlow:
     )
 
 
-def _forget(fd: int, protocol: str, version: int, chosen: Callable[[ConntrackEntry], bool]) -> None:
-    family = socket.AF_INET if version == 4 else socket.AF_INET6
-    wanted = NFCTAttrTuple(family=family, proto=_NUMBERS[protocol])
-    with kernel.inside_network(fd), Conntrack(nfgen_family=family) as tracking:
-        for entry in [it for it in tracking.dump_entries(tuple_orig=wanted) if chosen(it)]:
-            _delete(tracking, entry)
+def _forget(
+    fd: int, frontends: Collection[Frontend], chosen: Callable[[ConntrackEntry], bool]
+) -> None:
+    """Delete the chosen ones of the entries whose client dialled one of ``frontends``.
+
+    The kernel picks these out (since 5.8): to read its whole table here, thousands of entries after a
+    while, would take longer than all else that a change of the Service table takes.
+    """
+    known = [one for one in frontends if one.protocol in _NUMBERS]
+    for version in {one.address.version for one in known}:
+        family = socket.AF_INET if version == 4 else socket.AF_INET6
+        with kernel.inside_network(fd), Conntrack(nfgen_family=family) as tracking:
+            for frontend in (one for one in known if one.address.version == version):
+                for entry in [it for it in _dialled(tracking, family, frontend) if chosen(it)]:
+                    _delete(tracking, entry)
+
+
+def _dialled(tracking: Conntrack, family: int, frontend: Frontend) -> Iterator[ConntrackEntry]:
+    wanted = NFCTAttrTuple(
+        family=family,
+        proto=_NUMBERS[frontend.protocol],
+        daddr=str(frontend.address),
+        dport=frontend.port,
+    )
+    yield from tracking.dump_entries(tuple_orig=wanted)
 
 
 def _delete(tracking: Conntrack, entry: ConntrackEntry) -> None:

@@ -1,0 +1,53 @@
+"""Who may ask now: most checks side by side, and those that disturb others only while nobody else asks.
+
+Used by the observer. A check that waits for a Service to converge is no reason for others to wait: it
+joins when its Service answers, or after those that disturb. Nothing is asked here.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Phases:
+    """Keeps calm checks and disruptive ones apart; safe for threads.
+
+    Calm checks are announced as soon as nothing but their turn keeps them from being asked, so that
+    whoever disturbs waits for those in the queue, too.
+    """
+
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _announced: int = 0
+    _disrupted: bool = False
+
+    def announce(self, count: int = 1) -> None:
+        """Say that so many calm checks are about to take their turn; each has to take it."""
+        with self._changed:
+            self._announced += count
+
+    @contextmanager
+    def calm(self) -> Iterator[None]:
+        """Take the turn of one announced check, beside other calm ones."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._disrupted)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._announced -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def disruptive(self) -> Iterator[None]:
+        """Wait until every announced check has had its turn, and let no other begin one meanwhile."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._announced == 0)
+            self._disrupted = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._disrupted = False
+                self._changed.notify_all()
