@@ -10,17 +10,19 @@ the accident, and checks would be ``flaky`` by it about once in 20 000 dials.
 
 import errno
 import socket
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from pyroute2.conntrack import Conntrack, ConntrackEntry, NFCTAttrTuple
+from pyroute2.conntrack import Conntrack, NFCTAttrTuple
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nettests.lab.network import kernel
+from nettests.lab.network import kernel, tracked
+from nettests.lab.network.tracked import Flow
 from nettests.lab.topology import Address, ServiceTable
 
-_NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": socket.IPPROTO_UDP}
+_UDP = socket.IPPROTO_UDP
+_NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": _UDP}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,53 +81,52 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
 
 def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     """Delete the entries of ``flows`` in the namespace ``fd``. On the worker thread only."""
-    dialled = {Frontend(protocol="UDP", address=one.address, port=one.port) for one in flows}
-    _forget(fd, dialled, lambda entry: _udp_flow(entry) in flows)
+    keys = {(one.address.packed, one.port, one.backend.packed) for one in flows}
+
+    def ended(flow: Flow) -> bool:
+        asked = flow.original
+        key = (asked.destination, asked.destination_port, flow.reply.source)
+        return asked.protocol == _UDP and key in keys
+
+    _forget(fd, {one.address.version for one in flows}, ended)
 
 
 def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     """Delete the entries that went to one of ``frontends`` itself. On the worker thread only."""
-    _forget(fd, frontends, lambda entry: entry.tuple_reply.saddr == entry.tuple_orig.daddr)
+    tracked_ones = [one for one in frontends if one.protocol in _NUMBERS]
+    keys = {(_NUMBERS[one.protocol], one.address.packed, one.port) for one in tracked_ones}
+
+    def begun_early(flow: Flow) -> bool:
+        asked = flow.original
+        untranslated = flow.reply.source == asked.destination
+        return untranslated and (asked.protocol, asked.destination, asked.destination_port) in keys
+
+    _forget(fd, {one.address.version for one in tracked_ones}, begun_early)
 
 
-def _udp_flow(entry: ConntrackEntry) -> UdpFlow:
-    return UdpFlow(
-        address=ip_address(entry.tuple_orig.daddr),
-        port=entry.tuple_orig.dport,
-        backend=ip_address(entry.tuple_reply.saddr),
-    )
+def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:
+    for version in versions:
+        with kernel.inside_network(fd):
+            found = [flow for flow in tracked.flows(version) if chosen(flow)]
+            if found:
+                _delete(version, found)
 
 
-def _forget(
-    fd: int, frontends: Collection[Frontend], chosen: Callable[[ConntrackEntry], bool]
-) -> None:
-    """Delete the chosen ones of the entries whose client dialled one of ``frontends``.
-
-    The kernel picks these out (since 5.8): to read its whole table here, thousands of entries after a
-    while, would take longer than all else that a change of the Service table takes.
-    """
-    known = [one for one in frontends if one.protocol in _NUMBERS]
-    for version in {one.address.version for one in known}:
-        family = socket.AF_INET if version == 4 else socket.AF_INET6
-        with kernel.inside_network(fd), Conntrack(nfgen_family=family) as tracking:
-            for frontend in (one for one in known if one.address.version == version):
-                for entry in [it for it in _dialled(tracking, family, frontend) if chosen(it)]:
-                    _delete(tracking, entry)
-
-
-def _dialled(tracking: Conntrack, family: int, frontend: Frontend) -> Iterator[ConntrackEntry]:
-    wanted = NFCTAttrTuple(
-        family=family,
-        proto=_NUMBERS[frontend.protocol],
-        daddr=str(frontend.address),
-        dport=frontend.port,
-    )
-    yield from tracking.dump_entries(tuple_orig=wanted)
-
-
-def _delete(tracking: Conntrack, entry: ConntrackEntry) -> None:
-    try:
-        tracking.delete(entry)
-    except NetlinkError as failure:
-        if failure.code != errno.ENOENT:  # it expired between listing and deleting
-            raise
+def _delete(version: int, found: Iterable[Flow]) -> None:
+    family = socket.AF_INET if version == 4 else socket.AF_INET6
+    with Conntrack(nfgen_family=family) as tracking:
+        for flow in found:
+            asked = flow.original
+            entry = NFCTAttrTuple(
+                family=family,
+                proto=asked.protocol,
+                saddr=str(ip_address(asked.source)),
+                daddr=str(ip_address(asked.destination)),
+                sport=asked.source_port,
+                dport=asked.destination_port,
+            )
+            try:
+                tracking.delete(entry)
+            except NetlinkError as failure:
+                if failure.code != errno.ENOENT:  # it expired between listing and deleting
+                    raise

@@ -19,7 +19,14 @@ from typing import Any
 from pyroute2.netlink.nlsocket import NetlinkRequest
 
 from nettests.lab.interfaces import Fabric, Namespace, PortMapping
-from nettests.lab.network import LabFabric, create_fabric, enter_isolated_namespaces, kernel, nft
+from nettests.lab.network import (
+    LabFabric,
+    create_fabric,
+    enter_isolated_namespaces,
+    kernel,
+    nft,
+    tracked,
+)
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.topology import Profile, ServiceTable
@@ -158,6 +165,19 @@ class IsolatedLab:
     async def nft(self, where: str, ruleset: str) -> str:
         fd = self._namespace(where).fd
         return await asyncio.to_thread(nft.load, fd, ruleset)
+
+    async def remembered(self, where: str, version: int) -> list[tracked.Flow]:
+        def read() -> list[tracked.Flow]:
+            with kernel.inside_network(self._namespace(where).fd):
+                return list(tracked.flows(version))
+
+        return await asyncio.to_thread(read)
+
+    async def send(self, where: str, address: str, ports: range) -> None:
+        """Send a datagram to each port; nobody need take them."""
+        with self._namespace(where).socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            for port in ports:
+                client.sendto(b"?", (address, port))
 
     async def ask(self, asks: tuple[Ask, ...]) -> list[str]:
         return list(await asyncio.gather(*map(self._ask, asks)))

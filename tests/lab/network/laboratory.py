@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.lab.interfaces import PortMapping
+from nettests.lab.network.tracked import Flow
 from nettests.lab.topology import Profile, ServicePort
 from tests.lab.network.asking import Ask
 
@@ -111,6 +112,14 @@ class Laboratory:
             source=source, address=address, port=port, protocol=protocol, source_port=source_port
         )
         return self.ask_all(ask)[0]
+
+    def remembered(self, where: str, version: int = 4) -> list[Flow]:
+        """Return the flows that connection tracking remembers in a namespace."""
+        return list(self._call("remembered", where, version))
+
+    def send(self, where: str, address: str, ports: range) -> None:
+        """Send a datagram to each of these ports."""
+        self._call("send", where, address, ports)
 
     def capture(self, where: str, link: str, *asks: Ask) -> list[bytes]:
         """Return the frames on a link while asking."""
