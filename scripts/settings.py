@@ -6,8 +6,8 @@ Pure: ``soak_settings`` prepares them on a lab, runs in them and asks here wheth
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-RED = frozenset({"fail", "lifted", "flaky", "unknown"})
-GREEN = frozenset({"pass", "limited", "recorded"})
+from nettests.model.verdict import ACCEPTED, ATTENTION
+
 NOTHING_REQUIRED = 7
 """The exit code of a run in which a required flow is skipped entirely."""
 
@@ -87,12 +87,12 @@ def false_verdicts(setting: Setting, reference: Run, run: Run) -> list[str]:
 def _wrong(setting: Setting, check: str, reference: Run, run: Run) -> str:
     """Return what is wrong with the verdict of one check, or nothing."""
     was, came = reference.verdicts.get(check, "absent"), run.verdicts.get(check, "absent")
-    if came in RED:
+    if came in ATTENTION:
         return f"{came} instead of {was}"
     if _any(check, setting.adds):
-        return "" if came in GREEN else f"{came}, though this setting lets it be asked"
+        return "" if came in ACCEPTED else f"{came}, though this setting lets it be asked"
     if not setting.permits(check):
-        return f"{came}, though this setting forbids it" if came in GREEN else ""
+        return f"{came}, though this setting forbids it" if came in ACCEPTED else ""
     return "" if came == was else f"{came} instead of {was}"
 
 

@@ -21,6 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nettests.model.verdict import ATTENTION
+
 ROOT = Path(__file__).resolve().parent.parent
 OFTEN = ("win2019-l2bridge", "win2022-overlay-dsr")
 """The two that differ most: build, driver, DSR, and all that follows from them."""
@@ -106,14 +108,13 @@ def one_run(profile: str) -> dict[str, Any]:
         results = Path(folder) / "latest" / "results.json"
         checks = json.loads(results.read_text())["checks"] if results.exists() else []
     verdicts = {check["id"]: check["verdict"] for check in checks}
-    red = {"fail", "lifted", "unknown", "flaky"}
     return {
         "profile": profile,
         "commit": commit(),
         "exit_code": exit_code,
         "seconds": round(time.monotonic() - began, 1),
         "verdicts": verdicts,
-        "messages": {c["id"]: c["message"] for c in checks if c["verdict"] in red},
+        "messages": {c["id"]: c["message"] for c in checks if c["verdict"] in ATTENTION},
     }
 
 
