@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from nettests.model.check import Check, Plan
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import Question, TargetKind, Verdict
+from nettests.model.words import Verdict
 
 NODE, SERVICE, POD, DNS = "node", "service", "pod", "dns"
 _KINDS = (NODE, SERVICE, DNS, POD)
 """A node is what most checks share, a Pod what the fewest do."""
-_DNS_ITSELF = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
 _BACKENDS = 2
 """Of many backends so many stand for the others."""
 _FOLDERS = {NODE: "nodes", SERVICE: "services", POD: "pods", DNS: "dns"}
@@ -54,8 +53,7 @@ def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
     found = [Subject(NODE, name) for name in nodes if name]
     if target.service:
         found.append(Subject(SERVICE, target.service))
-    asks_dns = target.kind.by_name or target.kind in _DNS_ITSELF
-    if asks_dns or check.ask.question is Question.RESOLVE:
+    if check.asks_dns:
         found.append(Subject(DNS, "kube-dns"))
     found += [Subject(POD, name) for name in ends]
     return tuple(dict.fromkeys(found))

@@ -185,6 +185,12 @@ class Check:
         """The target of the check itself."""
         return self.ask.target
 
+    @property
+    def asks_dns(self) -> bool:
+        """Whether the cluster's DNS has a part in the answer."""
+        of_dns = self.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
+        return of_dns or self.target.kind.by_name or self.ask.question is Question.RESOLVE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:

@@ -15,7 +15,6 @@ from nettests.model.words import (
     OS,
     Family,
     Placement,
-    Question,
     TargetKind,
     VantageKind,
     Verdict,
@@ -32,7 +31,6 @@ GAIN = 0.05
 """Two traits together are named only where they tell that much better than one."""
 
 
-_DNS = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
 _CLUSTERIP = "ask for a ClusterIP"
 """Also by a name: what the name resolves to is asked next."""
 _KINDS = {
@@ -117,7 +115,7 @@ def _best(
 def _traits(check: Check) -> Iterator[str]:
     """Yield what a check shares with others, the more telling first; each completes "these checks …"."""
     source, target = check.source, check.target
-    if target.kind.by_name or target.kind in _DNS or check.ask.question is Question.RESOLVE:
+    if check.asks_dns:
         yield "ask the cluster's DNS"
     if target.kind in _KINDS:
         yield _KINDS[target.kind]
