@@ -14,7 +14,6 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
-from nettests.report.in_common import in_common
 from nettests.report.results import CheckResult
 from nettests.report.summary import (
     MEANING,
@@ -43,8 +42,8 @@ def show(reporter: Reporter, results: Results, directory: Path) -> None:
             reporter.say(line, style=style)
     if len(red) > SHOWN:
         reporter.say(f"… and {len(red) - SHOWN} more that need attention, in the report")
-    if shared := in_common(results):
-        reporter.say(f"In common: {shared}", style="bold")
+    if results.in_common:
+        reporter.say(f"In common: {results.in_common}", style="bold")
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)

@@ -21,7 +21,6 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
-from nettests.report.in_common import in_common
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural, visible
@@ -65,7 +64,6 @@ def render_html(results: Results) -> str:
         overview=overview(groups),
         shares=_shares(results),
         attention=summary.needing_attention(results),
-        in_common=in_common(results),
         verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
         style=Markup(style),  # noqa: S704 - shipped with the package
         script=Markup(script),  # noqa: S704 - shipped with the package

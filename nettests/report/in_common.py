@@ -1,13 +1,12 @@
 """What the checks that went wrong have in common, and the others do not: where to look first.
 
-Used by the renderers for people. When a node, a protocol or the cluster's DNS is broken, dozens of checks
+Used by ``build``; the documents say it above the list of what went wrong. When a node, a protocol or the cluster's DNS is broken, dozens of checks
 say so one by one; this counts which trait covers most of them and few that went well. It counts only: it
 changes no verdict, and says nothing where no trait stands out.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from nettests.model.check import Check
@@ -19,7 +18,7 @@ from nettests.model.words import (
     VantageKind,
     Verdict,
 )
-from nettests.report.results import Results
+from nettests.report.results import CheckResult, InCommon
 
 WRONG = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN})
 """What may have one cause in the cluster; ``lifted`` checks share their limitation instead."""
@@ -53,35 +52,11 @@ _VANTAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class InCommon:
-    """A trait that stands out, with its counts.
-
-    ``wrong`` of ``all_wrong`` checks have it; ``asked`` is how many have it whatever came of them.
-    """
-
-    trait: str
-    wrong: int
-    all_wrong: int
-    asked: int
-
-    def __str__(self) -> str:
-        head = "all" if self.wrong == self.all_wrong else f"{self.wrong} of"
-        good = self.asked - self.wrong
-        rest = f"only {good} that {'does' if good == 1 else 'do'}" if good else "no check that does"
-        return f"{head} {self.all_wrong} {self.trait}; {rest} went well"
-
-    @property
-    def fitting(self) -> float:
-        """How well the trait tells wrong from well: the harmonic mean of both shares."""
-        return 2 * self.wrong / (self.asked + self.all_wrong)
-
-
-def in_common(results: Results) -> InCommon | None:
+def in_common(checks: Iterable[CheckResult]) -> InCommon | None:
     """Return the trait that stands out among the checks that went wrong, ``None`` without one."""
     asked = [
         (result.verdict in WRONG, tuple(_traits(result.check)))
-        for result in results.checks
+        for result in checks
         if result.ran and result.check
     ]
     all_wrong = sum(wrong for wrong, _ in asked)
@@ -104,7 +79,12 @@ def _best(
             there[chosen] += 1
             wrong[chosen] += went_wrong
     found = [
-        InCommon(" and ".join(chosen), wrong[chosen], all_wrong, there[chosen])
+        InCommon(
+            trait=" and ".join(chosen),
+            wrong=wrong[chosen],
+            all_wrong=all_wrong,
+            asked=there[chosen],
+        )
         for chosen in there
         if wrong[chosen] >= max(COVERED * all_wrong, CONCENTRATED * there[chosen])
         and there[chosen] < len(asked)

@@ -11,7 +11,7 @@ from nettests.model.check import Check, Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
 from nettests.model.observation import Observation
-from nettests.report.results import API_VERSION, CheckResult, Results
+from nettests.report.results import API_VERSION, CheckResult, InCommon, Results
 
 
 def render_json(results: Results) -> str:
@@ -31,6 +31,7 @@ def document(results: Results) -> dict[str, Any]:
         "counts": {verdict.value: count for verdict, count in results.counts.items()},
         "coverage": to_data(results.coverage),
         "checks": [_check(check) for check in results.checks],
+        **_in_common(results.in_common),
         "limitations": {
             "used": [
                 {
@@ -47,6 +48,11 @@ def document(results: Results) -> dict[str, Any]:
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),
     }
+
+
+def _in_common(shared: InCommon | None) -> dict[str, Any]:
+    """Return the trait that wrong checks share, with its counts and in words, where one stands out."""
+    return {"in_common": {**to_data(shared), "text": str(shared)}} if shared else {}
 
 
 def _check(result: CheckResult) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.report.in_common import in_common
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
@@ -69,7 +68,7 @@ def _attention(results: Results) -> str:
     ]
     more = len(found) - ATTENTION_LIMIT
     tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
-    shared = in_common(results)
+    shared = results.in_common
     lead = f"In common: {escape(str(shared))}.\n\n" if shared else ""
     table = _table(["verdict", "check", "what happened"], rows)
     return f"### Needs attention\n\n{lead}{table}{tail}"
