@@ -187,7 +187,11 @@ def _kube_proxy(
 
     A kube-proxy that is a service of its host shows its version to nobody; most ranges lie so far back
     that of the versions which the skew policy allows beside this API server, all or none are in them.
+    Where the network plugin serves Services itself, no version of kube-proxy is in any range.
     """
+    if node.kube_proxy.replaced:
+        none = f"{name} in {wanted}: none runs there ({node.kube_proxy.mode.origin})"
+        return Finding(Truth.NO, none)
     version = node.kube_proxy.version
     settled = None if version.known else wanted.holds_within_skew(server)
     if settled is None:

@@ -64,6 +64,11 @@ class KubeProxyFacts:
     dsr: Fact[bool]
     source_vip: Fact[Address]
 
+    @property
+    def replaced(self) -> bool:
+        """Whether something else serves Services: no kube-proxy runs."""
+        return self.mode.value == "none"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:

@@ -201,6 +201,21 @@ def test_an_unread_kube_proxy_follows_the_version_skew_policy(
         assert reason in because
 
 
+@pytest.mark.parametrize("wanted", ["<1.16", ">=1.22", ">=1.20 <1.25", "<1.22.1"])
+@pytest.mark.parametrize(
+    "version",
+    [unknown("no kube-proxy runs there"), known(KubernetesVersion(1, 24), "the image of its Pod")],
+)
+def test_a_replaced_kube_proxy_is_of_no_version(
+    wanted: str, version: Fact[KubernetesVersion]
+) -> None:
+    """Where the plugin serves Services no range holds, whatever the policy allows or an idle Pod shows."""
+    mode = known("none", "ConfigMap antrea-config: antreaProxy.proxyAll")
+    facts = with_windows(FACTS, kube_proxy={"version": version, "mode": mode})
+    found = expectation(f"{{source: {{kube_proxy: '{wanted}'}}}}", check(), facts)
+    assert (found.undecided, found.limitation) == (None, None)
+
+
 def test_from_1_28_on_the_skew_is_a_minor_wider() -> None:
     """Beside 1.28 a kube-proxy of unknown version may be 1.25, beside 1.27 it is 1.25 or newer, too."""
     for server, oldest in (("1.28.0", 25), ("1.27.4", 25), ("1.36.2", 33)):
