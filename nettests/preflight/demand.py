@@ -1,7 +1,8 @@
 """What a run takes of a namespace's quotas: objects by number, and what the containers of its Pods state. Pure.
 
 Counted as the quota evaluators of Kubernetes count (``pkg/quota/v1/evaluator/core``), by the names that a
-ResourceQuota gives it: ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory`` …
+ResourceQuota gives it: ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``,
+``count/leases.coordination.k8s.io`` … What controllers make of a run's objects counts, too.
 """
 
 from collections import defaultdict
@@ -17,17 +18,26 @@ Object = dict[str, Any]
 Amounts = Mapping[str, Fraction]
 
 _QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
-"""The kinds that a run makes in its namespace and quotas count, by the name that they have there."""
+"""The kinds that a run makes in its namespace and that have a name of their own in quotas."""
+_COUNTED = {
+    **_QUOTED,
+    "EndpointSlice": "endpointslices.discovery.k8s.io",
+    "Lease": "leases.coordination.k8s.io",
+    "StatefulSet": "statefulsets.apps",
+}
+"""What quotas count as ``count/<resource>.<group>``, of the kinds that a run makes."""
 _BARE = ("cpu", "memory", "ephemeral-storage")
 """Resources whose bare name in a quota means their requests."""
+_DUAL = frozenset({"PreferDualStack", "RequireDualStack"})
+"""A Service of two families has a slice of each."""
 _NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passing:
-    """Pods that come and go beside what stands, ``at_once`` of them at the same time."""
+    """What comes and goes beside what stands, ``at_once`` of it at the same time: Pods, or StatefulSets."""
 
-    pods: tuple[Object, ...]
+    objects: tuple[Object, ...]
     at_once: int
 
 
@@ -44,7 +54,7 @@ def needed(
         for name, amount in _charge(item, given).items():
             found[name] += amount
     for group in passing:
-        charges = [_charge(item, given) for item in group.pods]
+        charges = [_charge(item, given) for item in group.objects]
         for name in {name for charge in charges for name in charge}:
             amounts = sorted((charge.get(name, _NOTHING) for charge in charges), reverse=True)
             found[name] += sum(amounts[: group.at_once], _NOTHING)
@@ -63,16 +73,27 @@ def full_name(resource: str) -> str:
 
 def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
     """Return what one object takes."""
-    name = _QUOTED.get(item["kind"])
-    if name is None:
-        return {}
-    one = Fraction(1)
-    found = {name: one, f"count/{name}": one}
-    if item["kind"] == "Pod":
-        return found | _of_pod(item["spec"], defaults)
-    kind = item["spec"].get("type") if item["kind"] == "Service" else None
+    kind, one = item["kind"], Fraction(1)
+    found = {f"count/{_COUNTED[kind]}": one} if kind in _COUNTED else {}
+    if kind in _QUOTED:
+        found[_QUOTED[kind]] = one
+    if kind == "StatefulSet":
+        found["count/controllerrevisions.apps"] = one
+    if kind == "Pod":
+        found |= _of_pod(item["spec"], defaults)
+    return found | _of_service(item["spec"]) if kind == "Service" else found
+
+
+def _of_service(spec: Object) -> dict[str, Fraction]:
+    """Return what a Service takes besides itself: node ports, and the endpoints that its controllers write."""
+    one, kind = Fraction(1), spec.get("type")
+    found: dict[str, Fraction] = {}
+    if spec.get("selector"):
+        families = 2 if spec.get("ipFamilyPolicy") in _DUAL else 1
+        found["count/endpointslices.discovery.k8s.io"] = Fraction(families)
+        found["count/endpoints"] = one
     if kind in {"NodePort", LOAD_BALANCER}:
-        found["services.nodeports"] = Fraction(len(item["spec"]["ports"]))
+        found["services.nodeports"] = Fraction(len(spec["ports"]))
     if kind == LOAD_BALANCER:
         found["services.loadbalancers"] = one
     return found

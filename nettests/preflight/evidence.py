@@ -57,7 +57,7 @@ class Evidence:
     objects: tuple[Object, ...] = ()
     """What stands in the namespace while a run asks, as it would be created."""
     passing: tuple[Passing, ...] = ()
-    """Pods of single checks that come and go beside it."""
+    """Pods and StatefulSets of single checks that come and go beside it."""
     refusals: Mapping[str, str] = field(default_factory=dict)
     """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
     quotas: tuple[Quota, ...] = ()

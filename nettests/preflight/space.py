@@ -53,8 +53,8 @@ def quota(evidence: Evidence) -> Finding:
         return note(topic, f"quotas cannot be read: {evidence.unread}")
     wanted = needed(evidence.objects, evidence.passing, evidence.defaults)
     lacking = [one for one in evidence.quotas if wanted[one.resource] > one.hard - one.used]
-    pods = [item for item in evidence.objects if item["kind"] == "Pod"]
-    pods += [item for group in evidence.passing for item in group.pods]
+    everything = [*evidence.objects, *(one for group in evidence.passing for one in group.objects)]
+    pods = [item for item in everything if item["kind"] == "Pod"]
     unstated = [
         one
         for one in evidence.quotas

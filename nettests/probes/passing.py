@@ -1,4 +1,4 @@
-"""The Pods that come and go while a run asks: those that single checks start, and those that are tried out.
+"""What comes and goes while a run asks: Pods that single checks start, their StatefulSets, Pods that are tried out.
 
 Pure. ``starting`` and ``examine`` make them; preflight asks here what a quota has to hold beside what stands.
 """
@@ -17,13 +17,17 @@ Object = dict[str, Any]
 
 
 def passing(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[tuple[tuple[Object, ...], int]]:
-    """Return groups of such Pods, each with how many of them there are at the same time.
+    """Return groups of such objects, each with how many of it there are at the same time.
 
     A quota is asked about a Pod in a dry run too, but keeps nothing of it: one at a time counts.
     """
-    by_node: defaultdict[str, list[Object]] = defaultdict(list)
-    for item in map(pod_made, pods_of(plan, facts, blank)):
-        by_node[item["spec"]["nodeSelector"]["kubernetes.io/hostname"]].append(item)
+    by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
+    for made in pods_of(plan, facts, blank):
+        pod = pod_made(made)
+        node = pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]
+        by_node[node, "Pod"].append(pod)
+        if made is not pod:
+            by_node[node, made["kind"]].append(made)
     asked = [check.ask for check in plan.checks if check.ask.question is Question.ADMIT]
     own = [ask for ask in asked if not case_of(ask).level]
     items = [tried(ask, blank.namespace, blank.pod_security) for ask in own]

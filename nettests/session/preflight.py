@@ -12,6 +12,7 @@ from typing import Any
 from nettests import probes
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
+from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import RUN_LABEL
 from nettests.cluster.permissions import denied
@@ -40,6 +41,7 @@ from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.session.asked import facts_of, profile_of
+from nettests.session.cleanup import ownership
 from nettests.session.options import RunOptions
 from nettests.session.reads import READS
 from nettests.session.run import blank_of
@@ -88,6 +90,8 @@ def _look(
     whole = build(replace(facts, denied=()), flows, options.enabled, READS)
     blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
     objects = probes.standing(plan, facts, blank)
+    if probes.in_cluster(plan):
+        objects.append(lease_object(ownership(RUN_ID), blank.namespace, profile.timing.lease))
     evidence = Evidence(
         server=connection.server,
         facts=facts,
@@ -102,8 +106,8 @@ def _look(
         unserved=_unserved(facts, profile),
         objects=tuple(objects),
         passing=tuple(
-            Passing(pods=pods, at_once=number)
-            for pods, number in probes.passing(plan, facts, blank)
+            Passing(objects=some, at_once=number)
+            for some, number in probes.passing(plan, facts, blank)
         ),
         exposed=_exposed(objects),
     )

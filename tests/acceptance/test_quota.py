@@ -13,10 +13,17 @@ from tests.acceptance.recorded import Record
 from tests.acceptance.runs import run_on
 
 FLOW = "--flow=pod-to-pod-ip"
-FLOWS = ("--flow=pod-to-service-clusterip", "--flow=pod-starts", "--flow=windows-pod-fields")
+FLOWS = (
+    "--flow=pod-to-service-clusterip",
+    "--flow=pod-starts",
+    "--flow=stateful-set-names",
+    "--flow=windows-pod-fields",
+)
 LIMITED = (
     *("pods", "services", "services.nodeports", "cpu", "memory"),
     *("requests.cpu", "requests.memory", "limits.cpu", "limits.memory"),
+    *("count/pods", "count/endpoints", "count/endpointslices.discovery.k8s.io"),
+    *("count/leases.coordination.k8s.io", "count/statefulsets.apps"),
 )
 
 

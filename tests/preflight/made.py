@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from nettests.cluster.lease import lease_object
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.permission import Permission, reviewed
@@ -13,6 +14,7 @@ from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
+from nettests.session.cleanup import ownership
 from nettests.session.reads import READS
 from nettests.session.run import blank_of
 from tests.plan.clusters import mixed
@@ -50,13 +52,15 @@ def evidence(
 def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
     """Return what stands while a run asks."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
-    return tuple(standing(plan, facts, blank))
+    lease = lease_object(ownership("preflight"), blank.namespace, 30)
+    return (*standing(plan, facts, blank), lease)
 
 
 def passing_of(plan: Plan, facts: ClusterFacts) -> tuple[Passing, ...]:
     """Return what comes and goes beside it."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
-    return tuple(Passing(pods=pods, at_once=number) for pods, number in passing(plan, facts, blank))
+    groups = passing(plan, facts, blank)
+    return tuple(Passing(objects=some, at_once=number) for some, number in groups)
 
 
 def missing(facts: ClusterFacts) -> tuple[Permission, ...]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from nettests.model.words import CheckClass
+from nettests.model.words import OS, CheckClass
 from nettests.plan import build
 from nettests.preflight import Level
 from nettests.preflight.amounts import quantity, spelled
@@ -60,10 +60,45 @@ def test_a_load_balancer_takes_its_node_ports_too() -> None:
     assert counted["secrets"] == 1
 
 
+def test_a_service_takes_what_controllers_write_of_it() -> None:
+    """A slice for each family and the Endpoints, where it has a selector; the run's own slices as they are."""
+    selecting: dict[str, object] = {"selector": {"app": "a"}, "ports": []}
+    specs = [selecting, {**selecting, "ipFamilyPolicy": "RequireDualStack"}, {"ports": []}]
+    services = [{"kind": "Service", "spec": spec} for spec in specs]
+    counted = needed([*services, {"kind": "EndpointSlice"}])
+    assert counted["count/endpointslices.discovery.k8s.io"] == 1 + 2 + 1
+    assert counted["count/endpoints"] == 2
+    assert counted["count/services"] == 3
+
+
+@pytest.mark.parametrize(
+    ("resource", "most"),
+    [
+        ("count/statefulsets.apps", 1),
+        ("count/controllerrevisions.apps", 1),
+        ("count/leases.coordination.k8s.io", 1),
+        ("count/pods", None),
+        ("count/endpointslices.discovery.k8s.io", None),
+    ],
+)
+def test_quotas_that_count_by_kind_have_to_hold_a_run(resource: str, most: int | None) -> None:
+    """Whatever a run makes is compared with the quota of its kind; one less than it needs is too little."""
+    found = evidence(STAGING, only("stateful-set-names", "pod-to-service-clusterip"))
+    count = int(needed(found.objects, found.passing)[resource])
+    assert count >= 1
+    windows = {node.name for node in found.usable if node.os is OS.WINDOWS}
+    assert most is None or count <= max(most, len(windows))
+    enough = quota(resource, count + 3, used=3)
+    assert finding("quota", replace(found, quotas=enough)).level is Level.OK
+    told = finding("quota", replace(found, quotas=quota(resource, count + 2, used=3)))
+    assert told.level is Level.BLOCKER
+    assert f"{resource} leaves" in told.details[0]
+
+
 def test_pods_of_single_checks_need_room_beside_the_others() -> None:
     """They come and go, so many at a time on each node, however many there are."""
     found = evidence(STAGING, only("pod-starts"))
-    most = sum(min(group.at_once, len(group.pods)) for group in found.passing)
+    most = sum(min(group.at_once, len(group.objects)) for group in found.passing)
     assert most > 0
     taken = len([one for one in found.objects if one["kind"] == "Pod"])
     enough = quota("pods", taken + most)
@@ -144,5 +179,5 @@ def test_of_pods_that_pass_the_heaviest_count() -> None:
         {"kind": "Pod", "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": cpu}}}]}}
         for cpu in ("1", "4", "2")
     )  # fmt: skip
-    found = needed([], [Passing(pods=pods, at_once=2)])
+    found = needed([], [Passing(objects=pods, at_once=2)])
     assert (float(found["pods"]), float(found["limits.cpu"])) == (2, 6)

@@ -70,6 +70,54 @@ async def used(client: Client, **expected: str) -> None:
             await asyncio.sleep(0.02)
 
 
+LEASE = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "x"},
+    "spec": {},
+}
+SLICE = {
+    "apiVersion": "discovery.k8s.io/v1",
+    "kind": "EndpointSlice",
+    "metadata": {"name": "x"},
+    "addressType": "IPv4",
+    "endpoints": [],
+}
+SET = {
+    "apiVersion": "apps/v1",
+    "kind": "StatefulSet",
+    "metadata": {"name": "x"},
+    "spec": {
+        "serviceName": "x",
+        "selector": {"matchLabels": {"app": "x"}},
+        "template": {
+            "metadata": {"labels": {"app": "x"}},
+            "spec": {"containers": [{"name": "c", "image": "agnhost"}]},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("item", "plural"), [(LEASE, "leases"), (SLICE, "endpointslices"), (SET, "statefulsets")]
+)
+def test_objects_are_counted_by_kind_and_group(api: Api, item: dict[str, Any], plural: str) -> None:
+    """``count/<resource>.<group>`` bounds objects of every kind; the quota tells how many there are."""
+    group, _, version = item["apiVersion"].partition("/")
+    path = f"/apis/{group}/{version}/namespaces/default/{plural}"
+    name = f"count/{plural}.{group}"
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            await client.create(QUOTAS, quota(**{name: "1"}))
+            await client.create(path, {**item, "metadata": {"name": "one"}})
+            await used(client, **{name: "1"})
+            words = await refused(client, path, {**item, "metadata": {"name": "two"}})
+            assert f"exceeded quota: q, requested: {name}=1, used: {name}=1" in words
+
+    api(run)
+
+
 def test_the_pod_too_many_is_refused(api: Api) -> None:
     """The quota, what is asked for, used and allowed are named; what is gone is free again."""
 
