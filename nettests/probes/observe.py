@@ -27,7 +27,7 @@ from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
 
 THREADS = 64
-DISRUPTIVE = 8
+DISRUPTIVE_AT_ONCE = 8
 """So many Services at most come and go at once: each change makes the proxy of every node work."""
 LATE_SECONDS = 20
 """What has not converged by then holds up no disruptive check: it is asked when these are done."""
@@ -90,7 +90,7 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check], origins: Origins) -> None:
         """Observe what would disturb everybody else, while nobody else asks."""
-        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE, "disrupt") as askers:
+        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE_AT_ONCE, "disrupt") as askers:
             for check in checks:
                 askers.submit(self._observe, check, origins)
 
