@@ -16,10 +16,16 @@ from tests.acceptance.labs import UpLab
 PROFILES = ("linux", "win2019-l2bridge", "win2022-l2bridge-dsr", "win2019-overlay")
 """Run whole."""
 
+BY_DRIVER = (
+    "node_to_pod or nodeport_source_address or two_target_ports or no_endpoints "
+    "or host_process_backend or terminating_backends"
+)
+"""Flows that turn out differently with Open vSwitch, by overlay, or both."""
+
 SELECTED = {
-    "win2022-overlay-dsr": "node_to_pod or dsr_source_address or session_affinity",
+    "win2022-overlay-dsr": f"{BY_DRIVER} or dsr_source_address or session_affinity",
     "azure-l2tunnel": "dsr_source_address or icmp_egress or hostport_from_own_node",
-    "antrea-transparent": "node_to_service_clusterip or node_to_pod or icmp_egress",
+    "antrea-transparent": f"{BY_DRIVER} or node_to_service_clusterip or icmp_egress",
     "win2022-l2bridge-dualstack": "dual_stack or pod_to_pod_ip or icmp_pod_to_pod "
     "or hostport_from_other_node",
     "calico-overlay-dsr": "dsr_source_address or node_to_pod or windows_plugin or windows_cni",

@@ -68,14 +68,25 @@ CASES = [
         driver="l2bridge",
         other="win2022-l2bridge-dsr",
         proxy={},
-        red={"node-to-pod": FAIL},
+        red={"node-to-pod": FAIL, "nodeport-source-address": FAIL},
     ),
     Forced(
         profile="antrea-transparent",
         driver="overlay",
         other="win2022-overlay-dsr",
         proxy={"mode": "kernelspace", "dsr": True},
-        red={"node-to-pod": LIFTED},
+        red=dict.fromkeys(
+            (
+                "node-to-pod",
+                "nodeport-no-endpoints",
+                "nodeport-source-address",
+                "service-host-process-backend",
+                "service-no-endpoints",
+                "service-terminating-backends",
+                "service-two-target-ports",
+            ),
+            LIFTED,
+        ),
     ),
 ]
 
