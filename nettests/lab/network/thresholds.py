@@ -86,6 +86,8 @@ class SwitchFeatures:
     """That port is the last backend's, not the first one's."""
     host_network_backends: bool
     """Backends with the node's own address are load-balanced on it too."""
+    flow_ageing: bool
+    """TCP flows from pod to pod that were idle are forgotten."""
     refuse_unserved: bool
     """What no load balancer took is refused instead of lost."""
     refuse_empty: bool
@@ -152,6 +154,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=version >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
+        flow_ageing=has("flow-ageing", not switched),
         refuse_unserved=has("refuse-unserved", usual=False),
         refuse_empty=switched,
         load_balancer_addresses=has("load-balancer-addresses", usual=True),
