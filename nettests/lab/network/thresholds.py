@@ -146,10 +146,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         and has("local-routed-vip", switched or release >= HOST_RULES),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
-        local_port_mappings=has(
-            "local-port-mappings",
-            profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
-        ),
+        local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),
         backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=version >= LAST_INTERNAL_PORT,
@@ -173,6 +170,11 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         topology_hints=has("topology-hints", switched),
         family_in_key=has("family-in-key", version >= FAMILY_IN_KEY),
     )
+
+
+def _maps_for_itself(node: NodeSpec, profile: Profile) -> bool:
+    newer = node.windows_release[0] >= LOCAL_PORT_MAPPING_BUILD
+    return profile.cni.plugin is Plugin.AZURE and newer
 
 
 def _limit(release: tuple[int, int], *, switched: bool) -> int:
