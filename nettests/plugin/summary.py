@@ -16,11 +16,11 @@ from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
 from nettests.report.results import CheckResult
 from nettests.report.summary import (
-    MEANING,
     cluster_line,
     coverage_line,
     duration,
     headline,
+    meanings,
     needing_attention,
 )
 from nettests.report.text import plural
@@ -98,7 +98,7 @@ def _counted(results: Results, verdict: Verdict) -> str:
     """Return one verdict's line; limitations are named, because people look them up."""
     line = f"{results.counts[verdict]:6} {verdict.value:9}"
     if verdict is not Verdict.LIMITED:
-        return f"{line} {MEANING[verdict]}"
+        return f"{line} {meanings(results)[verdict]}"
     ids = Counter(c.limitation_id for c in results.checks if c.verdict is verdict)
     named = sorted(ids.items(), key=lambda found: (-found[1], str(found[0])))
     more = f", … and {len(named) - NAMED} more" if len(named) > NAMED else ""

@@ -64,6 +64,7 @@ def render_html(results: Results) -> str:
         overview=overview(groups),
         shares=_shares(results),
         attention=summary.needing_attention(results),
+        meaning=summary.meanings(results),
         verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
         style=Markup(style),  # noqa: S704 - shipped with the package
         script=Markup(script),  # noqa: S704 - shipped with the package
@@ -86,7 +87,6 @@ def _environment() -> Environment:
         Verdict=Verdict,
         exchanges=exchanges,
         headline=summary.headline,
-        meaning=summary.MEANING,
         skip_reasons=skip_reasons,
         suite_open=suite_open,
         worst_first=worst_first,

@@ -3,12 +3,23 @@
 Used by the renderers for people. Pure text over ``Results``; it ranks verdicts, it never changes one.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
-from nettests.model.words import OS, Placement, Resolver, TargetKind, VantageKind, Verdict
+from nettests.model.words import (
+    OS,
+    CheckClass,
+    Placement,
+    Resolver,
+    TargetKind,
+    VantageKind,
+    Verdict,
+)
+from nettests.plan.classes import CHOICES, OPTION, not_enabled
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural
 
@@ -22,7 +33,7 @@ MEANING: dict[Verdict, str] = {
     Verdict.FLAKY: "attempts disagree",
     Verdict.RECORDED: "the documents leave it open; what happened is recorded",
     Verdict.UNKNOWN: "the probe, its origin or a precondition could not be trusted",
-    Verdict.SKIPPED: "due, but does not apply here",
+    Verdict.SKIPPED: "due, but not asked here, for a reason that is told",
 }
 
 SYMBOL: dict[Verdict, str] = {
@@ -35,6 +46,18 @@ SYMBOL: dict[Verdict, str] = {
     Verdict.UNKNOWN: "?",
     Verdict.SKIPPED: "–",
 }
+
+
+def meanings(results: Results) -> Mapping[Verdict, str]:
+    """Return what each verdict means in this run: what was not asked may be for a user to enable."""
+    classes = {not_enabled(one, ()): one.value for one in CheckClass if one.value in CHOICES}
+    skipped = [check.message for check in results.checks if check.verdict is Verdict.SKIPPED]
+    held_back = Counter(classes[reason] for reason in skipped if reason in classes)
+    if not held_back:
+        return MEANING
+    option = f"{OPTION}={','.join(sorted(held_back))}"
+    more = f"due, but not asked here; {option} asks {held_back.total()} of them"
+    return {**MEANING, Verdict.SKIPPED: more}
 
 
 def headline(results: Results) -> str:
