@@ -262,13 +262,7 @@ class Run:
             began=self._began,
             stopped=self._stopped,
             examiners=probes.examiners(
-                access,
-                blank,
-                facts,
-                opened,
-                profile.timing,
-                standing=deployment.pods,
-                stopped=self._stopped,
+                access, blank, facts, opened, profile.timing, standing=deployment.pods
             ),
         )
         try:
