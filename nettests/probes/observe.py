@@ -91,8 +91,9 @@ class Observer:
     def _disrupt(self, checks: Sequence[Check], origins: Origins) -> None:
         """Observe what would disturb everybody else, while nobody else asks."""
         with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE_AT_ONCE, "disrupt") as askers:
-            for check in checks:
-                askers.submit(self._observe, check, origins)
+            asked = [askers.submit(self._observe, check, origins) for check in checks]
+        for one in asked:
+            one.result()  # a journal that cannot be written ends the run
 
     def _in_turn(self, check: Check, origins: Origins) -> None:
         with self._phases.calm():
