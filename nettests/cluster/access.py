@@ -5,7 +5,7 @@ Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +13,14 @@ from typing import Any
 from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.converse import converse
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
 
 Object = dict[str, Any]
 
@@ -153,6 +154,12 @@ class Access:
         with self._lock:
             slots = self._slots.setdefault(node, threading.Semaphore(at_once))
         return Exec(self.connection, namespace, pod, container, slots)
+
+    def converse(
+        self, namespace: str, pod: str, container: str, argv: Sequence[str]
+    ) -> Conversation:
+        """Start a process that can be spoken to; ``ChannelError`` when it cannot be started."""
+        return converse(self.connection, namespace, pod, container, argv)
 
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float

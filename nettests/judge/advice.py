@@ -29,6 +29,9 @@ _BY_OUTCOME = {
     Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
     "/etc/resolv.conf), ask the cluster DNS for the fully qualified name, and see whether the network "
     "plugin passes DNS settings to its pods",
+    Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
+    "(nf_conntrack_tcp_timeout_established on Linux, 240 s in Windows' virtual switch) with the silence; "
+    "applications that send keep-alives more often are not affected",
     Outcome.REJECTED: "read the API server's message in the evidence",
     Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
     "the runtime's logs on its node",

@@ -54,6 +54,10 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
     )
 
 
+IDLE_SECONDS = 9
+"""How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
+
+
 def cluster_profile(
     profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
 ) -> str:
@@ -72,6 +76,7 @@ def cluster_profile(
             "externalVantage": "proxy",
             "externalProxy": proxy,
             "facts": {"cni": {"mtu": mtu, **_stated(profile, nat_exceptions)}},
+            "timing": {"idle": IDLE_SECONDS},
         }
     )
 

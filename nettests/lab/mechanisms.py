@@ -51,6 +51,7 @@ MECHANISMS = (
     Mechanism("endpoint-slices", "kube-proxy reads EndpointSlices; off: Endpoints"),
     Mechanism("topology-hints", "kube-proxy keeps to backends that are hinted for its zone"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
+    Mechanism("flow-ageing", "the switch forgets TCP flows between its pods that were idle"),
     Mechanism("refuse-unserved", "the switch refuses what no load balancer took"),
     Mechanism("outbound-nat", "OutBoundNAT translates what leaves the cluster"),
     Mechanism("outbound-icmp", "OutBoundNAT translates ICMP too"),

@@ -55,6 +55,34 @@ class HttpChannel(Protocol):
         """Release what the channel holds open."""
 
 
+class Conversation(Protocol):
+    """A process in a container that is spoken to while it runs; one thread at a time."""
+
+    @property
+    def stdout(self) -> str:
+        """All that it has said so far."""
+
+    @property
+    def stderr(self) -> str:
+        """All that it has complained of so far."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended; ``None`` as long as nobody has said so."""
+
+    def say(self, text: str) -> None:
+        """Write to its input."""
+
+    def hear(self, text: str, *, seconds: float) -> bool:
+        """Listen until it has said ``text`` or has ended; return whether it said it."""
+
+    def stay(self) -> None:
+        """Show that somebody is there, so that nobody on the way takes the stream for dead."""
+
+    def close(self) -> None:
+        """Hang up; its input ends."""
+
+
 class ExecChannel(Protocol):
     """Runs a process in a pod's container; safe for threads."""
 

@@ -38,6 +38,8 @@ class Timing:
     load_balancer: float = 120
     """Services of type LoadBalancer have to be assigned an address; clouds take a minute or two."""
     dial: float = 5
+    idle: float = 300
+    """A connection is silent for so long before it is used again: switches forget after four minutes."""
     names: float = 45
     """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
     names of a search list twice, for 5 s."""

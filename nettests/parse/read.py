@@ -13,6 +13,7 @@ from nettests.parse import (
     curl,
     dial,
     http,
+    idle,
     inspection,
     nslookup,
     ping,
@@ -34,6 +35,7 @@ PARSERS: Mapping[str, Parser] = {
     "admission": admission.read,
     "inspection": inspection.read,
     "start": start.read,
+    "idle": idle.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 

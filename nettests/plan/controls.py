@@ -51,8 +51,9 @@ class Stage:
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
     """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
-    if ask.question is Question.CHURN:
-        ask = replace(ask, question=Question.REACH, connections=1)  # a control changes nothing
+    if ask.question in {Question.CHURN, Question.IDLE}:
+        # A control changes nothing, and waits for nothing.
+        ask = replace(ask, question=Question.REACH, connections=1)
     if ask.question in _PATHLESS:
         return (*_without_a_path(ask), *_asked_otherwise(stage, ask))
     found = (

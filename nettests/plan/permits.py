@@ -121,7 +121,7 @@ def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
 
 
 def _is_process(ask: Ask) -> bool:
-    return ask.question is Question.PING or ask.resolver in _PROCESSES
+    return ask.question in {Question.PING, Question.IDLE} or ask.resolver in _PROCESSES
 
 
 def _asks_a_probe(ask: Ask) -> bool:

@@ -22,7 +22,8 @@ from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.seams import Recorder
 
-PATHLESS = frozenset({Question.ADMIT, Question.INSPECT, Question.START})
+EXAMINED = frozenset({Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE})
+"""Questions that take more than one command: an examiner answers them."""
 
 STOPPED = "the run was stopped"
 """How every reason begins that says that a check was not asked to its end."""
@@ -68,7 +69,7 @@ class Asker:
     began: float
     stopped: threading.Event = field(default_factory=threading.Event)
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
-    """Who asks the questions without a path."""
+    """Who asks the questions that take more than one command."""
 
     def ask(self, check: str, purpose: str, number: int, ask: Ask, *, turn: int = 0) -> Raw:
         """Ask once, write the answer to the journal and return it.
@@ -77,7 +78,7 @@ class Asker:
         """
         if self.stopped.is_set():
             raise StoppedError(f"{STOPPED} while this check was asked")
-        if ask.question in PATHLESS:
+        if ask.question in EXAMINED:
             return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
         context = self.directory.context(ask)

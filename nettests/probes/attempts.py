@@ -16,12 +16,13 @@ from nettests.probes.commands import CannotAskError
 from nettests.probes.turns import next_turn
 
 ONE_IS_ENOUGH = frozenset(
-    {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start"}
+    {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle"}
 )
 """``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-SAID = frozenset({"admission", "inspection", "start"})
-"""Tools whose negative answer is said, not inferred from silence: asking again would change nothing."""
+SAID = frozenset({"admission", "inspection", "start", "idle"})
+"""Tools whose negative answer is said, not inferred from silence: asking again would change nothing. A
+connection that was lost is so beside a new one in the same record."""
 CONTROL_TRIES = 2
 
 

@@ -1,5 +1,6 @@
-"""Who answers which question without a path in a run: one examiner for each ``Question``."""
+"""Who answers which question of more than one command in a run: one examiner for each ``Question``."""
 
+import threading
 from collections.abc import Mapping
 
 from nettests.model.facts import ClusterFacts
@@ -11,6 +12,7 @@ from nettests.probes.examine import Admission, Examiner
 from nettests.probes.inspect import Inspection
 from nettests.probes.objects import Blank
 from nettests.probes.seams import Examined
+from nettests.probes.silence import Silence
 from nettests.probes.starting import Starting
 
 
@@ -22,8 +24,9 @@ def examiners(
     timing: Timing,
     *,
     standing: Mapping[str, StandingPod],
+    stopped: threading.Event,
 ) -> dict[Question, Examiner]:
-    """Return who asks the questions without a path in a run."""
+    """Return who asks these questions in a run, until it is stopped."""
     return {
         Question.ADMIT: Admission(
             api=api,
@@ -34,5 +37,13 @@ def examiners(
         Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
         Question.START: Starting(
             pods=api, blank=blank, facts=facts, timing=timing, standing=standing
+        ),
+        Question.IDLE: Silence(
+            talks=api,
+            namespace=blank.namespace,
+            facts=facts,
+            standing=standing,
+            timing=timing,
+            stopped=stopped,
         ),
     }

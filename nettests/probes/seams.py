@@ -3,10 +3,10 @@
 Protocols only: ``cluster`` and ``session`` implement them, and tests use small real stand-ins.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from nettests.model.channel import ExecChannel, HttpChannel
+from nettests.model.channel import Conversation, ExecChannel, HttpChannel
 from nettests.model.observation import Raw
 
 Object = dict[str, Any]
@@ -135,7 +135,16 @@ class Pods(Creates, Executes, Protocol):
         """Return a port-forward to a pod."""
 
 
-class Examined(ApiServer, Pods, Protocol):
+class Converses(Protocol):
+    """Whatever starts processes that can be spoken to."""
+
+    def converse(
+        self, namespace: str, pod: str, container: str, argv: Sequence[str]
+    ) -> Conversation:
+        """Start a process; ``ChannelError`` when it cannot be started."""
+
+
+class Examined(ApiServer, Pods, Converses, Protocol):
     """The cluster as far as questions without a path need it."""
 
 

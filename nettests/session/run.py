@@ -262,7 +262,13 @@ class Run:
             began=self._began,
             stopped=self._stopped,
             examiners=probes.examiners(
-                access, blank, facts, opened, profile.timing, standing=deployment.pods
+                access,
+                blank,
+                facts,
+                opened,
+                profile.timing,
+                standing=deployment.pods,
+                stopped=self._stopped,
             ),
         )
         try:

@@ -1,4 +1,4 @@
-"""Experiments about what objects of the API bring about: workloads, slices, affinity, Pod Security, hooks.
+"""Experiments about what objects of the API bring about: workloads, slices, affinity, Pod Security, hooks; idle connections.
 
 The first rows of the table in ``experiments``, which says what an experiment is.
 """
@@ -72,5 +72,12 @@ OBJECTS = (
         checks=("windows-pod-restricted/api/without-linux-fields",),
         was="pass",
         becomes="fail",
+    ),
+    Experiment(
+        fact="flow-tcp-idle-4min",
+        profile="win2019-l2bridge",
+        switch="flow-ageing=off",
+        checks=("pod-to-pod-idle/windows-1/*",),
+        enable="costly",
     ),
 )

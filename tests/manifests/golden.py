@@ -31,6 +31,7 @@ NODES = {
 }
 VIP = {r"icmp-pod-to-service/": "svc-icmp-vip: unspecified"}
 TRANSLATED = {r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out"}
+IDLE = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
 OLD = {
     r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
     r"nodeport-from-local-node/windows-1/": "nodeport-local-from-node: timed_out",
@@ -176,6 +177,7 @@ def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
 
 
 WITHOUT_DSR = {
+    **IDLE,
     **BALANCED,
     **PRESERVED,
     **AFFINE_2022,
@@ -198,6 +200,7 @@ WITHOUT_DSR = {
 TABLE: dict[str, dict[str, str]] = {
     "linux": {**LOOPBACK, **VIP},
     "win2019-l2bridge": {
+        **IDLE,
         **BALANCED,
         **LEAVING_OLD,
         **PRESERVED_OLD,
@@ -221,6 +224,7 @@ TABLE: dict[str, dict[str, str]] = {
         **CLUSTERIP_GONE,
     },
     "win2019-overlay": {
+        **IDLE,
         **BALANCED,
         **LEAVING_OLD,
         **PRESERVED_OLD,
@@ -250,6 +254,7 @@ TABLE: dict[str, dict[str, str]] = {
         SEEN + ".*/udp": "dsr-source-vip-non-dsr: replied, source = source-vip",
     },
     "win2022-l2bridge-dsr": {
+        **IDLE,
         **BALANCED,
         **PRESERVED,
         **AFFINE_2022,
@@ -270,6 +275,7 @@ TABLE: dict[str, dict[str, str]] = {
         **STICKY,
     },
     "win2022-overlay-dsr": {
+        **IDLE,
         **BALANCED,
         **PRESERVED,
         **AFFINE_2022,
@@ -316,7 +322,7 @@ TABLE: dict[str, dict[str, str]] = {
     "calico-overlay-dsr": {
         **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
         **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
-        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED),
+        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE),
         **AFFINE_2022,
         **on_host_roles((1, 2)),
         **NODES,
@@ -327,6 +333,7 @@ TABLE: dict[str, dict[str, str]] = {
         r"icmp-pod-to-node/windows-[12]/linux-1/": "icmp-pod-node-translated-calico: unspecified",
     },
     "userspace-l2bridge": {
+        **IDLE,
         **DNS,
         **TAINT,
         **ICMP,
@@ -351,7 +358,7 @@ TABLE: dict[str, dict[str, str]] = {
         **HOST_PORTS,
         **VIP,
         **OLD,
-        **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED),
+        **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
         **on_roles((2, 3), NEW, STICKY, PRESERVED),
         **PRESERVED_OLD,
         **on_roles((2,), AFFINE_2022),

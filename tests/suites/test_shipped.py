@@ -12,6 +12,7 @@ from nettests.resources import suites_path
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     "pod-hook-other-node",
+    "pod-to-pod-idle",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",

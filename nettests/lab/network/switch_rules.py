@@ -1,14 +1,17 @@
 """nft rules of a Windows node's virtual switch and of its host firewall. Pure renderers.
 
 ``ports_table`` is what CNI plugin and VFP set up once (OutBoundNAT, encapsulation),
+``ageing_table`` how long VFP remembers flows,
 ``load_balancers_table`` what kube-proxy's policies become, ``stealth_table`` the host's own
 firewall. The order of hooks in the switch:
 
     prerouting -150  mark the port a packet came in by (the input link is gone after routing)
+    prerouting -140  flows between the switch's own pods are kept as long as they are used
     prerouting -100  load balancing: VIP to backend, chosen by hash
     prerouting  -95  what keeps its destination (preserve-destination) is left alone from here on
     prerouting  -90  may this packet be encapsulated (overlay), must it go to the fabric (L2tunnel)?
     forward     -10  Services without backends are refused (Open vSwitch)
+    forward     -10  what belongs to a forgotten flow is lost
     forward       0  what no load balancer took ends here, if it is for the service CIDR
     postrouting 100  source rewriting of load-balanced flows
     postrouting 110  OutBoundNAT
@@ -30,6 +33,9 @@ ENCAPSULATE = 0x100
 TO_FABRIC = 0x200
 PRESERVED = 0x1000
 """Mark bits; two select routing tables: the VXLAN routes, and everything to the gateway."""
+
+IDLE_SECONDS = 6
+"""After so long without a packet a flow is forgotten: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
@@ -92,6 +98,38 @@ def ports_table(
     if features.tunnel:
         chains["tunnel"] = _tunnel_chain()
     return Table(name="vfp", family=ip, chains=chains)
+
+
+def ageing_table(pod_cidr: Network) -> Table:
+    """Return how the switch forgets TCP flows between pods of its node that nobody used for a while.
+
+    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before
+    conntrack would pick it up as a flow of its own. No document says that VFP sends a reset.
+    """
+    ip = word(pod_cidr.network_address)
+    between = f'iifname "{Port.POD}" {ip} daddr {pod_cidr} meta l4proto tcp'
+    flags = "tcp flags & (fin | syn | rst | ack)"
+    return Table(
+        name="ageing",
+        family=ip,
+        timeouts={
+            "idle": (
+                "protocol tcp",
+                f"l3proto {ip}",
+                f"policy = {{ established : {IDLE_SECONDS} }}",
+            )
+        },
+        chains={
+            "remembered": Chain(
+                hook="type filter hook prerouting priority -140",
+                rules=(f'{between} ct state new {flags} == syn ct timeout set "idle"',),
+            ),
+            "forgotten": Chain(
+                hook="type filter hook forward priority -10",
+                rules=(f"{between} ct state new {flags} != syn drop",),
+            ),
+        },
+    )
 
 
 def _tunnel_chain() -> Chain:

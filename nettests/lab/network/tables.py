@@ -26,12 +26,16 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of family ``ip`` or ``ip6``: chains and set definitions by name."""
+    """A table of family ``ip`` or ``ip6``: chains, definitions of sets and of ``ct timeout`` objects by name.
+
+    The latter are there from the beginning, or not at all: ``render`` knows them, differences do not.
+    """
 
     name: str
     family: str = "ip"
     chains: Mapping[str, Chain] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
+    timeouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -103,6 +107,8 @@ def render(table: Table) -> str:
     """Return the whole table as a ruleset a person can read and ``nft -f`` can load."""
     lines = [f"table {table.label} {{"]
     lines += [f" set {name} {{ {definition} }}" for name, definition in table.sets.items()]
+    for name, definition in table.timeouts.items():
+        lines += [f" ct timeout {name} {{", *(f"  {line}" for line in definition), " }"]
     for name, chain in table.chains.items():
         lines.append(f" chain {name} {{")
         lines += [f"  {chain.hook};"] if chain.hook else []

@@ -86,6 +86,8 @@ class SwitchFeatures:
     """That port is the last backend's, not the first one's."""
     host_network_backends: bool
     """Backends with the node's own address are load-balanced on it too."""
+    flow_ageing: bool
+    """TCP flows from pod to pod that were idle are forgotten."""
     refuse_unserved: bool
     """What no load balancer took is refused instead of lost."""
     refuse_empty: bool
@@ -144,14 +146,12 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         and has("local-routed-vip", switched or release >= HOST_RULES),
         port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
-        local_port_mappings=has(
-            "local-port-mappings",
-            profile.cni.plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
-        ),
+        local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),
         backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=version >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
+        flow_ageing=has("flow-ageing", not switched),
         refuse_unserved=has("refuse-unserved", usual=False),
         refuse_empty=switched,
         load_balancer_addresses=has("load-balancer-addresses", usual=True),
@@ -170,6 +170,11 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         topology_hints=has("topology-hints", switched),
         family_in_key=has("family-in-key", version >= FAMILY_IN_KEY),
     )
+
+
+def _maps_for_itself(node: NodeSpec, profile: Profile) -> bool:
+    newer = node.windows_release[0] >= LOCAL_PORT_MAPPING_BUILD
+    return profile.cni.plugin is Plugin.AZURE and newer
 
 
 def _limit(release: tuple[int, int], *, switched: bool) -> int:

@@ -33,6 +33,7 @@ from nettests.lab.network.portals import Portals
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
     TO_FABRIC,
+    ageing_table,
     load_balancers_table,
     ports_table,
     stealth_table,
@@ -213,6 +214,8 @@ def _build_family(
     if features.stealth:
         nft.load(machine.fd, render(stealth_table(node.address)))
     nft.load(switch.fd, _ports_ruleset(node, family, features))
+    if features.flow_ageing:
+        nft.load(switch.fd, render(ageing_table(node.pod_cidr)))
 
 
 def _connect_host(

@@ -18,6 +18,7 @@ _SWITCHES = {
     "--fail": "fail",
     "-k": "insecure",
     "--insecure": "insecure",
+    "--no-keepalive": "",
     "-4": "",
     "--ipv4": "",
 }

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.programs import agnhost, bind_nslookup, curl
+from nettests.lab.programs import agnhost, bind_nslookup, curl, netcat
 from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell
 from nettests.lab.programs.linux import ping as linux_ping
@@ -23,8 +23,17 @@ async def _sh(process: Process, words: Sequence[str]) -> int:
     return await shell.run(process, words, run)
 
 
+async def _busybox(process: Process, words: Sequence[str]) -> int:
+    return await netcat.busybox(process, words, run)
+
+
+async def _nc(process: Process, words: Sequence[str]) -> int:
+    return await netcat.windows(process, words, run)
+
+
 _LINUX: Mapping[str, Program] = {
     "agnhost": agnhost.run,
+    "busybox": _busybox,
     "cat": basics.cat,
     "curl": curl.run,
     "echo": basics.echo,
@@ -41,10 +50,12 @@ _LINUX: Mapping[str, Program] = {
 }
 _WINDOWS: Mapping[str, Program] = {
     "agnhost": agnhost.run,
+    "cat": basics.cat,
     "cmd": commands.cmd,
     "curl": curl.run,
     "hostname": commands.hostname,
     "ipconfig": ipconfig.run,
+    "nc": _nc,
     "nslookup": bind_nslookup.run,
     "ping": windows_ping.run,
     "powershell": powershell.run,

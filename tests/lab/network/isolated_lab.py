@@ -16,6 +16,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
+from pyroute2.conntrack import Conntrack, NFCTAttrTuple
 from pyroute2.netlink.nlsocket import NetlinkRequest
 
 from nettests.lab.interfaces import Fabric, Namespace, PortMapping
@@ -56,6 +57,7 @@ class IsolatedLab:
         self._root = root
         self._pods: dict[str, Namespace] = {}
         self._drops: list[Any] = []
+        self._lines: list[socket.socket] = []
         self.netlink_requests = 0
         self.nft_runs = 0
 
@@ -128,6 +130,44 @@ class IsolatedLab:
             writer.close()
 
         return answer
+
+    async def open_line(self, source: str, server: str, address: str, port: int) -> int:
+        """Connect to a server of one connection that sends everything back; return the line's number."""
+
+        async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while data := await reader.read(200):
+                writer.write(data)
+
+        listener = self._namespace(server).socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.bind(("0.0.0.0", port))
+        await asyncio.start_server(echo, sock=listener)
+        client = self._namespace(source).socket(socket.AF_INET, socket.SOCK_STREAM)
+        await asyncio.get_running_loop().sock_connect(client, (address, port))
+        self._lines.append(client)
+        return len(self._lines) - 1
+
+    async def say(self, line: int, text: str) -> str:
+        """Send a word over a line; return what comes back."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await loop.sock_sendall(self._lines[line], text.encode())
+                return (await loop.sock_recv(self._lines[line], 200)).decode()
+        except TimeoutError:
+            return "timed out"
+
+    async def forgets(self, where: str, port: int) -> None:
+        """Wait until no flow to ``port`` is remembered in a namespace."""
+        fd = self._namespace(where).fd
+
+        def remembered() -> bool:
+            wanted = NFCTAttrTuple(family=socket.AF_INET, proto=socket.IPPROTO_TCP)
+            with kernel.inside_network(fd), Conntrack(nfgen_family=socket.AF_INET) as tracking:
+                entries = tracking.dump_entries(tuple_orig=wanted)
+                return any(entry.tuple_orig.dport == port for entry in entries)
+
+        while await asyncio.to_thread(remembered):
+            await asyncio.sleep(0.1)
 
     async def program(self, table: ServiceTable) -> None:
         for node in self._fabric.nodes.values():

@@ -54,6 +54,18 @@ class Laboratory:
         """Add a pod that does not serve anything; return its address."""
         return str(self._call("attach_bare", node, name))
 
+    def open_line(self, source: str, server: str, address: str, port: int) -> int:
+        """Connect to a server in ``server`` that sends everything back; return the line's number."""
+        return int(self._call("open_line", source, server, address, port))
+
+    def say(self, line: int, text: str) -> str:
+        """Send a word over a line; return what comes back."""
+        return str(self._call("say", line, text))
+
+    def forgets(self, where: str, port: int) -> None:
+        """Wait until no flow to ``port`` is remembered in a namespace."""
+        self._call("forgets", where, port)
+
     def detach(self, node: str, name: str) -> None:
         """Remove a pod."""
         self._call("detach", node, name)

@@ -1,0 +1,108 @@
+"""``nc`` as a server for one connection: listen, and give the connection to a program as its input and output.
+
+Two programs: BusyBox's applet of the Linux image (its ``nc`` by that name is OpenBSD's, which is not
+provided) and netcat-win32 1.12 of the Windows image. Both close the listener once somebody has come. Other
+uses are refused.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from nettests.lab.interfaces import Process, ProgramNotFoundError
+from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.terminal import err
+
+Run = Callable[[Process], Awaitable[int]]
+
+_READ_SIZE = 65536
+_NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How one of the two says what goes wrong."""
+
+    usage: str
+    in_use: str
+
+
+_BUSYBOX = _Manner(
+    "nc: the lab's BusyBox knows nc -l -p PORT -e PROG\n", "nc: bind: Address in use\n"
+)
+_WINDOWS = _Manner(
+    "the lab's nc knows -l -p PORT -e PROG\n", "Can't grab 0.0.0.0:{port} with bind\n"
+)
+
+
+async def busybox(process: Process, words: Sequence[str], program: Run) -> int:
+    """``busybox nc …``; no other applet is provided by that name."""
+    if words[:1] != ["nc"]:
+        await err(process, f"{' '.join(words[:1])}: applet not found\n")
+        return _NOT_FOUND
+    return await _serve(process, words[1:], program, _BUSYBOX)
+
+
+async def windows(process: Process, words: Sequence[str], program: Run) -> int:
+    """``nc.exe …``."""
+    return await _serve(process, words, program, _WINDOWS)
+
+
+async def _serve(process: Process, words: Sequence[str], program: Run, manner: _Manner) -> int:
+    found = _parse(words)
+    if found is None:
+        await err(process, manner.usage)
+        return 1
+    port, argv = found
+    try:
+        listener = tcp.listen(process.machine.namespace, port)
+    except OSError:
+        await err(process, manner.in_use.format(port=port))
+        return 1
+    with listener:
+        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+    with connection:
+        return await _attached(process, connection, argv, program)
+
+
+def _parse(words: Sequence[str]) -> tuple[int, Sequence[str]] | None:
+    """Return port and program of ``-l -p PORT -e PROG …``."""
+    match list(words):
+        case ["-l", "-p", port, "-e", *argv] if port.isdecimal() and argv:
+            return int(port), argv
+    return None
+
+
+async def _attached(
+    process: Process, connection: socket.socket, argv: Sequence[str], program: Run
+) -> int:
+    """Run the program on the connection; a reset is the end of its input."""
+    loop = asyncio.get_running_loop()
+
+    async def read() -> bytes:
+        try:
+            return await loop.sock_recv(connection, _READ_SIZE)
+        except ConnectionError:
+            return b""
+
+    async def write(data: bytes) -> None:
+        await loop.sock_sendall(connection, data)
+
+    child = Process(
+        argv=argv,
+        environment=process.environment,
+        machine=process.machine,
+        stdin=read,
+        stdout=write,
+        stderr=process.stderr,
+        working_directory=process.working_directory,
+        terminate=process.terminate,
+    )
+    try:
+        return await program(child)
+    except ProgramNotFoundError as error:
+        await err(process, f"{error}\n")
+        return _NOT_FOUND
+    except ConnectionError:
+        return 1

@@ -1,0 +1,31 @@
+"""Connections that were silent for a while, and that nobody kept alive.
+
+Costly: each is silent for five minutes, all at the same time.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.verdict import Judgement
+from nettests.model.words import CheckClass, Protocol, Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow
+
+TCP = Source(
+    document="RFC 9293, Transmission Control Protocol (TCP)",
+    section="3.8.4 TCP Keep-Alives",
+    address="https://www.rfc-editor.org/rfc/rfc9293",
+)
+
+
+@flow(
+    "pod-to-pod-idle",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.NEAREST,
+    protocols=(Protocol.TCP,),
+    question=Question.IDLE,
+    check_class=CheckClass.COSTLY,
+    facts=("flow-tcp-idle-4min",),
+    sources=(TCP,),
+)
+def test_pod_to_pod_idle(verdict: Judgement) -> None:
+    """A connection to a pod of the same node still carries what is sent after five minutes without a packet."""
+    assert verdict.accepted, verdict.message

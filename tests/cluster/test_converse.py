@@ -1,0 +1,89 @@
+"""A process that is spoken to while it runs: what it said, how it ended, and what is lost with its stream."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from nettests.cluster import connect
+from nettests.cluster.converse import Talk, converse
+from nettests.model.channel import ChannelError, ProgramMissingError
+from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig
+
+ENDED = message(3, b'{"status":"Success"}') + CLOSING
+MISSING = b'{"status":"Failure","message":"exec: \\"nc\\": executable file not found in $PATH"}'
+
+
+@contextmanager
+def talking(tmp_path: Path, *frames: bytes, refused: Reply | None = None) -> Iterator[Talk]:
+    """Talk to a process of a server whose exec sends these frames."""
+    asked: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        if "/exec" not in request.path:
+            return Reply(body={"gitVersion": "v1.34.1"})
+        asked.append(request.path)
+        return refused or Reply(frames=frames)
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        try:
+            with closing(converse(connection, "ns", "probe-1", "c", ["cat"])) as talk:
+                yield talk
+            assert "stdin=true" in asked[0]
+        finally:
+            connection.close()
+
+
+def test_what_a_process_says_is_heard(tmp_path: Path) -> None:
+    """Output comes in pieces; listening ends with the word, and the exit code is known later."""
+    frames = (message(1, b"be"), message(2, b"oh"), message(1, b"fore\n"), ENDED)
+    with talking(tmp_path, *frames) as talk:
+        assert talk.hear("before", seconds=5)
+        assert not talk.hear("after", seconds=5)
+        assert (talk.stdout, talk.stderr, talk.exit_code) == ("before\n", "oh", 0)
+
+
+def test_nothing_is_said_to_a_process_that_has_ended(tmp_path: Path) -> None:
+    """Its end is an answer, not a lost stream."""
+    with talking(tmp_path, ENDED) as talk:
+        assert not talk.hear("x", seconds=5)
+        talk.say("word")
+        talk.stay()
+        assert talk.exit_code == 0
+
+
+@pytest.mark.parametrize("ending", [b"", CLOSING], ids=["cut", "closed"])
+@pytest.mark.parametrize("speaking", [True, False])
+def test_a_stream_that_ends_without_an_exit_code_is_a_channel_error(
+    tmp_path: Path, speaking: bool, ending: bytes
+) -> None:
+    """Nothing is known of the process from then on, whether somebody speaks or listens."""
+
+    def use(talk: Talk) -> None:
+        if speaking:
+            talk.hear("out", seconds=5)
+            talk.say("word")
+        talk.hear("x", seconds=5)
+
+    with talking(tmp_path, message(1, b"out") + ending) as talk, pytest.raises(ChannelError):
+        use(talk)
+
+
+def test_a_program_that_is_missing_is_said(tmp_path: Path) -> None:
+    """The runtime's words are the error."""
+    said = "probe-1 has no such program"
+    with (
+        talking(tmp_path, message(3, MISSING) + CLOSING) as talk,
+        pytest.raises(ProgramMissingError, match=said),
+    ):
+        talk.hear("x", seconds=5)
+
+
+def test_a_stream_that_is_refused_is_a_channel_error(tmp_path: Path) -> None:
+    """How the API server refused it is the error."""
+    refusal = status(403, "Forbidden", "pods is forbidden")
+    said = "probe-1 was not opened: Handshake status 403 Forbidden"
+    with pytest.raises(ChannelError, match=said), talking(tmp_path, refused=refusal):
+        pass
