@@ -43,15 +43,15 @@ class Talk:
         """Write to its input; to one that has ended nothing is said."""
         self._send(lambda: self.socket.write_stdin(text.encode()))
 
-    def hear(self, text: str, *, seconds: float) -> bool:
-        """Listen until it has said ``text`` or has ended; return whether it said it."""
+    def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
+        """Listen until all that it said is ``enough``, or it has ended; return whether it was enough."""
         deadline = time.monotonic() + seconds
-        while text not in self.stdout and self.exit_code is None:
+        while not enough(self.stdout) and self.exit_code is None:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
             self._take(left)
-        return text in self.stdout
+        return enough(self.stdout)
 
     def stay(self) -> None:
         """Ping whoever holds the other end of the stream, and take what came."""

@@ -4,7 +4,7 @@
 answers or fails as a channel (``ChannelError``): what the probe saw of the network is in the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,8 +73,8 @@ class Conversation(Protocol):
     def say(self, text: str) -> None:
         """Write to its input."""
 
-    def hear(self, text: str, *, seconds: float) -> bool:
-        """Listen until it has said ``text`` or has ended; return whether it said it."""
+    def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
+        """Listen until all that it said is ``enough``, or it has ended; return whether it was enough."""
 
     def stay(self) -> None:
         """Show that somebody is there, so that nobody on the way takes the stream for dead."""

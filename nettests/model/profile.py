@@ -39,7 +39,9 @@ class Timing:
     """Services of type LoadBalancer have to be assigned an address; clouds take a minute or two."""
     dial: float = 5
     idle: float = 300
-    """A connection is silent for so long before it is used again: switches forget after four minutes."""
+    """A connection is silent for so long before it is used again."""
+    flow_memory: float = 240
+    """Switches are known to remember a flow for so long: a shorter silence would show nothing."""
     names: float = 45
     """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
     names of a search list twice, for 5 s."""

@@ -1,79 +1,170 @@
 """Read what came of a connection that was silent: the record that ``probes.silence`` keeps.
 
-Lost is only what stood before the silence, at a server that is still there, and beside a new connection that is
-answered: everything else says nothing of idle connections.
+Lost is only a connection that stood before the silence, over which a word was sent afterwards, at a server
+that is still there, and beside a new connection that is answered. Everything else says nothing of idle
+connections. What the clients print is described in ``probes.speaking``.
 """
 
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import curl
 from nettests.parse.reading import Reading, one_line, probe_failed
 
-Line = dict[str, Any]
+BEFORE, AFTER, ANEW = "before", "after", "anew"
+"""What is said before the silence, after it, and over the new connection beside."""
 
-_RESET = frozenset({55, 56})
-"""curl(1): failed sending, failure in receiving. ``curl: (56) Recv failure: Connection reset by peer``"""
-_NETWORK = frozenset({7, 28, 56})
-"""Codes by which curl speaks of the network; others are its own, such as 1 where it was built without telnet."""
-_SILENT = 28
-"""``curl: (28) Time-out``: nothing more came until the client's own deadline."""
+# samples: bash: connect: Connection refused      error ConnectionRefused
+_REFUSED = re.compile(r"connection ?refused", re.IGNORECASE)
+# samples: 10.244.1.5: line 1: read: read error: 0: Connection reset by peer      none ConnectionReset
+#          cat: read error: Connection reset by peer
+_RESET = re.compile(r"connection ?reset", re.IGNORECASE)
+# samples: none 142 (bash: read's time-out, 128 and a signal)      none TimedOut
+#          none ConnectionAborted (Winsock: the data's own time-out)
+_SILENT = re.compile(r"none (1[3-9]\d|TimedOut|ConnectionAborted)")
+
+
+class Fate(StrEnum):
+    """What a client says of a word."""
+
+    ANSWERED = "answered"
+    SILENT = "unanswered"
+    RESET = "reset"
+    OTHER = "other"
+    """It was sent, and the connection ended in a way that is not the network's alone."""
+    UNTOLD = "untold"
+    """Nothing shows that it was sent, or what came of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """One connection, as the processes at its ends told of it."""
+
+    said: str
+    stderr: str
+    exit: int | None
+    server_exit: int | None
+    server_stderr: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Record:
+    seconds: float
+    kept: _Line
+    fresh: _Line | None
+
+
+def opened(said: str) -> bool:
+    """Whether the client has its connection."""
+    return "open" in _lines(said)
+
+
+def refused(said: str) -> bool:
+    """Whether the client was refused one."""
+    return not opened(said) and _REFUSED.search(said) is not None
+
+
+def fate(said: str, word: str) -> Fate:
+    """Return what became of a word."""
+    since: list[str] = []
+    taken = False
+    for line in _lines(said):
+        since.append(line)
+        if line == f"failed {word}" or line.startswith(f"failed {word} "):
+            return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
+        if taken and line.startswith(("back ", "none ")):
+            return _answer(since, word)
+        if line == f"took {word}":
+            taken = True
+        if line.startswith(("took ", "back ", "none ")):
+            since = []
+    return Fate.UNTOLD
+
+
+def _answer(since: list[str], word: str) -> Fate:
+    """Read the lines from a word that was taken to what came of it."""
+    if since[-1] == f"back {word}":
+        return Fate.ANSWERED
+    if _SILENT.fullmatch(since[-1]):
+        return Fate.SILENT
+    return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
+
+
+def _lines(said: str) -> list[str]:
+    """Return the whole lines: the last one may be on its way."""
+    return said[: said.rfind("\n") + 1].splitlines()
 
 
 def read(raw: Raw) -> Reading:
-    """Read what was heard before the silence, after it, and over a new connection."""
+    """Read what became of the words before the silence, after it, and over a new connection."""
     try:
-        record: dict[str, Any] = json.loads(raw.stdout)
-    except ValueError:
-        return probe_failed(f"no record of the connection: {raw.stdout}")
-    kept: Line = record["kept"]
-    seconds = f"{record['seconds']:g} s"
-    match kept["heard"]:
-        case []:
-            return _never_stood(raw, kept)
-        case [_, _]:
-            detail = f"answered before and after {seconds} of silence"
-            return Reading(outcome=Outcome.CONNECTED, detail=detail)
-    return _not_proven(kept, record["fresh"]) or _lost(kept, seconds)
+        record = _record(json.loads(raw.stdout))
+    except (ValueError, KeyError, TypeError):
+        return probe_failed(f"no record of a silent connection: {raw.stdout}")
+    kept, seconds = record.kept, f"{record.seconds:g} s"
+    if fate(kept.said, BEFORE) is not Fate.ANSWERED:
+        return probe_failed(f"no connection stood that could be silent: {_told(kept)}")
+    after = fate(kept.said, AFTER)
+    if after is Fate.ANSWERED:
+        detail = f"answered before and after {seconds} of silence"
+        return Reading(outcome=Outcome.CONNECTED, detail=detail)
+    return _not_proven(kept, after, record.fresh) or Reading(
+        outcome=Outcome.LOST,
+        detail=f"{after.value} after {seconds} of silence, while a new connection was answered",
+    )
 
 
-def _never_stood(raw: Raw, kept: Line) -> Reading:
-    """Read a connection over which nothing ever came back."""
-    if kept["server_exit"] is not None:
-        return probe_failed(_ended(kept))
-    if kept["exit"] is None:
-        detail = "nothing came back over the connection before any silence"
-        return Reading(outcome=Outcome.TIMED_OUT, detail=detail)
-    if kept["exit"] not in _NETWORK:
-        return probe_failed(_client_ended(kept))
-    return curl.read(replace(raw, exit_code=kept["exit"], stderr=kept["stderr"], stdout=""))
-
-
-def _not_proven(kept: Line, fresh: Line | None) -> Reading | None:
+def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None:
     """Say why the silence may not be what ended the connection."""
-    if kept["server_exit"] is not None and kept["exit"] not in _RESET:
-        return probe_failed(_ended(kept))
-    if fresh is None or not fresh["heard"]:
-        why = one_line(fresh["stderr"] or fresh["server_stderr"]) if fresh else ""
+    if after is Fate.UNTOLD:
+        return probe_failed(f"nothing shows that a word was sent after the silence: {_told(kept)}")
+    if kept.server_exit is not None and not _RESET.search(kept.server_stderr):
+        # A server that was reset itself ended with the connection, not before it.
+        return probe_failed(f"the server had ended: {_told(kept)}")
+    if after is Fate.OTHER:
+        return probe_failed(f"the connection was ended by one of its ends: {_told(kept)}")
+    if fresh is None or fate(fresh.said, ANEW) is not Fate.ANSWERED:
+        why = _told(fresh) if fresh else "there is none"
         return probe_failed(f"a new connection beside the silent one was not answered: {why}")
-    if kept["exit"] not in {*_RESET, _SILENT}:
-        return probe_failed(_client_ended(kept))
     return None
 
 
-def _lost(kept: Line, seconds: str) -> Reading:
-    how = "reset" if kept["exit"] in _RESET else "unanswered"
-    detail = f"{how} after {seconds} of silence, while a new connection was answered"
-    return Reading(outcome=Outcome.LOST, detail=detail)
+def _told(line: _Line) -> str:
+    """Return what both ends told of their connection, for people."""
+    client = f"client {_ended(line.exit)}: {line.said[-120:]} {line.stderr[-80:]}"
+    return one_line(f"{client}; server {_ended(line.server_exit)}: {line.server_stderr[-80:]}")
 
 
-def _client_ended(kept: Line) -> str:
-    code = "without an exit code" if kept["exit"] is None else f"with code {kept['exit']}"
-    return f"the client ended {code}: {kept['stderr']}"
+def _ended(code: int | None) -> str:
+    return "still there" if code is None else f"ended with {code}"
 
 
-def _ended(kept: Line) -> str:
-    return f"the server ended with code {kept['server_exit']}: {kept['server_stderr']}"
+def _record(given: Any) -> _Record:
+    """Return the record; ``KeyError`` or ``TypeError`` when it is none."""
+    seconds, fresh = _of_type(given, dict)["seconds"], given["fresh"]
+    return _Record(
+        seconds=float(_of_type(seconds, int | float)),
+        kept=_line(given["kept"]),
+        fresh=None if fresh is None else _line(fresh),
+    )
+
+
+def _line(given: Any) -> _Line:
+    _of_type(given, dict)
+    return _Line(
+        said=_of_type(given["said"], str),
+        stderr=_of_type(given["stderr"], str),
+        exit=_of_type(given["exit"], int | None),
+        server_exit=_of_type(given["server_exit"], int | None),
+        server_stderr=_of_type(given["server_stderr"], str),
+    )
+
+
+def _of_type(given: Any, wanted: Any) -> Any:
+    if not isinstance(given, wanted):
+        raise TypeError(f"{type(given).__name__} is no {wanted}")
+    return given

@@ -45,6 +45,8 @@ _NEEDS = {
     Resolver.NSLOOKUP: ("nslookup",),
     Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
 }
+_SPEAKS = {OS.LINUX: ("bash",), OS.WINDOWS: ("powershell",)}
+"""What an image needs to hold a connection that is silent."""
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
 _PLACES = {
@@ -287,11 +289,18 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
         claim=due.flow.expected(due.protocol, due.question, due.case),
         controls=_of_family(controls(stage, ask, due.cell.backends if counted else None), due),
         sources=due.flow.sources,
-        needs=due.flow.needs + (_NEEDS.get(due.resolver, ()) if due.resolver else ()),
+        needs=due.flow.needs + _needs(due),
         required=due.flow.required,
         check_class=due.flow.check_class,
         suite=due.flow.suite,
     )
+
+
+def _needs(due: _Due) -> tuple[str, ...]:
+    """Return what the source needs for this way of asking."""
+    if due.question is Question.IDLE and due.cell.source is not None:
+        return _SPEAKS[due.cell.source.os]
+    return _NEEDS.get(due.resolver, ()) if due.resolver else ()
 
 
 def _of_family(proofs: Iterable[Control], due: _Due) -> tuple[Control, ...]:

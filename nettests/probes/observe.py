@@ -25,6 +25,7 @@ from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
+from nettests.probes.speaking import TRIALS
 
 THREADS = 64
 DISRUPTIVE_AT_ONCE = 8
@@ -182,6 +183,7 @@ class Observer:
             "ping": ping_words(check.source.os, "127.0.0.1"),
             "nslookup": NSLOOKUP,
             "resolve-dnsname": RESOLVE_DNSNAME,
+            **TRIALS,
         }
         if need not in trials or probe.execute is None:
             return f"{probe.name} has no {need}"

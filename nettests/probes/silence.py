@@ -1,8 +1,8 @@
 """Ask of a connection that was silent whether it still carries anything.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: ``curl``, told not to, holds the
-client's end, and ``nc`` hands the server's end to ``cat``. Both are processes in the run's own Pods; the
-client's input is an exec's, so that words and silence are timed here. What came back is a record for
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``speaking``
+holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
+input is an exec's, so that words and silence are timed here. What came back is a record for
 ``parse.idle``; what it means is not known here.
 """
 
@@ -21,20 +21,22 @@ from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.model.words import OS
-from nettests.probes.addresses import of_family
+from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
+from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.asking import STOPPED, StoppedError
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination
 from nettests.probes.seams import Converses
+from nettests.probes.speaking import client_words
 
 Object = dict[str, Any]
 
-BEFORE, AFTER, ANEW = "before", "after", "anew"
-"""What is said before the silence, after it, and over the new connection beside."""
 FIRST_PORT, PORTS = 21000, 1000
 """Each connection has a port of its own: ``nc`` serves one, and below the ports that systems hand out."""
 STAY_SECONDS = 10.0
 PAUSE_SECONDS = 0.3
+PATIENCE_DIALS = 2
+"""A client waits so many times ``dial`` for a word to come back: until it was sent again a few times."""
 CLIENT, SERVER = "probe", "hostname"
 """The containers of a probe and of a server."""
 _NC = {OS.LINUX: ("busybox", "nc"), OS.WINDOWS: ("nc",)}
@@ -43,22 +45,18 @@ _NC = {OS.LINUX: ("busybox", "nc"), OS.WINDOWS: ("nc",)}
 
 @dataclass(slots=True, kw_only=True)
 class _Line:
-    """One connection: the processes at both ends, and what was said over it."""
+    """One connection: the processes at both ends."""
 
     client_words: tuple[str, ...]
     server_words: tuple[str, ...]
     client: Conversation
     server: Conversation
-    heard: list[str] = field(default_factory=list)
-    server_ended: int | None = None
-    """How the server had ended by the time the silence was over."""
 
     def say(self, word: str, *, seconds: float) -> bool:
-        """Say a word, and wait for it to come back."""
+        """Say a word, and wait until the client tells what became of it; return whether it came back."""
         self.client.say(f"{word}\n")
-        back = self.client.hear(word, seconds=seconds)
-        self.heard += [word] * back
-        return back
+        self.client.hear(lambda said: fate(said, word) is not Fate.UNTOLD, seconds=seconds)
+        return fate(self.client.stdout, word) is Fate.ANSWERED
 
     def stay(self) -> None:
         """Keep both streams."""
@@ -70,10 +68,10 @@ class _Line:
         return {
             "client": list(self.client_words),
             "server": list(self.server_words),
-            "heard": self.heard,
-            "exit": self.client.exit_code,
+            "said": self.client.stdout,
             "stderr": self.client.stderr,
-            "server_exit": self.server_ended,
+            "exit": self.client.exit_code,
+            "server_exit": self.server.exit_code,
             "server_stderr": self.server.stderr,
         }
 
@@ -94,74 +92,91 @@ class Silence:
 
     def examine(self, ask: Ask) -> Examination:
         """Say a word, be silent, say another one; where that is not answered, say one over a new connection."""
-        words = (BEFORE, f"{self.timing.idle:g}s", AFTER)
+        seconds = self.timing.idle
+        if seconds <= self.timing.flow_memory:
+            raise NotOfferedError(
+                f"timing.idle is {seconds:g} s: who remembers flows for {self.timing.flow_memory:g} s "
+                "(timing.flowMemory) has forgotten none by then"
+            )
+        words = (BEFORE, f"{seconds:g}s", AFTER)
         with ExitStack() as lines:
             try:
-                record = self._hold(ask, lines, self.timing.idle)
+                record = self._hold(ask, lines, seconds)
             except ChannelError as error:
                 return Examination(tool="idle", words=words, channel="exec", error=error.message)
         return Examination(tool="idle", words=words, channel="exec", stdout=json.dumps(record))
 
     def _hold(self, ask: Ask, lines: ExitStack, seconds: float) -> Object:
-        """Return what was heard, and the processes that held the ends."""
-        kept = self._open(ask, lines, seconds=seconds, word=BEFORE)
-        fresh = self._after(ask, lines, kept, seconds) if kept.heard else None
+        """Return what both ends of the connection told, and of the new one beside, if any."""
+        kept = self._open(ask, lines)
+        fresh = None
+        if kept.say(BEFORE, seconds=self._patience):
+            fresh = self._after(ask, lines, kept, seconds)
         beside = fresh.record() if fresh else None
         return {"seconds": seconds, "kept": kept.record(), "fresh": beside}
 
     def _after(self, ask: Ask, lines: ExitStack, kept: _Line, seconds: float) -> _Line | None:
         """Be silent and use the connection again; return a new one where it is not answered."""
         self._be_silent(kept, seconds)
-        kept.server_ended = kept.server.exit_code
-        if kept.client.exit_code is None and kept.say(AFTER, seconds=self._patience(seconds)):
+        if kept.say(AFTER, seconds=self._patience):
             return None
-        return self._open(ask, lines, seconds=0, word=ANEW)
+        # The end of a server may be told a little later than what it brings about at the client.
+        kept.server.hear(lambda _said: False, seconds=self.timing.dial)
+        fresh = self._open(ask, lines)
+        fresh.say(ANEW, seconds=self._patience)
+        return fresh
 
     def _be_silent(self, line: _Line, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            if self.stopped.wait(min(left, STAY_SECONDS)):
-                raise StoppedError(f"{STOPPED} while a connection was silent")
+            self._pause(min(left, STAY_SECONDS))
             line.stay()
 
-    def _patience(self, seconds: float) -> int:
-        """Return how long a client goes on: it says itself that nothing more came."""
-        return math.ceil(seconds + 2 * self.timing.dial)
+    def _pause(self, seconds: float) -> None:
+        if self.stopped.wait(seconds):
+            raise StoppedError(f"{STOPPED} while a connection was silent")
 
-    def _open(self, ask: Ask, lines: ExitStack, *, seconds: float, word: str) -> _Line:
-        """Return a connection over which a word was said, answered or not.
+    @property
+    def _reply(self) -> int:
+        """How long a client waits for a word to come back, in whole seconds."""
+        return math.ceil(PATIENCE_DIALS * self.timing.dial)
 
-        Nobody tells when ``nc`` listens: the client tries again until it does.
+    @property
+    def _patience(self) -> float:
+        """How long nobody here gives up on a client, which tells by itself that nothing came back."""
+        return self._reply + self.timing.execute
+
+    def _open(self, ask: Ask, lines: ExitStack) -> _Line:
+        """Return a connection, or what came of the last try.
+
+        Nobody tells when ``nc`` listens: a client that is refused makes room for another one until it does.
         """
         source = self.standing[ask.source.probe]
         target = self.standing[ask.target.pod or ""]
         port = next(self._ports)
-        system = self.facts.node(target.node).os
-        serving = (*_NC[system], "-l", "-p", str(port), "-e", "cat")
+        serving = (*_NC[self._system(target)], "-l", "-p", str(port), "-e", "cat")
         server = self._start(lines, target, SERVER, serving)
-        asking = client_words(
-            str(of_family(target.addresses, ask.family)), port, self._patience(seconds)
-        )
+        host = str(of_family(target.addresses, ask.family))
+        asking = client_words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
-            client = self._start(lines, source, CLIENT, asking)
-            line = _Line(client_words=asking, server_words=serving, client=client, server=server)
-            line.say(word, seconds=self.timing.dial)
-            server.stay()
-            line.server_ended = server.exit_code
-            given_up = time.monotonic() > deadline or self.stopped.is_set()
-            if line.heard or client.exit_code is None or server.exit_code is not None or given_up:
-                return line
-            time.sleep(PAUSE_SECONDS)
+            with ExitStack() as own:
+                client = self._start(own, source, CLIENT, asking)
+                client.hear(opened, seconds=self._patience)
+                server.stay()
+                in_vain = server.exit_code is not None or time.monotonic() > deadline
+                if in_vain or not refused(client.stdout):
+                    lines.push(own.pop_all())
+                    return _Line(
+                        client_words=asking, server_words=serving, client=client, server=server
+                    )
+            self._pause(PAUSE_SECONDS)
+
+    def _system(self, pod: StandingPod) -> OS:
+        return self.facts.node(pod.node).os
 
     def _start(
         self, lines: ExitStack, pod: StandingPod, container: str, words: tuple[str, ...]
     ) -> Conversation:
         talk = self.talks.converse(self.namespace, pod.name, container, words)
         return lines.enter_context(closing(talk))
-
-
-def client_words(host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that sends what it is given and no keep-alives, for so many seconds."""
-    address = f"[{host}]" if ":" in host else host
-    return ("curl", "-sS", "--no-keepalive", "-m", str(seconds), f"telnet://{address}:{port}")

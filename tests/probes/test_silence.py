@@ -13,11 +13,12 @@ from nettests.model.profile import Timing
 from nettests.model.words import Outcome, Question, TargetKind
 from nettests.parse import read_raw
 from nettests.probes import StoppedError
-from nettests.probes.silence import Silence, client_words
+from nettests.probes.addresses import NotOfferedError
+from nettests.probes.silence import Silence
 from tests.parse.raws import raw
 from tests.probes.made import FACTS, NAMESPACE, ask, deployed
 
-TIMING = Timing(idle=0.02, dial=0.05, listening=0.2)
+TIMING = Timing(idle=0.02, flow_memory=0.01, dial=0.05, execute=0.05, listening=0.2)
 LINUX = ask("probe-linux-1-1", TargetKind.POD_IP, question=Question.IDLE)
 WINDOWS = ask(
     "probe-windows-1-1",
@@ -28,30 +29,46 @@ WINDOWS = ask(
 )
 
 
+REFUSED = "x: connect: Connection refused\n"
+
+
+def comes_back(word: str) -> str:
+    """Say that a word was taken, and what came back."""
+    return f"took {word}\nback {word}\n"
+
+
+def is_lost(word: str) -> str:
+    """Say that nothing comes back of what is said after the silence."""
+    return comes_back(word) if word == "before" else f"took {word}\nnone 142\n"
+
+
+def is_swallowed(word: str) -> str:
+    """Say nothing of what is said after the silence: it never arrived."""
+    return comes_back(word) if word == "before" else ""
+
+
 @dataclass(slots=True)
 class Process:
-    """A process that is spoken to: as a client it sends words back, unless it was told otherwise."""
+    """A process that is spoken to: a client that has its connection, unless it was told otherwise."""
 
-    answers: Callable[[str], bool] = lambda _word: True
-    ends: int | None = None
-    """How it ends when a word is not answered."""
-    stdout: str = ""
+    answers: Callable[[str], str] = comes_back
+    stdout: str = "open\n"
     stderr: str = ""
     exit_code: int | None = None
+    said: list[str] = field(default_factory=list)
     stayed: int = 0
     closed: bool = False
 
     def say(self, text: str) -> None:
         """Take a word."""
-        if self.answers(text.strip()):
-            self.stdout += text
-        else:
-            self.exit_code = self.ends
+        self.said.append(text.strip())
+        if self.exit_code is None:
+            self.stdout += self.answers(text.strip())
 
-    def hear(self, text: str, *, seconds: float) -> bool:
-        """Return whether the word is there."""
+    def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
+        """Return whether it has said enough."""
         assert seconds > 0
-        return text in self.stdout
+        return enough(self.stdout)
 
     def stay(self) -> None:
         """Count how often somebody stayed."""
@@ -63,22 +80,28 @@ class Process:
         self.closed = True
 
 
+def refused() -> Process:
+    """Return a client that found nobody."""
+    return Process(stdout=REFUSED, exit_code=7)
+
+
 @dataclass(slots=True)
 class Talks:
     """Starts processes: the clients one after the other, and servers that do nothing."""
 
     clients: list[Process]
-    servers: Callable[[], Process] = Process
+    servers: Callable[[], Process] = lambda: Process(stdout="")
     started: list[tuple[str, str, tuple[str, ...]]] = field(default_factory=list)
     made: list[Process] = field(default_factory=list)
 
     def converse(self, namespace: str, pod: str, container: str, argv: Sequence[str]) -> Process:
-        """Start a process."""
+        """Start a process; of the clients of a connection one stands at a time."""
         assert namespace == NAMESPACE
         self.started.append((pod, container, tuple(argv)))
-        if argv[0] == "curl":
+        if container == "probe":
             if not self.clients:
                 raise ChannelError("no exec")
+            assert all(process.closed for process in self.made if process.stdout == REFUSED)
             process = self.clients.pop(0)
         else:
             process = self.servers()
@@ -86,14 +109,16 @@ class Talks:
         return process
 
 
-def silence(talks: Talks, stopped: threading.Event | None = None) -> Silence:
+def silence(
+    talks: Talks, stopped: threading.Event | None = None, timing: Timing = TIMING
+) -> Silence:
     """Return the examiner over what stands."""
     return Silence(
         talks=talks,
         namespace=NAMESPACE,
         facts=FACTS,
         standing=deployed().pods,
-        timing=TIMING,
+        timing=timing,
         stopped=stopped or threading.Event(),
     )
 
@@ -108,31 +133,22 @@ def outcome(talks: Talks, question: Any = LINUX) -> tuple[Outcome, dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("question", "server", "netcat"),
+    ("question", "server", "netcat", "client"),
     [
-        (LINUX, "server-linux-1-1", ("busybox", "nc")),
-        (WINDOWS, "server-windows-1-1", ("nc",)),
+        (LINUX, "server-linux-1-1", ("busybox", "nc"), "bash"),
+        (WINDOWS, "server-windows-1-1", ("nc",), "powershell"),
     ],
 )
 def test_neither_end_keeps_the_connection_alive(
-    question: Any, server: str, netcat: tuple[str, ...]
+    question: Any, server: str, netcat: tuple[str, ...], client: str
 ) -> None:
-    """The client is a curl that was told so, the server an nc with cat, on the server pod of either system."""
+    """The client is a script of the system's shell, the server an nc with cat, on either system."""
     talks = Talks([Process()])
     assert outcome(talks, question)[0] is Outcome.CONNECTED
     serving, asking = talks.started
     assert serving == (server, "hostname", (*netcat, "-l", "-p", "21000", "-e", "cat"))
     assert asking[:2] == (question.source.probe, "probe")
-    assert asking[2][:3] == ("curl", "-sS", "--no-keepalive")
-    assert asking[2][-1].endswith(":21000")
-
-
-def test_the_clients_own_deadline_outlasts_the_silence() -> None:
-    """It says itself that nothing more came; an IPv6 address stands in brackets."""
-    assert client_words("fd00::5", 21000, 310) == (
-        *("curl", "-sS", "--no-keepalive", "-m", "310"),
-        "telnet://[fd00::5]:21000",
-    )
+    assert asking[2][0] == client
 
 
 def test_streams_are_kept_during_the_silence() -> None:
@@ -144,33 +160,84 @@ def test_streams_are_kept_during_the_silence() -> None:
 
 def test_a_word_that_is_not_answered_is_lost_beside_a_new_connection() -> None:
     """The second word brings nothing, and another connection to another port is answered."""
-    talks = Talks([Process(answers=lambda word: word == "before", ends=28), Process()])
+    talks = Talks([Process(is_lost), Process()])
     found, record = outcome(talks)
     assert found is Outcome.LOST
-    assert (record["kept"]["heard"], record["fresh"]["heard"]) == (["before"], ["anew"])
-    assert record["fresh"]["client"][-1].endswith(":21001")
+    assert "none 142" in record["kept"]["said"]
+    assert "21001" in record["fresh"]["server"]
+
+
+def test_a_word_that_never_arrived_is_not_lost() -> None:
+    """The stream that carries words may have been silent for too long itself."""
+    talks = Talks([Process(is_swallowed), Process()])
+    assert outcome(talks)[0] is Outcome.PROBE_FAILED
+
+
+def test_a_client_that_ended_in_the_silence_has_lost_nothing() -> None:
+    """Nothing was sent after it."""
+
+    class Mortal(Process):
+        def stay(self) -> None:
+            self.exit_code = 137
+
+    assert outcome(Talks([Mortal(), Process()]))[0] is Outcome.PROBE_FAILED
+
+
+def test_a_server_that_ended_is_told_before_its_record_is_written() -> None:
+    """What it ended with is waited for, even if its client knew first."""
+
+    class Mortal(Process):
+        def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
+            self.exit_code = 137
+            return False
+
+    def reset(word: str) -> str:
+        last = "none 1\n"
+        why = "read error: Connection reset by peer\n"
+        return comes_back(word) if word == "before" else f"took {word}\n{why}{last}"
+
+    talks = Talks([Process(reset), Process()], servers=Mortal)
+    found, record = outcome(talks)
+    assert found is Outcome.PROBE_FAILED
+    assert record["kept"]["server_exit"] == 137
 
 
 def test_a_new_connection_that_is_not_answered_either_proves_nothing() -> None:
     """A path that broke meanwhile is not taken for a forgotten flow."""
-    quiet = [Process(answers=lambda _word: False, ends=7, stderr="curl: (7) x") for _ in range(9)]
-    talks = Talks([Process(answers=lambda word: word == "before", ends=28), *quiet])
+    talks = Talks([Process(is_lost), Process(is_lost)])
     assert outcome(talks)[0] is Outcome.PROBE_FAILED
 
 
 def test_the_client_tries_again_until_the_server_listens() -> None:
-    """A refusal at first is the time that the server takes to start."""
-    early = Process(answers=lambda _word: False, ends=7, stderr="curl: (7) Connection refused")
-    assert outcome(Talks([early, Process()]))[0] is Outcome.CONNECTED
+    """A refusal at first is the time that the server takes to start; the stream of such a client is closed."""
+    assert outcome(Talks([refused(), Process()]))[0] is Outcome.CONNECTED
 
 
-def test_a_server_that_cannot_start_is_no_observation() -> None:
-    """Its exit code is in the record, and nobody waits for it to listen."""
-    early = Process(answers=lambda _word: False, ends=7, stderr="curl: (7) Connection refused")
-    ended = Process(exit_code=127, stderr="cat: not found")
-    found, record = outcome(Talks([early], servers=lambda: replace(ended)))
+def test_a_client_that_fails_otherwise_is_not_started_again() -> None:
+    """Only a refusal heals by itself."""
+    failed = Process(stdout="x: line 1: /dev/tcp: No such file or directory\n", exit_code=7)
+    talks = Talks([failed, Process()])
+    assert outcome(talks)[0] is Outcome.PROBE_FAILED
+    assert len(talks.clients) == 1
+
+
+def test_a_server_that_never_listens_is_no_observation() -> None:
+    """Neither is one that cannot start: its exit code is in the record, and nobody waits for it to listen."""
+    talks = Talks([refused() for _ in range(20)])
+    assert outcome(talks)[0] is Outcome.PROBE_FAILED
+    ended = Process(stdout="", exit_code=127, stderr="cat: not found")
+    found, record = outcome(Talks([refused()], servers=lambda: replace(ended)))
     assert found is Outcome.PROBE_FAILED
     assert record["kept"]["server_exit"] == 127
+
+
+def test_a_silence_that_nobody_would_notice_is_not_asked() -> None:
+    """A switch that remembers flows for as long has forgotten none: neither a pass nor a lifted limitation."""
+    short = replace(TIMING, idle=60, flow_memory=60)
+    talks = Talks([Process()])
+    with pytest.raises(NotOfferedError, match=r"timing.idle is 60 s.*timing.flowMemory"):
+        silence(talks, timing=short).examine(LINUX)
+    assert not talks.started
 
 
 def test_a_stream_that_cannot_be_opened_is_the_channels_error() -> None:

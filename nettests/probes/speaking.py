@@ -1,0 +1,58 @@
+"""Clients of one TCP connection that say themselves what they took and what came of it. Pure.
+
+Scripts for ``bash`` and for PowerShell: of each word of their standard input they print ``took WORD`` once it
+is written to the connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` where it cannot be
+written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
+"""
+
+from ipaddress import ip_address
+
+from nettests.model.words import OS
+from nettests.probes.commands import POWERSHELL
+
+_BASH = (
+    "exec 2>&1; trap '' PIPE; "
+    'exec 3<>"/dev/tcp/$0/$1" || exit 7; '
+    "echo open; "
+    "while read -r word; do "
+    'echo "$word" >&3 || { echo "failed $word"; exit 55; }; '
+    'echo "took $word"; '
+    'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; '
+    "done"
+)
+"""Errors go where the words go, so that they stand before the word that they belong to."""
+
+_POWERSHELL = (
+    "$o=[Console]::Out;"
+    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
+    "$a=[Net.IPAddress]::Parse('HOST');"
+    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
+    "try{$c.Connect($a,PORT)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
+    "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
+    "$r=New-Object IO.StreamReader($s);"
+    "$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "$b=[Text.Encoding]::ASCII.GetBytes($w+[char]10);"
+    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
+    "$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine()}catch{$o.WriteLine('none '+(Why $_));continue};"
+    "if($null -eq $l){$o.WriteLine('none closed')}else{$o.WriteLine('back '+$l)}"
+    "}"
+)
+"""Reads ``[Console]::In`` and not ``$input``: the host itself reads the latter's words. No double quotes: a
+Windows command line would need them escaped."""
+
+TRIALS = {
+    "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
+    "powershell": (*POWERSHELL, "[Net.Sockets.TcpClient].FullName"),
+}
+"""How to find out whether an image has what such a client needs, made with all it uses; no packet is sent."""
+
+
+def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
+    """Return the argv of a client that waits so many seconds for what comes back of each word."""
+    address = str(ip_address(host))
+    if system is OS.LINUX:
+        return ("bash", "-c", _BASH, address, str(port), str(seconds))
+    script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
+    return (*POWERSHELL, script.replace("SECONDS", str(seconds)))

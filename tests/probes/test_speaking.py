@@ -1,0 +1,185 @@
+"""The clients that say what they took: run by a real bash, through pipes, against real servers."""
+
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from nettests.model.words import OS
+from nettests.parse.idle import Fate, fate, opened, refused
+from nettests.probes.speaking import TRIALS, client_words
+
+BASH, BUSYBOX = shutil.which("bash"), shutil.which("busybox")
+PATIENCE = 10.0
+REPLY = 1
+needs_bash = pytest.mark.skipif(BASH is None, reason="there is no bash here")
+needs_busybox = pytest.mark.skipif(BUSYBOX is None, reason="there is no busybox here")
+
+
+@dataclass(slots=True)
+class Client:
+    """A client that is spoken to through pipes, as an exec without a terminal has them."""
+
+    process: "subprocess.Popen[bytes]"
+    said: str = ""
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        while data := self.process.stdout.read1(1000):  # type: ignore[attr-defined]
+            with self._changed:
+                self.said += data.decode()
+                self._changed.notify_all()
+
+    def say(self, word: str) -> Fate:
+        """Say a word; return what became of it."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{word}\n".encode())
+        self.process.stdin.flush()
+        self.hear(lambda said: fate(said, word) is not Fate.UNTOLD)
+        return fate(self.said, word)
+
+    def hear(self, enough: Callable[[str], bool]) -> None:
+        """Wait until it has said enough."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: enough(self.said), PATIENCE), self.said
+
+
+@contextmanager
+def speaking(port: int, host: str = "127.0.0.1") -> Iterator[Client]:
+    """Run the Linux client."""
+    words = client_words(OS.LINUX, host, port, REPLY)
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield Client(process)
+        finally:
+            process.kill()
+
+
+@contextmanager
+def serving(act: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Send the first word back; ``act`` on the connection then, and wait for the client's end."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        over = threading.Event()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(connection.recv(100))
+                act(connection)
+                over.wait(PATIENCE)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            over.set()
+            thread.join()
+
+
+def reset(connection: socket.socket) -> None:
+    """End a connection by a reset."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def reset_after_a_word(connection: socket.socket) -> None:
+    """Take a word, and reset."""
+    connection.recv(100)
+    reset(connection)
+
+
+def close(connection: socket.socket) -> None:
+    """End a connection in order."""
+    connection.close()
+
+
+@needs_bash
+@needs_busybox
+def test_words_come_back_from_busybox() -> None:
+    """The server that runs in Linux Pods answers every word at once, whatever lies between them."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    serve = ("busybox", "nc", "-l", "-p", str(port), "-e", "cat")
+    with subprocess.Popen(serve, stdin=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(100):
+                with speaking(port) as client:
+                    client.hear(lambda said: opened(said) or refused(said))
+                    if opened(client.said):
+                        assert [client.say(word) for word in ("before", "after")] == [
+                            Fate.ANSWERED,
+                            Fate.ANSWERED,
+                        ]
+                        break
+            else:
+                pytest.fail("busybox did not listen")
+            assert server.wait(PATIENCE) == 0
+        finally:
+            server.kill()
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("act", "becomes"),
+    [
+        (lambda _connection: None, Fate.SILENT),
+        (reset_after_a_word, Fate.RESET),
+        (reset, Fate.RESET),
+        (close, Fate.OTHER),
+    ],
+    ids=["silence", "reset-by-the-word", "reset-before", "closed"],
+)
+def test_the_end_of_a_connection_is_told(
+    act: Callable[[socket.socket], None], becomes: Fate
+) -> None:
+    """Silence, resets and an orderly end are told apart, whenever they happen."""
+    with serving(act) as port, speaking(port) as client:
+        assert client.say("before") is Fate.ANSWERED
+        assert client.say("after") is becomes
+
+
+@needs_bash
+def test_a_refusal_is_told() -> None:
+    """Nobody listens: the client says so and ends with 7."""
+    with closing(socket.socket()) as bound:
+        bound.bind(("127.0.0.1", 0))
+        with speaking(bound.getsockname()[1]) as client:
+            client.hear(refused)
+            assert client.process.wait(PATIENCE) == 7
+
+
+@needs_bash
+def test_the_trial_of_bash_succeeds_where_the_client_works() -> None:
+    """It finds out whether bash was made with network redirections."""
+    assert subprocess.run(TRIALS["bash"], check=False).returncode == 0
+
+
+def test_powershells_script_takes_the_address_as_it_is() -> None:
+    """Words of a Windows command line: no double quotes, no line ends, nothing left to fill in."""
+    script = client_words(OS.WINDOWS, "fd00::5", 21000, 10)[-1]
+    assert "[Net.IPAddress]::Parse('fd00::5')" in script
+    assert "Connect($a,21000)" in script
+    assert "ReadTimeout=1000*10;" in script
+    assert not re.search(r'["\n%]|HOST|PORT|SECONDS|\$input', script)
+    assert script.count("{") == script.count("}")
+
+
+@pytest.mark.parametrize("system", OS)
+def test_only_addresses_become_part_of_a_script(system: OS) -> None:
+    """What is no address is refused before anybody runs it."""
+    with pytest.raises(ValueError, match="does not appear to be"):
+        client_words(system, "x'; Remove-Item C:", 21000, 10)
