@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from nettests.lab import credential
 from nettests.lab.client import Json
+from nettests.lab.network.switch_rules import IDLE_SECONDS
 from nettests.lab.topology import OS, Network, Plugin, Profile
 
 TOKEN_SECONDS = 60
@@ -54,7 +55,7 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
     )
 
 
-IDLE_SECONDS = 9
+SILENCE_SECONDS = 1.5 * IDLE_SECONDS
 """How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
 
 
@@ -76,7 +77,7 @@ def cluster_profile(
             "externalVantage": "proxy",
             "externalProxy": proxy,
             "facts": {"cni": {"mtu": mtu, **_stated(profile, nat_exceptions)}},
-            "timing": {"idle": IDLE_SECONDS},
+            "timing": {"idle": SILENCE_SECONDS, "flowMemory": IDLE_SECONDS},
         }
     )
 

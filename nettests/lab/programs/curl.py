@@ -1,4 +1,4 @@
-"""``curl``: one HTTP or HTTPS request, or a telnet session, with curl's exit codes, in the version each system has.
+"""``curl``: one HTTP or HTTPS request, with curl's exit codes, in the version each system has.
 
 Linux image 7.88.1; Windows image 7.57.0; the Windows node's own (7.55.1, or 7.83.1 since 20348). Options
 beyond the ones probes use are refused as unknown. The progress meter is not printed.
@@ -47,7 +47,6 @@ async def _transfer(process: Process, options: Options) -> int:
         options=options,
         version=version(process.machine),
         write=_discard if options.output else process.stdout,
-        read=process.stdin,
         started=loop.time(),
     )
     report, failure = Report(), None

@@ -18,7 +18,6 @@ _SWITCHES = {
     "--fail": "fail",
     "-k": "insecure",
     "--insecure": "insecure",
-    "--no-keepalive": "",
     "-4": "",
     "--ipv4": "",
 }

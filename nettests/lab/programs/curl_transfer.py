@@ -13,13 +13,12 @@ import h11
 
 from nettests.lab.dns.resolution import ResolutionError
 from nettests.lab.interfaces import Machine
-from nettests.lab.programs import telnet
 from nettests.lab.programs.curl_options import Options
 from nettests.lab.programs.golang.lookup import resolve_name
 from nettests.lab.programs.sockets import addresses, tcp
 from nettests.lab.topology import OS
 
-_PORTS = {"http": 80, "https": 443, "telnet": 23}
+_PORTS = {"http": 80, "https": 443}
 _READ_SIZE = 65536
 _SAYS_MILLISECONDS = (7, 78, 0)
 _SAYS_COULD_NOT = (7, 86, 0)
@@ -47,13 +46,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """One transfer to do; ``write`` takes the body and, with ``-i``, the head; ``read`` gives what telnet sends."""
+    """One transfer to do; ``write`` takes the body and, with ``-i``, the head."""
 
     machine: Machine
     options: Options
     version: tuple[int, int, int]
     write: Callable[[bytes], Awaitable[None]]
-    read: Callable[[], Awaitable[bytes]]
     started: float
     resolved: list[str] = field(default_factory=list)
 
@@ -78,8 +76,6 @@ async def transfer(job: Transfer, report: Report) -> None:
 
 def _timed_out(job: Transfer, report: Report) -> CurlError:
     spent = job.milliseconds
-    if report.connected and job.options.url.startswith("telnet:"):
-        return CurlError(28, "Time-out")
     if report.connected:
         return CurlError(
             28,
@@ -96,10 +92,7 @@ async def _transfer(job: Transfer, report: Report, parts: SplitResult) -> None:
     report.local, report.remote = addresses.peer(sock.getsockname()), (job.resolved[0], port)
     reader, writer = await _streams(job, sock, parts)
     try:
-        if parts.scheme == "telnet":
-            await telnet.session(job.read, job.write, reader, writer)
-        else:
-            await _exchange(job, report, reader, writer, _request(job, parts))
+        await _exchange(job, report, reader, writer, _request(job, parts))
     except ConnectionError as error:
         reset = (
             "Connection was reset" if job.machine.os is OS.WINDOWS else "Connection reset by peer"
@@ -143,7 +136,7 @@ def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
 async def _streams(
     job: Transfer, sock: socket.socket, parts: SplitResult
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    if parts.scheme != "https":
+    if parts.scheme == "http":
         return await asyncio.open_connection(sock=sock)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if job.options.insecure:

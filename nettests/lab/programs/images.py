@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.programs import agnhost, bind_nslookup, curl, netcat
+from nettests.lab.programs import agnhost, bind_nslookup, curl, dialogue, netcat
 from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell
 from nettests.lab.programs.linux import ping as linux_ping
@@ -33,6 +33,7 @@ async def _nc(process: Process, words: Sequence[str]) -> int:
 
 _LINUX: Mapping[str, Program] = {
     "agnhost": agnhost.run,
+    "bash": dialogue.bash,
     "busybox": _busybox,
     "cat": basics.cat,
     "curl": curl.run,

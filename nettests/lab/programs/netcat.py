@@ -77,14 +77,11 @@ def _parse(words: Sequence[str]) -> tuple[int, Sequence[str]] | None:
 async def _attached(
     process: Process, connection: socket.socket, argv: Sequence[str], program: Run
 ) -> int:
-    """Run the program on the connection; a reset is the end of its input."""
+    """Run the program on the connection, which fails in the words of ``cat`` where that is reset."""
     loop = asyncio.get_running_loop()
 
     async def read() -> bytes:
-        try:
-            return await loop.sock_recv(connection, _READ_SIZE)
-        except ConnectionError:
-            return b""
+        return await loop.sock_recv(connection, _READ_SIZE)
 
     async def write(data: bytes) -> None:
         await loop.sock_sendall(connection, data)
@@ -104,5 +101,6 @@ async def _attached(
     except ProgramNotFoundError as error:
         await err(process, f"{error}\n")
         return _NOT_FOUND
-    except ConnectionError:
+    except ConnectionError as error:
+        await err(process, f"{argv[0]}: read error: {error.strerror}\n")
         return 1

@@ -1,19 +1,23 @@
-"""``nc`` as a server of one connection, and ``curl telnet://`` as its client, on real packets."""
+"""``nc`` as a server of one connection, and a client that says what it took, on real packets."""
 
 import asyncio
+import socket
+import struct
 from dataclasses import replace
 
 import pytest
 
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs import run
+from nettests.lab.programs.dialogue import BASH
+from nettests.lab.programs.sockets import tcp
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import Running, World, finish, in_world, start
 
 PORT = "21000"
 LINUX = ["busybox", "nc", "-l", "-p", PORT, "-e", "cat"]
 WINDOWS = ["nc.exe", "-l", "-p", PORT, "-e", "cat"]
-CLIENT = ["curl", "-sS", "--no-keepalive", "-m", "5", f"telnet://10.244.2.5:{PORT}"]
+CLIENT = ["bash", "-c", BASH, "10.244.2.5", PORT, "5"]
 
 
 def spoken(machine: Machine, argv: list[str]) -> tuple[Running, "asyncio.Queue[bytes]"]:
@@ -47,23 +51,13 @@ async def test_words_come_back_as_long_as_the_client_speaks(world: World) -> Non
 
 
 @in_world()
-async def test_a_client_says_itself_that_nothing_more_came(world: World) -> None:
-    """curl's code is that of a time-out; the text is telnet's own."""
-    await world.serve(world.peer, LINUX, [int(PORT)])
-    words = [word if word != "5" else "0.2" for word in CLIENT]
-    client, _ = spoken(world.pod, words)
-    assert await client.task == 28
-    assert client.stderr.decode() == "curl: (28) Time-out\n"
-
-
-@in_world()
-async def test_a_client_learns_of_a_reset(world: World) -> None:
-    """curl ends with the code of a failed receipt, in the words of its system."""
-    await world.serve(world.peer, ["agnhost", "tcp-reset", f"--port={PORT}"], [int(PORT)])
-    client, words = spoken(worlds.windows(world.pod), CLIENT)
-    words.put_nowait(b"before\n")
-    assert await client.task == 56
-    assert b"Connection was reset" in client.stderr
+async def test_a_server_says_that_it_was_reset(world: World) -> None:
+    """``cat`` reads an error and ends with 1, as BusyBox's does."""
+    server = await world.serve(world.peer, LINUX, [int(PORT)])
+    with await tcp.connect(world.pod, "10.244.2.5", int(PORT)) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert await server.task == 1
+    assert server.stderr.decode() == "cat: read error: Connection reset by peer\n"
 
 
 @in_world()

@@ -1,4 +1,4 @@
-"""``powershell -Command "Resolve-DnsName NAME"``, read as text; ``hns_cmdlets`` are the other known ones.
+"""``powershell -Command "Resolve-DnsName NAME"``, read as text; ``hns_cmdlets`` and ``dialogue`` know the others.
 
 ``Get-Command Resolve-DnsName`` tells whether it is there.
 
@@ -16,6 +16,7 @@ import dns.rdatatype
 from nettests.lab.dns import records, windows
 from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.interfaces import Process
+from nettests.lab.programs import dialogue
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import hns_cmdlets
 
@@ -70,9 +71,10 @@ async def run(process: Process, words: Sequence[str]) -> int:
             return 0
         await err(process, _LACKING)
         return 1
-    code = await hns_cmdlets.run(process, text)
-    if code is not None:
-        return code
+    for known in (hns_cmdlets.run, dialogue.powershell):
+        code = await known(process, text)
+        if code is not None:
+            return code
     match = _RESOLVE.fullmatch(text)
     if match is None or not process.machine.host_process:
         await err(process, _unknown(text.partition(" ")[0]))

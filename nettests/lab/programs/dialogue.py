@@ -1,0 +1,185 @@
+"""Scripts that hold one TCP connection, say which words they took, and what came back: two, known word for word.
+
+One of ``bash -c``, one of PowerShell, as conformance probes send them, and for each what finds out whether it
+would work. No script is interpreted: a text that differs in a single character is not known. What each prints
+is what the real bash does, and what the documents of .NET say of PowerShell's.
+"""
+
+import asyncio
+import errno
+import os
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from nettests.lab.interfaces import Process
+from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.terminal import err, out
+
+BASH = (
+    "exec 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
+    'while read -r word; do echo "$word" >&3 || { echo "failed $word"; exit 55; }; '
+    'echo "took $word"; '
+    'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; done'
+)
+BASH_TRIAL = "exec 3<>/dev/udp/127.0.0.1/9"
+POWERSHELL = (
+    "$o=[Console]::Out;"
+    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
+    "$a=[Net.IPAddress]::Parse('<address>');"
+    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
+    "try{$c.Connect($a,<port>)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
+    "$s=$c.GetStream();$s.ReadTimeout=1000*<seconds>;"
+    "$r=New-Object IO.StreamReader($s);$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "$b=[Text.Encoding]::ASCII.GetBytes($w+[char]10);"
+    "try{$s.Write($b,0,$b.Length)}catch{$o.WriteLine('failed '+$w+' '+(Why $_));exit 55};"
+    "$o.WriteLine('took '+$w);"
+    "try{$l=$r.ReadLine()}catch{$o.WriteLine('none '+(Why $_));continue};"
+    "if($null -eq $l){$o.WriteLine('none closed')}else{$o.WriteLine('back '+$l)}}"
+)
+POWERSHELL_TRIAL = "[Net.Sockets.TcpClient].FullName"
+
+_ARGUMENTS = {"address": r"[0-9A-Fa-f:.]+", "port": r"[0-9]+", "seconds": r"[0-9]+"}
+_READ_SIZE = 65536
+_TIMED_OUT = 142
+"""``read -t`` of bash: 128 and the number of SIGALRM."""
+_SCRIPT_ENDS, _CONNECT_FAILS, _SEND_FAILS, _UNKNOWN = 0, 7, 55, 2
+_CODES = {
+    errno.ECONNREFUSED: "ConnectionRefused",
+    errno.ECONNRESET: "ConnectionReset",
+    errno.EHOSTUNREACH: "HostUnreachable",
+    errno.ENETUNREACH: "NetworkUnreachable",
+    errno.ETIMEDOUT: "TimedOut",
+    errno.EPIPE: "ConnectionAborted",
+}
+"""Members of .NET's SocketError."""
+
+
+def _pattern() -> re.Pattern[str]:
+    text = re.escape(POWERSHELL)
+    for name, value in _ARGUMENTS.items():
+        text = text.replace(re.escape(f"<{name}>"), f"(?P<{name}>{value})")
+    return re.compile(text)
+
+
+_POWERSHELL = _pattern()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Manner:
+    """How one of the two says what went wrong."""
+
+    refused: Callable[[str, OSError], str]
+    unsent: Callable[[str, OSError], str]
+    silent: str
+    closed: str
+    broken: Callable[[OSError], str]
+
+
+def _of_bash(name: str) -> _Manner:
+    def text(error: OSError) -> str:
+        return os.strerror(error.errno or errno.EINVAL)
+
+    return _Manner(
+        refused=lambda place, error: (
+            f"{name}: connect: {text(error)}\n{name}: line 1: {place}: {text(error)}\n"
+        ),
+        unsent=lambda word, error: (
+            f"{name}: line 1: echo: write error: {text(error)}\nfailed {word}\n"
+        ),
+        silent=f"none {_TIMED_OUT}\n",
+        closed="none 1\n",
+        broken=lambda error: f"{name}: line 1: read: read error: 0: {text(error)}\nnone 1\n",
+    )
+
+
+def _code(error: OSError) -> str:
+    return _CODES.get(error.errno or 0, "SocketError")
+
+
+_OF_POWERSHELL = _Manner(
+    refused=lambda _place, error: f"error {_code(error)}\n",
+    unsent=lambda word, error: f"failed {word} {_code(error)}\n",
+    silent="none TimedOut\n",
+    closed="none closed\n",
+    broken=lambda error: f"none {_code(error)}\n",
+)
+
+
+async def bash(process: Process, words: Sequence[str]) -> int:
+    """``bash -c TEXT …``, for two texts; any other is refused before anything is done."""
+    match list(words):
+        case ["-c", text] if text == BASH_TRIAL:
+            return _SCRIPT_ENDS
+        case ["-c", text, address, port, seconds] if text == BASH and port.isdecimal():
+            return await _hold(process, address, int(port), float(seconds), _of_bash(address))
+    await err(process, "bash: the lab's bash knows the script of probes with /dev/tcp only\n")
+    return _UNKNOWN
+
+
+async def powershell(process: Process, text: str) -> int | None:
+    """Run one of two texts; ``None`` when it is another."""
+    if text == POWERSHELL_TRIAL:
+        await out(process, "System.Net.Sockets.TcpClient\n")
+        return _SCRIPT_ENDS
+    found = _POWERSHELL.fullmatch(text)
+    if found is None:
+        return None
+    port, seconds = int(found["port"]), float(found["seconds"])
+    return await _hold(process, found["address"], port, seconds, _OF_POWERSHELL)
+
+
+async def _hold(process: Process, address: str, port: int, seconds: float, manner: _Manner) -> int:
+    """Send each line of the input, and say what came of it."""
+    try:
+        connection = await tcp.connect(process.machine, address, port)
+    except OSError as error:
+        await out(process, manner.refused(f"/dev/tcp/{address}/{port}", error))
+        return _CONNECT_FAILS
+    with connection:
+        await out(process, "open\n")
+        words, answers = _Lines(process.stdin), _Lines(lambda: _receive(connection))
+        while (word := await words.next()) is not None:
+            try:
+                await asyncio.get_running_loop().sock_sendall(connection, f"{word}\n".encode())
+            except OSError as error:
+                await out(process, manner.unsent(word, error))
+                return _SEND_FAILS
+            await out(process, f"took {word}\n")
+            await out(process, await _answer(answers, seconds, manner))
+    return _SCRIPT_ENDS
+
+
+async def _receive(connection: socket.socket) -> bytes:
+    return await asyncio.get_running_loop().sock_recv(connection, _READ_SIZE)
+
+
+async def _answer(answers: "_Lines", seconds: float, manner: _Manner) -> str:
+    try:
+        async with asyncio.timeout(seconds):
+            back = await answers.next()
+    except TimeoutError as error:
+        return manner.broken(error) if error.errno else manner.silent
+    except OSError as error:
+        return manner.broken(error)
+    return manner.closed if back is None else f"back {back}\n"
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a stream, one at a time; what is left without a line end is none."""
+
+    read: Callable[[], Awaitable[bytes]]
+    _left: bytes = field(default=b"")
+
+    async def next(self) -> str | None:
+        """Return the next line without its end, ``None`` at the end."""
+        while b"\n" not in self._left:
+            data = await self.read()
+            if not data:
+                return None
+            self._left += data
+        line, _, self._left = self._left.partition(b"\n")
+        return line.decode(errors="replace").removesuffix("\r")
