@@ -79,7 +79,8 @@ class Killing:
         self.dice = random.Random(wanted.seed)  # noqa: S311 - the same moments each time
         stated = YAML(typ="safe").load(Path(up["cluster_profile"]))
         with self.profile.open("w", encoding="utf-8") as file:
-            YAML().dump({**stated, "timing": {"lease": LEASE_SECONDS}}, file)
+            timing = {**stated.get("timing", {}), "lease": LEASE_SECONDS}
+            YAML().dump({**stated, "timing": timing}, file)
 
     def carry_out(self) -> int:
         """Run once whole, then kill and collect; return the exit code."""

@@ -7,6 +7,7 @@ nothing is known of the process from then on. Its silence is nobody's business h
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import (
@@ -26,6 +27,8 @@ from nettests.model.channel import ChannelError
 
 DRAIN_SECONDS = 0.01
 """What has come already is taken; nobody waits for more."""
+PINGS_UNANSWERED = 3
+"""After so many pings without any frame a stream is taken for dead."""
 
 
 @dataclass(slots=True)
@@ -37,7 +40,20 @@ class Talk:
     stdout: str = ""
     stderr: str = ""
     exit_code: int | None = None
+    unanswered: int = 0
+    """So many pings were sent since anything came."""
     _status: bytes = field(default=b"")
+
+    def __post_init__(self) -> None:
+        """Notice every frame: the client library drops the answers to pings unseen."""
+        receive = self.socket.sock.recv_data_frame
+
+        def noticed(*wanted: Any) -> Any:
+            frame = receive(*wanted)
+            self.unanswered = 0
+            return frame
+
+        self.socket.sock.recv_data_frame = noticed
 
     def say(self, text: str) -> None:
         """Write to its input; to one that has ended nothing is said."""
@@ -54,12 +70,23 @@ class Talk:
         return enough(self.stdout)
 
     def stay(self) -> None:
-        """Ping whoever holds the other end of the stream, and take what came."""
-        self._send(self.socket.sock.ping)
+        """Ping whoever holds the other end of the stream, and take what came.
+
+        A stream over which several pings in a row brought nothing is cut, whatever its sockets say.
+        """
+        self._send(self._ping)
 
     def close(self) -> None:
         """Hang up, without waiting for the other side."""
         self.socket.sock.shutdown()  # close() leaves a socket open whose peer closed first
+
+    def _ping(self) -> None:
+        if self.unanswered == PINGS_UNANSWERED:
+            raise LostStreamError(
+                f"exec in {self.pod}: nobody answered {self.unanswered} pings over its stream"
+            )
+        self.unanswered += 1
+        self.socket.sock.ping()
 
     def _send(self, send: Callable[[], None]) -> None:
         """Send what ``send`` does unless the process has ended, which may be what keeps it from being sent."""

@@ -121,7 +121,7 @@ class Silence:
         if kept.say(AFTER, seconds=self._patience):
             return None
         # The end of a server may be told a little later than what it brings about at the client.
-        kept.server.hear(lambda _said: False, seconds=self.timing.dial)
+        kept.server.hear(_nothing, seconds=self.timing.dial)
         fresh = self._open(ask, lines)
         fresh.say(ANEW, seconds=self._patience)
         return fresh
@@ -129,12 +129,9 @@ class Silence:
     def _be_silent(self, line: _Line, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            self._pause(min(left, STAY_SECONDS))
+            if self.stopped.wait(min(left, STAY_SECONDS)):
+                raise StoppedError(f"{STOPPED} while a connection was silent")
             line.stay()
-
-    def _pause(self, seconds: float) -> None:
-        if self.stopped.wait(seconds):
-            raise StoppedError(f"{STOPPED} while a connection was silent")
 
     @property
     def _reply(self) -> int:
@@ -163,14 +160,16 @@ class Silence:
             with ExitStack() as own:
                 client = self._start(own, source, CLIENT, asking)
                 client.hear(opened, seconds=self._patience)
-                server.stay()
+                if refused(client.stdout):
+                    server.hear(_nothing, seconds=PAUSE_SECONDS)
+                if self.stopped.is_set():
+                    raise StoppedError(f"{STOPPED} while a connection was opened")
                 in_vain = server.exit_code is not None or time.monotonic() > deadline
                 if in_vain or not refused(client.stdout):
                     lines.push(own.pop_all())
                     return _Line(
                         client_words=asking, server_words=serving, client=client, server=server
                     )
-            self._pause(PAUSE_SECONDS)
 
     def _system(self, pod: StandingPod) -> OS:
         return self.facts.node(pod.node).os
@@ -180,3 +179,8 @@ class Silence:
     ) -> Conversation:
         talk = self.talks.converse(self.namespace, pod.name, container, words)
         return lines.enter_context(closing(talk))
+
+
+def _nothing(_said: str) -> bool:
+    """Wait for the end of a process: nothing that it says is enough."""
+    return False

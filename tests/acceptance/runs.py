@@ -3,12 +3,14 @@
 The command line is the only thing used here; nothing of the harness or the lab is imported to run it.
 """
 
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab
@@ -74,11 +76,22 @@ HASTY = "timing: {convergence: 8, failures: 1}\n"
 """Less patience: 8 s to converge, one negative answer."""
 
 
+def merged(profile: str, changes: str) -> str:
+    """Return a cluster profile with changes: sections that both have keep the keys of both."""
+    yaml = YAML(typ="safe")
+    stated: dict[str, Any] = yaml.load(profile)
+    for key, value in (yaml.load(changes) or {}).items():
+        stated[key] = {**stated.get(key, {}), **value}
+    text = io.StringIO()
+    yaml.dump(stated, text)
+    return text.getvalue()
+
+
 def run_on(up: UpLab, directory: Path, *arguments: str, timing: str = HASTY) -> FinishedRun:
-    """Run against a lab that is already up; ``timing`` is added to its cluster profile."""
+    """Run against a lab that is already up; ``timing`` is merged into its cluster profile."""
     directory.mkdir(parents=True, exist_ok=True)
     profile = directory / "cluster-profile.yaml"
-    profile.write_text(Path(up.cluster_profile).read_text() + timing)
+    profile.write_text(merged(Path(up.cluster_profile).read_text(), timing))
     done = nettests(
         "run",
         f"--kubeconfig={up.kubeconfig}",

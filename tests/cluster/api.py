@@ -13,13 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ruamel.yaml import YAML
 
 _WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 CLOSING = bytes([0x88, 0])
 """The frame by which a WebSocket is closed."""
+
+
+PING_BYTES = 6
+"""A client's empty ping: two bytes and its mask."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,10 @@ class Reply:
     content_type: str = "application/json"
     cut: bool = False
     frames: tuple[bytes, ...] | None = None
+    pongs: tuple[bytes, ...] = ()
+    """One for each ping over that WebSocket, before it ends."""
+    held: threading.Event | None = None
+    """Until then the WebSocket stays open, and nobody answers."""
 
 
 @dataclass(slots=True)
@@ -67,6 +75,15 @@ def status(code: int, reason: str, message: str) -> Reply:
         status=code,
         body={"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message},
     )  # fmt: skip
+
+
+def _stay(reply: Reply, reader: IO[bytes], writer: IO[bytes]) -> None:
+    """Answer pings, then nobody, until the reply is held no longer."""
+    for pong in reply.pongs:
+        reader.read(PING_BYTES)
+        writer.write(pong)
+    if reply.held is not None:
+        reply.held.wait(10)
 
 
 @contextmanager
@@ -95,6 +112,7 @@ def serving(
                 return
             if reply.frames is not None:
                 self._send_frames(reply.frames)
+                _stay(reply, self.rfile, self.wfile)
                 return
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.content_type)

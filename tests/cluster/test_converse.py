@@ -1,5 +1,6 @@
 """A process that is spoken to while it runs: what it said, how it ended, and what is lost with its stream."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.converse import Talk, converse
+from nettests.cluster.converse import PINGS_UNANSWERED, Talk, converse
 from nettests.model.channel import ChannelError, ProgramMissingError
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig
 
@@ -21,7 +22,7 @@ def never(_said: str) -> bool:
 
 
 @contextmanager
-def talking(tmp_path: Path, *frames: bytes, refused: Reply | None = None) -> Iterator[Talk]:
+def talking(tmp_path: Path, *frames: bytes, reply: Reply | None = None) -> Iterator[Talk]:
     """Talk to a process of a server whose exec sends these frames."""
     asked: list[str] = []
 
@@ -29,7 +30,7 @@ def talking(tmp_path: Path, *frames: bytes, refused: Reply | None = None) -> Ite
         if "/exec" not in request.path:
             return Reply(body={"gitVersion": "v1.34.1"})
         asked.append(request.path)
-        return refused or Reply(frames=frames)
+        return reply or Reply(frames=frames)
 
     with serving(answer) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
@@ -90,5 +91,38 @@ def test_a_stream_that_is_refused_is_a_channel_error(tmp_path: Path) -> None:
     """How the API server refused it is the error."""
     refusal = status(403, "Forbidden", "pods is forbidden")
     said = "probe-1 was not opened: Handshake status 403 Forbidden"
-    with pytest.raises(ChannelError, match=said), talking(tmp_path, refused=refusal):
+    with pytest.raises(ChannelError, match=said), talking(tmp_path, reply=refusal):
         pass
+
+
+PONG = bytes([0x8A, 0])
+
+
+def test_a_stream_over_which_nobody_answers_pings_is_cut(tmp_path: Path) -> None:
+    """It may be open for its sockets: what is black-holed on the way tells nobody."""
+    held = threading.Event()
+    reply = Reply(frames=(), held=held)
+    try:
+        with talking(tmp_path, reply=reply) as talk:
+            for _ in range(PINGS_UNANSWERED):
+                talk.stay()
+            with pytest.raises(ChannelError, match="nobody answered 3 pings"):
+                talk.stay()
+    finally:
+        held.set()
+
+
+def test_a_pong_answers_for_the_pings_before_it(tmp_path: Path) -> None:
+    """As long as one comes now and then the stream is believed."""
+    held = threading.Event()
+    times = 2 * PINGS_UNANSWERED
+    reply = Reply(frames=(), pongs=(PONG,) * times, held=held)
+    try:
+        with talking(tmp_path, reply=reply) as talk:
+            for _ in range(times):
+                talk.stay()
+                assert talk.unanswered == 1
+                talk.hear(lambda _said: talk.unanswered == 0, seconds=5)
+                assert talk.unanswered == 0
+    finally:
+        held.set()

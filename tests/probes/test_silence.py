@@ -123,9 +123,11 @@ def silence(
     )
 
 
-def outcome(talks: Talks, question: Any = LINUX) -> tuple[Outcome, dict[str, Any]]:
+def outcome(
+    talks: Talks, question: Any = LINUX, timing: Timing = TIMING
+) -> tuple[Outcome, dict[str, Any]]:
     """Return what is read from the record of a silence, and the record."""
-    done = silence(talks).examine(question)
+    done = silence(talks, timing=timing).examine(question)
     assert all(process.closed for process in talks.made)
     assert done.error is None
     read = read_raw(raw(done.tool, stdout=done.stdout))
@@ -223,8 +225,8 @@ def test_a_client_that_fails_otherwise_is_not_started_again() -> None:
 
 def test_a_server_that_never_listens_is_no_observation() -> None:
     """Neither is one that cannot start: its exit code is in the record, and nobody waits for it to listen."""
-    talks = Talks([refused() for _ in range(20)])
-    assert outcome(talks)[0] is Outcome.PROBE_FAILED
+    impatient = replace(TIMING, listening=0)
+    assert outcome(Talks([refused()]), timing=impatient)[0] is Outcome.PROBE_FAILED
     ended = Process(stdout="", exit_code=127, stderr="cat: not found")
     found, record = outcome(Talks([refused()], servers=lambda: replace(ended)))
     assert found is Outcome.PROBE_FAILED
