@@ -5,6 +5,7 @@ Real sockets and the real client; no Kubernetes behaviour. Answers are a functio
 
 import base64
 import hashlib
+import io
 import json
 import ssl
 import threading
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ruamel.yaml import YAML
 
@@ -77,7 +78,7 @@ def status(code: int, reason: str, message: str) -> Reply:
     )  # fmt: skip
 
 
-def _stay(reply: Reply, reader: IO[bytes], writer: IO[bytes]) -> None:
+def _stay(reply: Reply, reader: io.BufferedIOBase, writer: io.BufferedIOBase) -> None:
     """Answer pings, then nobody, until the reply is held no longer."""
     for pong in reply.pongs:
         reader.read(PING_BYTES)
