@@ -10,7 +10,7 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
-from nettests.model.words import OS, Placement, Protocol, Question, Resolver, SourceSeen
+from nettests.model.words import OS, CheckClass, Placement, Protocol, Question, Resolver, SourceSeen
 from nettests.plan import Matrix, build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import OUTSIDE, cluster, mixed, node, without
@@ -346,6 +346,14 @@ def test_pings_need_ping() -> None:
     needs = {(c.ask.question, c.ask.resolver, c.needs) for c in plan(mixed()).checks}
     assert all(n == ("ping",) for question, _, n in needs if question is Question.PING)
     assert all(n == () for question, _, n in needs if question is Question.REACH)
+
+
+def test_a_silent_connection_needs_a_shell_that_can_hold_it() -> None:
+    """Which one is a matter of the client's system: bash has /dev/tcp, PowerShell TcpClient."""
+    idle = [flow for flow in FLOWS if flow.question is Question.IDLE]
+    checks = build(mixed(), idle, frozenset({CheckClass.COSTLY})).checks
+    needs = {(check.source.os, check.needs) for check in checks}
+    assert needs == {(OS.LINUX, ("bash",)), (OS.WINDOWS, ("powershell",))}
 
 
 def test_unsplit_pings_are_as_large_as_the_mtu_says() -> None:

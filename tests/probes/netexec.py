@@ -161,7 +161,8 @@ class Processes:
     """Runs what probes run by exec: ``curl`` really fetches, ``ping`` prints as it is told."""
 
     address: str
-    has_ping: bool = True
+    lacks: frozenset[str] = frozenset()
+    """Programs that the image does not have."""
     down: bool = False
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(8))
     ran: list[tuple[str, ...]] = field(default_factory=list)
@@ -171,9 +172,9 @@ class Processes:
         self.ran.append(tuple(argv))
         if self.down:
             raise ChannelError("exec lost its exit code")
+        if argv[0] in self.lacks:
+            raise ProgramMissingError(f"no such program: {argv[0]}")
         if argv[0] == "ping":
-            if not self.has_ping:
-                raise ProgramMissingError("no such program: ping")
             return ExecAnswer(
                 exit_code=0,
                 stdout=f"Reply from {argv[-1]}: bytes=32 time<1ms TTL=128\r\n",

@@ -60,14 +60,24 @@ def test_partitions_advance_together() -> None:
     assert [item.id for item in interleaved(checks)] == ["w0", "l0", "w1", "l1", "w2"]
 
 
-def test_a_missing_capability_is_a_skip_found_out_once(stage: Stage) -> None:
-    """An image without ping skips its checks with the reason, after one try per probe."""
-    stage.processes[PROBE].has_ping = False
-    question = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
+@pytest.mark.parametrize(
+    ("program", "protocol", "wanted"),
+    [
+        ("ping", Protocol.ICMP, Question.PING),
+        ("powershell", Protocol.TCP, Question.IDLE),
+        ("bash", Protocol.TCP, Question.IDLE),
+    ],
+)
+def test_a_missing_capability_is_a_skip_found_out_once(
+    stage: Stage, program: str, protocol: Protocol, wanted: Question
+) -> None:
+    """An image without a program skips its checks with the reason, after one try per probe."""
+    stage.processes[PROBE].lacks = frozenset({program})
+    question = ask(PROBE, TargetKind.POD_IP, protocol, question=wanted)
     stage.observe(
-        check(question, id="a", needs=("ping",)), check(question, id="b", needs=("ping",))
+        check(question, id="a", needs=(program,)), check(question, id="b", needs=(program,))
     )
-    reason = f"the image of {PROBE} has no ping"
+    reason = f"the image of {PROBE} has no {program}"
     assert [stage.done(id)["skip"] for id in ("a", "b")] == [reason, reason]  # noqa: A001
     assert len(stage.processes[PROBE].ran) == 1
     assert stage.raws() == []
