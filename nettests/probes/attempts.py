@@ -22,7 +22,8 @@ ONE_IS_ENOUGH = frozenset(
 the API server says or a configuration holds."""
 SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: asking again would change nothing. A
-connection that was lost is so beside a new one in the same record."""
+connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
+believed."""
 CONTROL_TRIES = 2
 
 

@@ -5,7 +5,8 @@ import shutil
 import socket
 import struct
 import subprocess
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -29,6 +30,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is n
 
 Speak = Callable[[bytes], Awaitable[None]]
 Hear = Callable[[], Awaitable[str]]
+Begin = Callable[[], AbstractAsyncContextManager[tuple[Speak, Hear]]]
 
 
 def script(host: str = HOST) -> list[str]:
@@ -65,31 +67,30 @@ async def serve(listener: socket.socket, way: str, over: asyncio.Event) -> None:
         await over.wait()
 
 
-async def spoken(
-    machine: Machine, way: str, client: Callable[[], Awaitable[tuple[Speak, Hear]]]
-) -> str:
+async def spoken(machine: Machine, way: str, client: Begin) -> str:
     """Say two words to a client, each when it has told of the one before; return all that it says."""
     over = asyncio.Event()
     with server(machine) as listener:
         serving = asyncio.create_task(serve(listener, way, over))
-        say, hear = await client()
-        said = await hear()
-        for word, end in ((b"before\n", "back before"), (b"after\n", "")):
-            await say(word)
-            line = ""
-            while not line.startswith(("back", "none", "failed")):
-                line = (await hear()).rstrip()
-                said += f"{line}\n"
-            assert line.startswith(end)
+        async with client() as (say, hear):
+            said = await hear()
+            for word, end in ((b"before\n", "back before"), (b"after\n", "")):
+                await say(word)
+                line = ""
+                while not line.startswith(("back", "none", "failed")):
+                    line = (await hear()).rstrip()
+                    said += f"{line}\n"
+                assert line.startswith(end)
         over.set()
         await serving
     return said
 
 
-def emulated(machine: Machine, argv: list[str]) -> Callable[[], Awaitable[tuple[Speak, Hear]]]:
+def emulated(machine: Machine, argv: list[str]) -> Begin:
     """Return how to start the lab's client."""
 
-    async def begin() -> tuple[Speak, Hear]:
+    @asynccontextmanager
+    async def begin() -> AsyncIterator[tuple[Speak, Hear]]:
         words: asyncio.Queue[bytes] = asyncio.Queue()
         output = asyncio.StreamReader()
 
@@ -109,15 +110,18 @@ def emulated(machine: Machine, argv: list[str]) -> Callable[[], Awaitable[tuple[
             assert not task.done()
             words.put_nowait(word)
 
-        return say, hear
+        yield say, hear
+        words.put_nowait(b"")
+        await task
 
     return begin
 
 
-def real(machine: Machine) -> Callable[[], Awaitable[tuple[Speak, Hear]]]:
+def real(machine: Machine) -> Begin:
     """Return how to start a real bash in the machine's network."""
 
-    async def begin() -> tuple[Speak, Hear]:
+    @asynccontextmanager
+    async def begin() -> AsyncIterator[tuple[Speak, Hear]]:
         with kernel.inside_network(machine.namespace.fd):
             process = subprocess.Popen(CLIENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None
@@ -132,7 +136,10 @@ def real(machine: Machine) -> Callable[[], Awaitable[tuple[Speak, Hear]]]:
             sink.write(word)
             sink.flush()
 
-        return say, hear
+        yield say, hear
+        sink.close()
+        await asyncio.to_thread(process.wait, 10)
+        source.close()
 
     return begin
 
