@@ -8,7 +8,7 @@ Disruptive checks take their turn while nobody else asks.
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -67,7 +67,6 @@ class Observer:
         free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id]]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id]}
-        self._phases.announce(len(free))
         with (
             ThreadPoolExecutor(THREADS, "observe") as askers,
             ThreadPoolExecutor(THREADS, "converge") as pollers,
@@ -77,11 +76,11 @@ class Observer:
                 if not self.asker.stopped.is_set():
                     wait_for(self.asker, pair, names)
                 for check in self._released(pair, users, waiting):
-                    askers.submit(self._in_turn, check, origins)
+                    self._queue(askers, check, origins)
 
             gates = {pair: pollers.submit(converge, pair) for pair in sorted(users)}
             for check in free:
-                askers.submit(self._in_turn, check, origins)
+                self._queue(askers, check, origins)
             if disruptive:
                 wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
@@ -96,6 +95,11 @@ class Observer:
         for one in asked:
             one.result()  # a journal that cannot be written ends the run
 
+    def _queue(self, askers: Executor, check: Check, origins: Origins) -> None:
+        """Have a calm check asked; one at a time is announced, so that none is waited for that is in no queue."""
+        self._phases.announce()
+        askers.submit(self._in_turn, check, origins)
+
     def _in_turn(self, check: Check, origins: Origins) -> None:
         with self._phases.calm():
             self._observe(check, origins)
@@ -107,15 +111,13 @@ class Observer:
     def _released(
         self, pair: Pair, users: Mapping[Pair, Sequence[Check]], waiting: Mapping[str, set[Pair]]
     ) -> list[Check]:
-        """Return the calm checks that waited for ``pair`` and for nothing else any more; announce them."""
+        """Return the calm checks that waited for ``pair`` and for nothing else any more."""
         with self._lock:
             self._converged += 1
             self.on_progress("converge", self._converged, len(users))
             for check in users[pair]:
                 waiting[check.id].discard(pair)
-            released = [one for one in users[pair] if _calm(one) and not waiting[one.id]]
-        self._phases.announce(len(released))
-        return released
+            return [one for one in users[pair] if _calm(one) and not waiting[one.id]]
 
     def _pairs(self) -> dict[str, set[Pair]]:
         probe_on = {

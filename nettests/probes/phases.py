@@ -22,10 +22,10 @@ class Phases:
     _announced: int = 0
     _disrupted: bool = False
 
-    def announce(self, count: int = 1) -> None:
-        """Say that so many calm checks are about to take their turn; each has to take it."""
+    def announce(self) -> None:
+        """Say that a calm check is about to take its turn; it has to take it."""
         with self._changed:
-            self._announced += count
+            self._announced += 1
 
     @contextmanager
     def calm(self) -> Iterator[None]:

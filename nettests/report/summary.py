@@ -33,7 +33,7 @@ MEANING: dict[Verdict, str] = {
     Verdict.FLAKY: "attempts disagree",
     Verdict.RECORDED: "the documents leave it open; what happened is recorded",
     Verdict.UNKNOWN: "the probe, its origin or a precondition could not be trusted",
-    Verdict.SKIPPED: "due, but not asked here, for a reason that is told",
+    Verdict.SKIPPED: "due, but not asked here; each says why",
 }
 
 SYMBOL: dict[Verdict, str] = {

@@ -54,7 +54,7 @@ def proxy(socks: Socks) -> Iterator[Socks]:
     """Let it stand on loopback, and see that it came to its end."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         socks.port = listening.getsockname()[1]
-        serving = threading.Thread(target=socks.serve, args=(listening,))
+        serving = threading.Thread(target=socks.serve, args=(listening,), daemon=True)
         serving.start()
         yield socks
         serving.join(5)

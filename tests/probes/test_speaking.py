@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -56,9 +57,9 @@ class Client:
 
 
 @contextmanager
-def speaking(port: int, host: str = "127.0.0.1") -> Iterator[Client]:
-    """Run the Linux client."""
-    words = client_words(OS.LINUX, host, port, REPLY)
+def speaking(port: int, *, seconds: int = REPLY) -> Iterator[Client]:
+    """Run the Linux client, which waits so long for each answer."""
+    words = client_words(OS.LINUX, "127.0.0.1", port, seconds)
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
@@ -116,8 +117,9 @@ def test_words_come_back_from_busybox() -> None:
     serve = ("busybox", "nc", "-l", "-p", str(port), "-e", "cat")
     with subprocess.Popen(serve, stdin=subprocess.DEVNULL) as server:
         try:
-            for _ in range(100):
-                with speaking(port) as client:
+            deadline = time.monotonic() + PATIENCE
+            while time.monotonic() < deadline:
+                with speaking(port, seconds=int(PATIENCE)) as client:
                     client.hear(lambda said: opened(said) or refused(said))
                     if opened(client.said):
                         assert [client.say(word) for word in ("before", "after")] == [

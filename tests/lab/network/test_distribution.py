@@ -21,6 +21,8 @@ from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
 
 CONNECTIONS = 64
+REMEMBERS = ("affinity-timeout", 1)
+"""The switch remembers clients, as Open vSwitch does, instead of hashing their addresses."""
 
 
 def _lab(start_lab: StartLab, release: tuple[int, int], *, affinity: bool) -> Laboratory:
@@ -56,9 +58,12 @@ def test_affinity_is_ignored_on_windows_server_2019(start_lab: StartLab) -> None
     assert _servers(lab, "tcp") == {f"server-{WIN_A}", f"server-{WIN_B}"}
 
 
-def test_affinity_survives_the_change_of_another_service(start_lab: StartLab) -> None:
+@pytest.mark.parametrize("mechanisms", [(), (REMEMBERS,)], ids=["by-hash", "remembered"])
+def test_affinity_survives_the_change_of_another_service(
+    start_lab: StartLab, mechanisms: tuple[tuple[str, int], ...]
+) -> None:
     """Programming an unrelated Service does not move a client to another backend."""
-    lab = start_lab(profile(release=WS2022))
+    lab = start_lab(profile(release=WS2022, mechanisms=mechanisms))
     lab.attach(WIN_A, "client")
     servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
     sticky = service(*servers, affinity=True)
@@ -71,7 +76,7 @@ def test_affinity_survives_the_change_of_another_service(start_lab: StartLab) ->
 
 def _learning(start_lab: StartLab, seconds: int) -> Laboratory:
     """A lab whose switches remember clients for so long, as Open vSwitch does."""
-    lab = start_lab(profile(release=WS2022, mechanisms=(("affinity-timeout", 1),)))
+    lab = start_lab(profile(release=WS2022, mechanisms=(REMEMBERS,)))
     lab.attach(WIN_A, "client")
     servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
     lab.program(replace(service(*servers, affinity=True), affinity_timeout=seconds))
@@ -91,18 +96,3 @@ def test_a_remembered_client_is_forgotten_after_the_time_out(start_lab: StartLab
     while len(met) == 1 and time.monotonic() < ends:
         met |= _servers(lab, "tcp")
     assert len(met) > 1
-
-
-def test_affinity_that_is_remembered_survives_the_change_of_another_service(
-    start_lab: StartLab,
-) -> None:
-    """The sets of clients stay when an unrelated Service is programmed."""
-    lab = start_lab(profile(release=WS2022, mechanisms=(("affinity-timeout", 1),)))
-    lab.attach(WIN_A, "client")
-    servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(8)]
-    sticky = service(*servers, affinity=True)
-    lab.program(sticky)
-    before = _servers(lab, "tcp")
-    lab.program(sticky, service(*servers, name="other", vip="10.96.7.9", node_port=None))
-    assert _servers(lab, "tcp") == before
-    assert len(before) == 1
