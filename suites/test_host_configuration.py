@@ -92,8 +92,12 @@ def test_hns_configuration(verdict: Judgement) -> None:
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
-    cases=(cases.rule("load-balancers", "kernelspace"),),
-    facts=("svc-stale-vip-leak",),
+    cases=(
+        cases.rule("load-balancers", "kernelspace"),
+        cases.rule("local-policy-load-balancers", "kernelspace"),
+        cases.rule("stale-load-balancers", "kernelspace"),
+    ),
+    facts=("svc-stale-vip-leak", "svc-clusterip-missing-etp-local"),
     sources=(HEALTH, PROBLEMS),
 )
 def test_hns_load_balancers(verdict: Judgement) -> None:

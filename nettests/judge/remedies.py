@@ -56,6 +56,10 @@ REMEDIES = {
     "from the CNI configuration",
     "load-balancers": "compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
     "then restart kube-proxy, which writes all policies anew",
+    "local-policy-load-balancers": "a bug of kube-proxy before 1.27: update it, or back the Service on this node "
+    "too, or set externalTrafficPolicy Cluster",
+    "stale-load-balancers": "restart kube-proxy, which removes all policies and writes those of Services anew; "
+    "from 1.26 on it leaks none",
     "running-build": "restart the kubelet: it reports the build with which it was started",
     "virtual-adapter": "creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
     "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",

@@ -39,7 +39,10 @@ OLD = {
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
-LEAKS = {r"service-after-churn/windows-1/": "svc-stale-vip-leak: unspecified"}
+LEAKS = {
+    r"service-after-churn/windows-1/": "svc-stale-vip-leak: unspecified",
+    r"hns-load-balancers/windows-1/stale-": "svc-stale-vip-leak-in-hns: unspecified",
+}
 SEEN = r"dsr-source-address/windows-1/"
 NO_DSR = {
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
@@ -76,6 +79,9 @@ HOST_BACKEND = {
 }
 CLUSTERIP_GONE = {
     r"etp-local-clusterip/windows-1/": "svc-clusterip-missing-etp-local: unspecified",
+    r"hns-load-balancers/windows-1/local-policy-": (
+        "svc-clusterip-missing-etp-local-in-hns: unspecified"
+    ),
 }
 HOST_PORTS = {
     r"hostport-bound-elsewhere/[a-z]+-[0-9]/windows-[0-9]/": "hostport-bound-stealth: timed_out",
@@ -151,7 +157,6 @@ PRESERVED_OLD = {
 PRESERVED = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: timed_out",
 }
-AFFINE_2022 = {r"loadbalancer-affinity/windows-1/": "aff-2022-vfp-bug: unspecified"}
 BALANCED_VIP = {
     r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
 }
@@ -180,7 +185,6 @@ WITHOUT_DSR = {
     **IDLE,
     **BALANCED,
     **PRESERVED,
-    **AFFINE_2022,
     **DNS,
     **TAINT,
     **ICMP,
@@ -257,7 +261,6 @@ TABLE: dict[str, dict[str, str]] = {
         **IDLE,
         **BALANCED,
         **PRESERVED,
-        **AFFINE_2022,
         **DNS,
         **TAINT,
         **ICMP,
@@ -278,7 +281,6 @@ TABLE: dict[str, dict[str, str]] = {
         **IDLE,
         **BALANCED,
         **PRESERVED,
-        **AFFINE_2022,
         **BALANCED_VIP,
         **DNS,
         **TAINT,
@@ -323,7 +325,6 @@ TABLE: dict[str, dict[str, str]] = {
         **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
         **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
         **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE),
-        **AFFINE_2022,
         **on_host_roles((1, 2)),
         **NODES,
         **HOST_PORTS,
@@ -361,7 +362,6 @@ TABLE: dict[str, dict[str, str]] = {
         **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
         **on_roles((2, 3), NEW, STICKY, PRESERVED),
         **PRESERVED_OLD,
-        **on_roles((2,), AFFINE_2022),
         **on_host_roles((1, 2, 3)),
         **LOOPBACK,
     },

@@ -50,6 +50,9 @@ SPLITS = [
     ("icmp-pod-to-pod", "20348.2226", "1.28", False, "as claimed"),
     ("icmp-pod-to-pod", "20348.2227", "1.28", False, "unspecified"),
     ("icmp-pod-to-pod", "20348.2762", "1.28", False, "as claimed"),
+    ("loadbalancer-affinity", "20348.2226", "1.28", False, "unspecified"),
+    ("loadbalancer-affinity", "20348.2227", "1.28", False, "as claimed"),
+    ("loadbalancer-affinity", "19042.1", "1.28", False, "as claimed"),
 ]
 
 
@@ -73,3 +76,26 @@ def test_conflicts_of_sources_split_versions(
         assert one.undecided is None, check
         told = "as claimed" if one.expected == one.claim else str(one.expected or "unspecified")
         assert told.endswith(expected), (check, told)
+
+
+@pytest.mark.parametrize(
+    ("case", "kubernetes", "limitation"),
+    [
+        ("load-balancers", "1.19.16", ""),
+        ("load-balancers", "1.24.17", ""),
+        ("stale-load-balancers", "1.25.16", "svc-stale-vip-leak-in-hns"),
+        ("stale-load-balancers", "1.26.0", ""),
+        ("local-policy-load-balancers", "1.19.16", ""),
+        ("local-policy-load-balancers", "1.20.0", "svc-clusterip-missing-etp-local-in-hns"),
+        ("local-policy-load-balancers", "1.26.15", "svc-clusterip-missing-etp-local-in-hns"),
+        ("local-policy-load-balancers", "1.27.0", ""),
+    ],
+)
+def test_a_bug_of_kube_proxy_opens_its_own_part_of_an_inspection(
+    case: str, kubernetes: str, limitation: str
+) -> None:
+    """What HNS lacks or keeps is left open for the versions with the bug; everything else is demanded of all."""
+    shape = Shape(kubernetes=kubernetes, backend="host-gw", build="20348.3207")
+    one = expectations(cluster_facts(shape))[f"hns-load-balancers/windows-1/{case}"]
+    assert (one.limitation.id if one.limitation else "") == limitation
+    assert (one.expected is None) is bool(limitation)

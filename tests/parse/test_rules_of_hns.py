@@ -191,15 +191,16 @@ def balanced(
     services: list[Object],
     addresses: tuple[str, ...] = ("10.244.1.7",),
     after: list[Object] | None = None,
+    node: str = "win-2",
 ) -> dict[str, str]:
-    """Return the readings of a node with these policies and Services."""
+    """Return the readings of a node with these policies, and Services that are backed on ``node``."""
     slices = [
         {
             "metadata": {
                 "namespace": item["metadata"]["namespace"],
                 "labels": {"kubernetes.io/service-name": item["metadata"]["name"]},
             },
-            "endpoints": [{"addresses": list(addresses)}] if addresses else [],
+            "endpoints": [{"addresses": list(addresses), "nodeName": node}] if addresses else [],
         }
         for item in services
     ]
@@ -230,9 +231,25 @@ def test_a_service_without_backends_for_this_node_needs_none(addresses: tuple[st
 )
 def test_a_load_balancer_of_no_service_is_stale(stale: Object) -> None:
     """By address, by port, or as a NodePort that nobody has."""
-    finding = found("load-balancers", balanced([*BOTH, stale], [DNS]))
+    readings = balanced([*BOTH, stale], [DNS])
+    finding = found("stale-load-balancers", readings)
     assert not finding.conforms
     assert "stale" in finding.detail
+    assert found("load-balancers", readings).conforms
+    assert found("stale-load-balancers", balanced(BOTH, [DNS])).conforms
+
+
+@pytest.mark.parametrize("backed_on", ["win-1", "win-2"])
+def test_local_policy_without_a_local_backend_is_a_rule_of_its_own(backed_on: str) -> None:
+    """The ClusterIP needs its load balancer anyway; where no backend is local the one rule says so, else the other."""
+    local = {**DNS, "spec": {**DNS["spec"], "externalTrafficPolicy": "Local"}}
+    readings = balanced([], [local], node=backed_on)
+    ordinary, policed = "load-balancers", "local-policy-load-balancers"
+    wrong, other = (ordinary, policed) if backed_on == "win-1" else (policed, ordinary)
+    assert "no load balancer for 10.96.0.10:53/TCP" in found(wrong, readings).detail
+    assert not found(wrong, readings).conforms
+    assert found(other, readings).conforms
+    assert found(wrong, balanced(BOTH, [local], node=backed_on)).conforms
 
 
 def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
@@ -244,7 +261,9 @@ def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
     coming = balanced(
         [*BOTH, policy(80, 6, "10.96.7.7"), policy(30080, 6)], [DNS], after=[DNS, web]
     )
+    assert found("stale-load-balancers", coming).conforms
     assert found("load-balancers", coming).conforms
+    assert found("stale-load-balancers", balanced(BOTH, [DNS, web], after=[DNS])).conforms
     assert found("load-balancers", balanced(BOTH, [DNS, web], after=[DNS])).conforms
 
 

@@ -165,20 +165,31 @@ def hybrid_overlay_id(evidence: Evidence) -> Finding:
 
 
 def load_balancers(evidence: Evidence) -> Finding:
-    """HNS has a load balancer for every Service port with backends, and none for what is no Service."""
+    """HNS has a load balancer at the ClusterIP of every Service port with backends.
+
+    Those of Services with externalTrafficPolicy Local and backends on other nodes alone are another rule's:
+    versions of kube-proxy are documented to leave them out.
+    """
+    afar = _backed_afar(evidence)
+    return _complete(evidence, [one for one in _staying(evidence) if _name(one) not in afar])
+
+
+def local_policy_load_balancers(evidence: Evidence) -> Finding:
+    """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
+    afar = _backed_afar(evidence)
+    return _complete(evidence, [one for one in _staying(evidence) if _name(one) in afar])
+
+
+def stale_load_balancers(evidence: Evidence) -> Finding:
+    """HNS has no load balancer for what is no Service."""
     there = set(_frontends(evidence.rows(POLICIES)))
-    before, after = evidence.items(SERVICES), evidence.items(SERVICES_AFTER)
-    known = {one for service in (*before, *after) for one in _ports(service)}
-    backed = _backed(evidence)
-    staying = [item for item in before if _name(item) in {_name(other) for other in after}]
-    due = {one for item in staying if _is_due(item, backed) for one in _cluster_ports(item)}
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(due - there)]
+    services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
+    known = {one for service in services for one in _ports(service)}
     stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
     return finding(
-        not missing and not stale,
-        _shown([*missing, *stale])
-        or f"{len(there)} load balancers for {len(due)} Service ports due",
-        "a load balancer for every Service port that has backends, and no other",
+        not stale,
+        _shown(stale) or f"{len(there)} load balancers, all of Services",
+        "no load balancer for what is no Service",
     )
 
 
@@ -284,16 +295,55 @@ def _cluster_ports(service: Object) -> Iterator[Frontend]:
             yield address, int(port["port"]), port.get("protocol", "TCP")
 
 
+def _complete(evidence: Evidence, services: Iterable[Object]) -> Finding:
+    """Compare the load balancers that are there with those that are due for these Services."""
+    there, backed = set(_frontends(evidence.rows(POLICIES))), _backed(evidence)
+    due = {one for item in services if _is_due(item, backed) for one in _cluster_ports(item)}
+    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(due - there)]
+    return finding(
+        not missing,
+        _shown(missing) or f"{len(there)} load balancers for {len(due)} Service ports due",
+        "a load balancer for every one of these Service ports that has backends",
+    )
+
+
+def _staying(evidence: Evidence) -> list[Object]:
+    """Return the Services that were there before the load balancers were read, and after."""
+    after = {_name(one) for one in evidence.items(SERVICES_AFTER)}
+    return [one for one in evidence.items(SERVICES) if _name(one) in after]
+
+
+def _backed_afar(evidence: Evidence) -> set[str]:
+    """Return the Services with externalTrafficPolicy Local that have no backend on this node."""
+    local = {
+        _service_of(item)
+        for item in evidence.items(SLICES)
+        for endpoint in item.get("endpoints") or []
+        if endpoint.get("nodeName") == evidence.fact("node")
+    }
+    policed = {
+        _name(one)
+        for one in evidence.items(SERVICES)
+        if one["spec"].get("externalTrafficPolicy") == "Local"
+    }
+    return policed - local
+
+
+def _service_of(item: Object) -> str:
+    """Return the Service that an EndpointSlice belongs to."""
+    metadata = item["metadata"]
+    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
+
+
 def _backed(evidence: Evidence) -> dict[str, int]:
     """Return how many ready backends Services have that this node can balance to."""
     own = set(evidence.fact("node-addresses").split(","))
     found: dict[str, set[str]] = {}
     for item in evidence.items(SLICES):
-        metadata = item["metadata"]
-        service = f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
         for endpoint in item.get("endpoints") or []:
             if (endpoint.get("conditions") or {}).get("ready", True):
-                found.setdefault(service, set()).update(set(endpoint["addresses"]) - own)
+                addresses = set(endpoint["addresses"]) - own
+                found.setdefault(_service_of(item), set()).update(addresses)
     return {service: len(addresses) for service, addresses in found.items()}
 
 
