@@ -34,7 +34,7 @@ REMEDIES = {
     "antrea-alone": "remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
     "ipv4-address": "give the node an IPv4 address: Windows supports IPv4 or both families, never IPv6 alone",
     "pod-families": "see that the node has podCIDRs of both families, that its plugin is dual-stack (win-bridge and "
-    "win-overlay are not) and that Windows is new enough (2004, build 19041)",
+    "win-overlay are not) and that Windows is new enough (2004, build 19041.610)",
     "sdnbridge-dual-stack": "make the HNS network of type L2Bridge, with a subnet of each family, before the first Pod "
     "starts: sdnbridge makes none for two families",
     "overlay-pods-ipv4": "the documents deny IPv6 on overlay: see which plugin gave it, and ask the flows "

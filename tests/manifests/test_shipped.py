@@ -132,19 +132,28 @@ def shapes() -> dict[str, Shape]:
 
 DUAL_STACK: dict[str, dict[str, str]] = {
     "Kubernetes 1.18": {"kubernetes": "1.18"},
-    "Kubernetes 1.20": {"kubernetes": "1.20"},
-    "Kubernetes 1.26": {"kubernetes": "1.26"},
-    "17763": {"build": "17763.3165"},
-    "18363": {"build": "18363.1256"},
+    "Kubernetes 1.20": {"kubernetes": "1.20", "plugin": "sdnbridge"},
+    "Kubernetes 1.26": {"kubernetes": "1.26", "plugin": "sdnbridge"},
+    "17763": {"build": "17763.3165", "plugin": "sdnbridge"},
+    "18363": {"build": "18363.1256", "plugin": "sdnbridge"},
+    "17763 with kube-proxy 1.36": {"build": "17763.3165", "kubernetes": "1.36"},
+    "19041 of before its autumn": {"build": "19041.572"},
     "overlay": {"driver": "overlay", "backend": "vxlan"},
+    "sdnbridge": {"plugin": "sdnbridge"},
+    "Calico": {"plugin": "calico", "backend": "windows-bgp"},
+    "EKS": {"plugin": "aws-vpc-cni"},
+    "Antrea": {"plugin": "antrea", "driver": "transparent", "mode": "none"},
 }
 
 
 def dual(
+    *,
     kubernetes: str = "1.33.5",
     build: str = "20348.3207",
     driver: str = "l2bridge",
     backend: str = "routes",
+    plugin: str = "flannel",
+    mode: str = "kernelspace",
 ) -> Shape:
     """Return the shape of a dual-stack cluster."""
     return Shape(
@@ -152,6 +161,8 @@ def dual(
         build=build,
         driver=driver,
         backend=backend,
+        plugin=plugin,
+        mode=mode,
         families=(Family.IPV4, Family.IPV6),
     )
 

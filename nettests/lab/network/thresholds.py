@@ -32,8 +32,8 @@ LAST_INTERNAL_PORT = (1, 34)
 INTERNAL_TRAFFIC_LOCAL = (1, 27)
 """kube-proxy 1.27 reads ``internalTrafficPolicy`` on Windows."""
 
-DUAL_STACK_BUILD = 19041
-"""HNS 11.10 (Windows 2004) has endpoints and load balancers of both families (hcsshim issue 1003)."""
+DUAL_STACK_CAPABLE = (19041, 610)
+"""HNS 11.10 (Windows 2004 with an update of autumn 2020) has endpoints and load balancers of both families (hcsshim issue 1003)."""
 
 DUAL_STACK = (1, 21)
 """IPv6DualStack is on by default; kube-proxy then runs once for each family, except on overlay."""
@@ -188,7 +188,7 @@ def _preserves(release: tuple[int, int], *, switched: bool) -> bool:
 def _both_families(node: NodeSpec, profile: Profile) -> bool:
     return (
         profile.cni.plugin in DUAL_STACK_PLUGINS
-        and node.windows_release[0] >= DUAL_STACK_BUILD
+        and node.windows_release >= DUAL_STACK_CAPABLE
         and _minor(profile.kubernetes_version) >= DUAL_STACK
     )
 
