@@ -195,6 +195,23 @@ def test_service_external_ip(verdict: Judgement) -> None:
 
 
 @flow(
+    "external-ip-source-address",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_EXTERNAL_IP,
+    matrix=Matrix.PAIRS,
+    protocols=(Protocol.TCP,),
+    service=EXTERNAL,
+    source_seen=SourceSeen.CLIENT_NODE,
+    check_class=CheckClass.EXPOSED,
+    facts=("svc-externalips",),
+    sources=(EXTERNAL_IPS, SHORT_CIRCUIT),
+)
+def test_external_ip_source_address(verdict: Judgement) -> None:
+    """Behind one of a Service's externalIPs the backend sees the client pod's node, which serves it itself."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
     "health-check-local-backend",
     source=VantageKind.POD,
     target=TargetKind.HEALTH_CHECK_PORT,

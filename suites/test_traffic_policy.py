@@ -42,6 +42,36 @@ def test_nodeport_source_address(verdict: Judgement) -> None:
 
 
 @flow(
+    "nodeport-from-pod-source-address",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.OTHER_NODES,
+    protocols=(Protocol.TCP,),
+    source_seen=SourceSeen.TARGET_NODE,
+    facts=("dsr-nodeport-cluster-never",),
+    sources=(SOURCE_IP,),
+)
+def test_nodeport_from_pod_source_address(verdict: Judgement) -> None:
+    """Behind a NodePort the backend sees the address of the node that a pod of another node has asked."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "nodeport-from-node-source-address",
+    source=VantageKind.NODE,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.OWN_NODE,
+    protocols=(Protocol.TCP,),
+    source_seen=SourceSeen.CLIENT_NODE,
+    facts=("nodeport-local-from-node",),
+    sources=(SOURCE_IP,),
+)
+def test_nodeport_from_node_source_address(verdict: Judgement) -> None:
+    """Behind a NodePort the backend sees the address of the node that asks at its own address."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
     "etp-local-client-address",
     source=VantageKind.EXTERNAL,
     target=TargetKind.NODEPORT,

@@ -18,13 +18,19 @@ EXPERIMENTS = (
         fact="node-svc-vip-docs",
         profile=L2BRIDGE,
         switch="host-rules=on",
-        checks=("node-to-service-clusterip/windows-1/*",),
+        checks=(
+            "node-to-service-clusterip/windows-1/*",
+            "node-to-service-source-address/windows-1/*",
+        ),
     ),
     Experiment(
         fact="nodeport-local-from-node",
         profile=L2BRIDGE,
         switch="local-routed-vip=on",
-        checks=("nodeport-from-local-node/windows-1/*",),
+        checks=(
+            "nodeport-from-local-node/windows-1/*",
+            "nodeport-from-node-source-address/windows-1/*",
+        ),
     ),
     Experiment(
         fact="aff-clientip-hns",
@@ -84,7 +90,10 @@ EXPERIMENTS = (
         fact="nodeport-local-from-node",
         profile=OVERLAY,
         switch="stealth=off",
-        checks=("nodeport-from-local-node/windows-1/*",),
+        checks=(
+            "nodeport-from-local-node/windows-1/*",
+            "nodeport-from-node-source-address/windows-1/*",
+        ),
         becomes="fail",
     ),
     Experiment(

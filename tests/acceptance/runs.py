@@ -19,8 +19,8 @@ PROFILES = ("linux", "win2019-l2bridge", "win2022-l2bridge-dsr", "win2019-overla
 """Run whole."""
 
 BY_DRIVER = (
-    "node_to_pod or nodeport_source_address or two_target_ports or no_endpoints "
-    "or host_process_backend or terminating_backends"
+    "node_to_pod or nodeport_source_address or nodeport_from_pod_source_address or two_target_ports "
+    "or no_endpoints or host_process_backend or terminating_backends"
 )
 """Flows that turn out differently with Open vSwitch, by overlay, or both."""
 

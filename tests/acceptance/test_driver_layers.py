@@ -48,6 +48,7 @@ CASES = [
             "node-to-pod": LIFTED,
             "dsr-source-address": FAIL,
             "nodeport-source-address": LIFTED,
+            "nodeport-from-pod-source-address": LIFTED,
             "service-hairpin-source": LIFTED,
         },
     ),
@@ -60,6 +61,7 @@ CASES = [
             "node-to-pod": FAIL,
             "dsr-source-address": FAIL,
             "nodeport-source-address": FAIL,
+            "nodeport-from-pod-source-address": FAIL,
             "service-hairpin-source": FAIL,
         },
     ),
@@ -68,7 +70,9 @@ CASES = [
         driver="l2bridge",
         other="win2022-l2bridge-dsr",
         proxy={},
-        red={"node-to-pod": FAIL, "nodeport-source-address": FAIL},
+        red=dict.fromkeys(
+            ("node-to-pod", "nodeport-source-address", "nodeport-from-pod-source-address"), FAIL
+        ),
     ),
     Forced(
         profile="antrea-transparent",
@@ -80,6 +84,7 @@ CASES = [
                 "node-to-pod",
                 "nodeport-no-endpoints",
                 "nodeport-source-address",
+                "nodeport-from-pod-source-address",
                 "service-host-process-backend",
                 "service-no-endpoints",
                 "service-terminating-backends",

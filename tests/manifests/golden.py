@@ -33,8 +33,8 @@ VIP = {r"icmp-pod-to-service/": "svc-icmp-vip: unspecified"}
 TRANSLATED = {r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out"}
 IDLE = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
 OLD = {
-    r"node-to-service-clusterip/windows-1/": "node-svc-vip-docs: timed_out",
-    r"nodeport-from-local-node/windows-1/": "nodeport-local-from-node: timed_out",
+    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: timed_out",
+    r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: timed_out",
     r"service-65-backends/windows-1/": "svc-max-64-backends: timed_out",
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
@@ -49,12 +49,12 @@ NO_DSR = {
     SEEN + ".*/udp": "dsr-source-ip-non-dsr: replied, source = client-node",
 }
 NEW = {
-    r"node-to-service-clusterip/windows-1/": "node-svc-vip-later-builds: unspecified",
-    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-later-builds: unspecified",
+    r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-open: unspecified",
 }
 NEW_WITH_DSR = {
-    r"node-to-service-clusterip/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
-    r"nodeport-from-local-node/windows-1/": "nodeport-local-open: unspecified",
+    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-dsr-host-rules: unspecified",
+    r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-open: unspecified",
 }
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
@@ -99,12 +99,12 @@ VIP_SEEN_BY_ITSELF = {
     r"service-hairpin-source/windows-1/": "svc-hairpin-nondsr: connected, source = source-vip",
 }
 VIP_SEEN = {
-    r"nodeport-source-address/external/windows-1/": (
+    r"nodeport-(from-pod-)?source-address/[a-z]+(-[0-9])?/windows-1/": (
         "nodeport-source-vip: connected, source = source-vip"
     ),
 }
 USER_MODE_FROM_ELSEWHERE = {
-    r"nodeport-(from-other-node|from-pod-other-node)/[a-z]+-1/windows-1/": (
+    r"nodeport-(from-other-node|from-pod-(other-node|source-address))/[a-z]+-1/windows-1/": (
         "svc-userspace-default-nodeport: unspecified"
     ),
     r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
@@ -113,7 +113,7 @@ USER_MODE = {
     r"kube-proxy-mode/windows-1/": "svc-userspace-default-mode: deviates",
     SEEN + ".*/tcp": "svc-userspace-source: connected, source = client-node",
     SEEN + ".*/udp": "svc-userspace-source: replied, source = client-node",
-    r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-clusterip)/windows-1/": (
+    r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (
@@ -128,7 +128,7 @@ USER_MODE = {
     r"service-(terminating-backends|topology-hints)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"nodeport-(from-local-node|from-pod-own-node|localhost)/windows-1/": (
+    r"nodeport-(from-local-node|from-node-source-address|from-pod-own-node|localhost)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     **USER_MODE_FROM_ELSEWHERE,
@@ -158,7 +158,7 @@ PRESERVED = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: timed_out",
 }
 BALANCED_VIP = {
-    r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
+    r"(loadbalancer|external-ip)-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
 }
 
 
@@ -345,7 +345,7 @@ TABLE: dict[str, dict[str, str]] = {
         **LOOPBACK,
         **USER_MODE,
         **LEAVING_LINUX,
-        r"(pod-to-loadbalancer|loadbalancer-[a-z-]+|service-external-ip)/windows-1/": (
+        r"(pod-to-loadbalancer|loadbalancer-[a-z-]+|service-external-ip|external-ip-[a-z-]+)/windows-1/": (
             "svc-userspace-default: unspecified"
         ),
         r"loadbalancer-from-external/external/windows-1/": (

@@ -57,6 +57,7 @@ def test_linux_sources_are_expected_to_work() -> None:
             *USER_MODE_FROM_ELSEWHERE,
             *LEAVING_LINUX,
             "hostport-from-other-node/.*windows",
+            "nodeport-from-pod-source-address/.*windows",
         )
     )
     for profile in PROFILES:
