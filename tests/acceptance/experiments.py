@@ -6,6 +6,7 @@ checks are apart) and by ``scripts/mechanisms.py`` (each by itself).
 """
 
 from tests.acceptance.experiment import Experiment
+from tests.acceptance.experiments_of_exposed import EXPOSED
 from tests.acceptance.experiments_of_objects import OBJECTS
 
 L2BRIDGE, OVERLAY, DSR = "win2019-l2bridge", "win2019-overlay", "win2022-l2bridge-dsr"
@@ -14,6 +15,7 @@ OVERLAY_DSR = "win2022-overlay-dsr"
 
 EXPERIMENTS = (
     *OBJECTS,
+    *EXPOSED,
     Experiment(
         fact="node-svc-vip-docs",
         profile=L2BRIDGE,
@@ -299,71 +301,10 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
-        fact="svc-externalips",
-        profile=DSR,
-        switch="external-ips=off",
-        checks=("service-external-ip/windows-1/*",),
-        was="pass",
-        becomes="fail",
-        enable="exposed",
-    ),
-    Experiment(
-        fact="svc-lb-source-ranges",
-        profile=DSR,
-        switch="source-ranges=on",
-        checks=("loadbalancer-source-ranges/windows-1/*",),
-        enable="exposed",
-    ),
-    Experiment(
-        fact="preserve-dest-annotation",
-        profile=DSR,
-        switch="preserve-destination=off",
-        checks=("loadbalancer-preserve-destination/windows-1/*",),
-        enable="exposed",
-    ),
-    Experiment(
-        fact="svc-terminating-lb",
-        profile=DSR,
-        switch="terminating-fallback=off",
-        checks=("loadbalancer-terminating-backends/windows-1/*",),
-        was="pass",
-        becomes="fail",
-        enable="exposed",
-    ),
-    Experiment(
         fact="svc-terminating-lb",
         profile=OVERLAY,
         switch="terminating-everywhere=on",
         checks=("service-terminating-backends/windows-1/*",),
-    ),
-    Experiment(
-        fact="nodeport-healthcheck",
-        profile=DSR,
-        switch="health-check-ports=off",
-        checks=(
-            "health-check-local-backend/*/windows-1/*",
-            "health-check-no-local-backend/*/windows-1/*",
-        ),
-        was="pass",
-        becomes="fail",
-        enable="exposed",
-    ),
-    Experiment(  # the balancer outside may still lead to a Linux node, which serves what it gets
-        fact="svc-lb-ingress-vip",
-        profile=OVERLAY_DSR,
-        switch="load-balancer-addresses=off",
-        checks=("pod-to-loadbalancer/windows-1/windows-1/*",),
-        was="pass",
-        becomes="fail",
-        enable="exposed",
-    ),
-    Experiment(
-        fact="svc-lb-ingress-vip",
-        profile=OVERLAY_DSR,
-        switch="load-balancer-addresses=off",
-        checks=("loadbalancer-source-address/windows-1/*",),
-        becomes="fail",
-        enable="exposed",
     ),
     Experiment(
         fact="dns-no-resolvconf-file",
