@@ -79,7 +79,7 @@ REMEDIES = {
     "the plugins: one that does not know the version starts no pod",
     "cni-ipam": "name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
     "Calico), and see that the node's pod CIDR is the range it hands out",
-    "win-bridge-pods-ipv4": "the documents deny IPv6 with win-bridge and win-overlay: see which plugin gave it; "
+    "win-bridge-pods-ipv4": "the documents deny IPv6 with these plugins: see which plugin gave it; "
     "both families need sdnbridge or Azure CNI",
     "pod-gateway": "compare the HNS network's subnet with the node's pod CIDR; remove an HNS network of an "
     "earlier life of the node and restart the plugin's daemon",

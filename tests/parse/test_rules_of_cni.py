@@ -114,22 +114,43 @@ def test_host_local_stays_in_the_nodes_range() -> None:
 @pytest.mark.parametrize(
     ("addresses", "conforms"), [(("10.244.3.4",), True), (("10.244.3.4", "fd00::4"), False)]
 )
-@pytest.mark.parametrize("delegate", ["win-bridge", "win-overlay"])
-def test_the_reference_plugins_give_ipv4_only(
+@pytest.mark.parametrize(
+    "delegate", ["win-bridge", "win-overlay", "sdnbridge", "sdnoverlay", "sdnoverlay.exe"]
+)
+def test_plugins_below_flannel_give_ipv4_only(
     delegate: str, addresses: tuple[str, ...], conforms: bool
 ) -> None:
-    """An IPv6 address beside them came from elsewhere."""
+    """An IPv6 address beside them came from elsewhere; sig-windows-tools has Flannel call sdnoverlay."""
     texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
+    said = found("win-bridge-pods-ipv4", texts)
+    assert said.conforms is conforms
+    assert delegate.removesuffix(".exe") in said.detail
+
+
+@pytest.mark.parametrize(
+    ("plugin", "asked", "conforms"),
+    [
+        ("sdnbridge", True, True),
+        ("sdnbridge", False, False),
+        ("sdnoverlay", True, False),
+        ("win-bridge", True, False),
+    ],
+)
+def test_only_sdnbridge_may_be_told_to_give_both(plugin: str, asked: bool, conforms: bool) -> None:
+    """enableDualStack means something to sdnbridge alone: then an IPv6 address is no deviation."""
+    flags = {"enableDualStack": asked}
+    text = listed(type="flannel", delegate={"type": plugin, "optionalFlags": flags})
+    texts = {"cni-configuration": text, "node-pods": running("10.244.3.4", "fd00::4")}
     assert found("win-bridge-pods-ipv4", texts).conforms is conforms
 
 
 @pytest.mark.parametrize(
-    ("delegate", "addresses"), [("sdnbridge", ("10.244.3.4",)), ("win-bridge", ())]
+    ("delegate", "addresses"), [("azure-vnet", ("10.244.3.4",)), ("win-bridge", ())]
 )
 def test_no_pod_and_no_such_plugin_are_no_evidence(
     delegate: str, addresses: tuple[str, ...]
 ) -> None:
-    """The rule speaks of these two plugins, and of addresses that were given."""
+    """The rule speaks of four plugins, and of addresses that were given."""
     texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
     with pytest.raises(UnreadableError):
         found("win-bridge-pods-ipv4", texts)

@@ -97,18 +97,28 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
 
 
 def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
-    """win-bridge and win-overlay give Pods IPv4 addresses only."""
-    called = {name for one in configurations(evidence) for name in _plugins(one)} & ABOUT.keys()
+    """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
+    called = [pair for one in configurations(evidence) for pair in _givers(one)]
     if not called:
-        raise UnreadableError("neither win-bridge nor win-overlay is in the CNI configuration")
+        raise UnreadableError(
+            f"none of {', '.join(sorted(ABOUT.keys() | SDN))} is in the CNI configuration"
+        )
     addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
         raise UnreadableError("no Pod on the node has an address of the Pod network")
+    both = [name for name, gives_both in called if gives_both]
     ipv6 = [str(address) for address in addresses if address.version == 6]
+    if both:
+        return finding(
+            True,  # noqa: FBT003
+            f"{', '.join(both)} with enableDualStack, {len(ipv6)} IPv6 addresses",
+            "nothing of Pods' families there: with enableDualStack Pods may have both",
+        )
+    names = ", ".join(sorted({name for name, _ in called}))
     return finding(
         not ipv6,
-        ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses",
-        f"no IPv6 address of a Pod: {', '.join(sorted(called))} gives none",
+        ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses with {names}",
+        f"no IPv6 address of a Pod: {names} gives none",
     )
 
 
@@ -140,6 +150,19 @@ def _plugins(one: Object) -> set[str]:
     # samples: "type": "win-bridge", and of Windows' own names "type": "azure-vnet.exe"
     types = {str(part["type"]) for part in _parts(one) if part.get("type")}
     return {name.lower().removesuffix(".exe") for name in types}
+
+
+def _givers(one: Object) -> Iterator[tuple[str, bool]]:
+    """Yield the plugins that are called and of whose families documents speak, and whether they give both.
+
+    sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
+    starts with it on a network that is no l2bridge.
+    """
+    for part in _parts(one):
+        name = str(part.get("type") or "").lower().removesuffix(".exe")
+        asked = (part.get("optionalFlags") or {}).get("enableDualStack") is True
+        if name in ABOUT or name in SDN:
+            yield name, name == "sdnbridge" and asked
 
 
 def _managers(one: Object, plugins: set[str]) -> set[str]:

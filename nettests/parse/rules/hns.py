@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from nettests.model.facts import Network
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.parse.rules.kube_proxy import PODS, network_of
+from nettests.parse.rules.plugin import of_pod_families
 
 NETWORKS = "hns-networks"
 ENDPOINTS = "hns-endpoints"
@@ -59,7 +60,7 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
     subnets = _network(evidence).get("Subnets") or []
     found = [str(one.get("AddressPrefix")) for one in _listed(subnets)]
-    own = [str(network) for network in evidence.networks("node-pod-cidrs")]
+    own = [str(one) for one in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
     return finding(set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}")
 
 
@@ -88,13 +89,14 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 
 def outbound_nat(evidence: Evidence) -> Finding:
     """The endpoint of every pod excepts pods and Services from OutBoundNAT."""
-    needed = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
     pods = dict(_pods(evidence))
     endpoints = [
         one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
     ]
     if not endpoints:
         raise UnreadableError("no pod of the pod network has an endpoint on the node")
+    cluster = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    needed = of_pod_families(evidence, cluster)
     wrong = []
     for one in endpoints:
         lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]

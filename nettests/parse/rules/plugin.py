@@ -6,8 +6,9 @@ Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.m
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from nettests.model.facts import Network
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.parse.rules.kube_proxy import PODS
@@ -101,6 +102,21 @@ def pod_addresses(
         if not pod.get("spec", {}).get("hostNetwork"):
             for entry in pod.get("status", {}).get("podIPs") or []:
                 yield ipaddress.ip_address(entry["ip"])
+
+
+def of_pod_families(evidence: Evidence, networks: Iterable[Network]) -> tuple[Network, ...]:
+    """Return the networks of families in which Pods of the node have addresses.
+
+    In a dual-stack cluster plugins may give Windows Pods one family alone; settings for the other then serve
+    nobody. That Pods lack a family is asked by ``pod_families``, not by every rule about settings.
+    """
+    given = tuple(networks)
+    if len({network.version for network in given}) < 2:
+        return given
+    versions = {address.version for address in pod_addresses(evidence.items(PODS))}
+    if not versions:
+        raise UnreadableError("no Pod on the node tells by its addresses which families Pods have")
+    return tuple(network for network in given if network.version in versions)
 
 
 def _release(pods: list[Object], plugin: str) -> KubernetesVersion:

@@ -60,9 +60,9 @@ RULES: Mapping[str, Rule] = {
     "processes-running": Rule(readings=(windows.PROCESSES,), judge=windows.processes_running),
     "subnet-file": Rule(readings=(windows.SUBNET,), judge=windows.subnet_file),
     "cni-network": Rule(readings=(*_PROXY, cni.CNI), judge=windows.cni_network),
-    "cni-exceptions": Rule(readings=(cni.CNI,), judge=windows.cni_exceptions),
+    "cni-exceptions": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=windows.cni_exceptions),
     "loopback-dsr-update": Rule(readings=(node.NODE, cni.CNI), judge=windows.loopback_dsr_update),
-    "cni-routes": Rule(readings=(cni.CNI,), judge=windows.cni_routes),
+    "cni-routes": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=windows.cni_routes),
     "cni-version": Rule(readings=(cni.CNI, *cni.ABOUT.values()), judge=cni.cni_version),
     "cni-ipam": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=cni.cni_ipam),
     "win-bridge-pods-ipv4": Rule(

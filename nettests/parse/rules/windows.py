@@ -15,6 +15,7 @@ from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableE
 from nettests.parse.rules.hns import exceptions_of, uncovered
 from nettests.parse.rules.kube_proxy import network_of
 from nettests.parse.rules.node import FIRST_DSR, NODE, build_of
+from nettests.parse.rules.plugin import of_pod_families
 
 VERSION = "windows-version"
 ADAPTERS = "ipconfig"
@@ -128,7 +129,8 @@ def cni_network(evidence: Evidence) -> Finding:
 
 def cni_exceptions(evidence: Evidence) -> Finding:
     """The configuration excepts pods and Services from OutBoundNAT."""
-    needed = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    cluster = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    needed = of_pod_families(evidence, cluster)
     listed = [
         entry for policy in _policies(evidence, {"outboundnat"}) for entry in exceptions_of(policy)
     ]
@@ -142,7 +144,7 @@ def cni_exceptions(evidence: Evidence) -> Finding:
 
 def cni_routes(evidence: Evidence) -> Finding:
     """The configuration routes Service addresses to the host, where load balancing happens."""
-    needed = evidence.networks("service-cidrs")
+    needed = of_pod_families(evidence, evidence.networks("service-cidrs"))
     prefixes = [
         str(policy.get("DestinationPrefix"))
         for policy in _policies(evidence, {"route", "sdnroute"})
