@@ -1,4 +1,4 @@
-"""Overlaps that can be proven without a cluster, and flows that no suite declares.
+"""Overlaps that can be proven without a cluster, references that lead nowhere, and flows that no suite declares.
 
 For people who write manifests. ``resolve`` finds every contradiction on a cluster's facts; this finds
 those for which one cluster and one check could meet the conditions of both entries.
@@ -9,18 +9,21 @@ from dataclasses import fields, replace
 from itertools import combinations
 
 from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
+from nettests.expect.references import mistakes
 from nettests.model.document import nearest
 from nettests.model.versions import Bound, VersionRange, WindowsBuild
 from nettests.model.words import Placement
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each provable overlap with different outcomes, and each unknown flow.
+    """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, and
+    each unknown flow.
 
     ``flows`` are those that the suites declare; without any, flows are not looked at.
     """
     entries = [entry for manifest in manifests for entry in manifest.limitations]
-    return (*_unknown_flows(entries, tuple(flows)), *_overlaps(entries))
+    mistaken = (error.message for error in mistakes(entries))
+    return (*mistaken, *_unknown_flows(entries, tuple(flows)), *_overlaps(entries))
 
 
 def _unknown_flows(entries: Iterable[Limitation], flows: Sequence[str]) -> Iterator[str]:

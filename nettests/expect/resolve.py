@@ -11,6 +11,7 @@ from datetime import date
 from nettests.errors import ManifestError
 from nettests.expect.condition import Evaluation, Truth, covers, evaluate
 from nettests.expect.manifest import Limitation, Manifest
+from nettests.expect.references import mistakes
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.facts import ClusterFacts
@@ -97,31 +98,10 @@ def unused(
 
 
 def _entries(manifests: Sequence[Manifest]) -> dict[str, Limitation]:
-    entries: dict[str, Limitation] = {}
-    for manifest in manifests:
-        for limitation in manifest.limitations:
-            if limitation.id in entries:
-                raise ManifestError(
-                    f"limitation {limitation.id} is defined twice: "
-                    f"{entries[limitation.id].place} and {limitation.place}",
-                    hint="a higher layer overrides with another id and overrides: [id]",
-                )
-            entries[limitation.id] = limitation
-    for limitation in entries.values():
-        _refuse_bad_references(limitation, entries)
-    return entries
-
-
-def _refuse_bad_references(limitation: Limitation, entries: Mapping[str, Limitation]) -> None:
-    for name in (*limitation.overrides, *limitation.cancels):
-        other = entries.get(name)
-        if other is None:
-            raise ManifestError(f"{limitation.place}: {limitation.id} names {name}, unknown here")
-        if other.layer >= limitation.layer:
-            raise ManifestError(
-                f"{limitation.place}: {limitation.id} cannot override {name} ({other.place}): "
-                "only a higher layer overrides a lower one"
-            )
+    entries = [entry for manifest in manifests for entry in manifest.limitations]
+    for mistake in mistakes(entries):
+        raise mistake
+    return {entry.id: entry for entry in entries}
 
 
 def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from nettests.errors import ManifestError
-from nettests.expect import Manifest, resolve, unused
+from nettests.expect import Manifest, lint, resolve, unused
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import unknown
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
@@ -132,15 +132,19 @@ def test_cancelling_what_does_not_apply_needs_no_decision() -> None:
     ],
 )
 def test_references_lead_to_lower_layers(lower: str, upper: tuple[str, str], said: str) -> None:
-    """What is overridden exists, and stands lower."""
-    with pytest.raises(ManifestError, match=said):
-        expectation(manifest(lower, one=TIMED_OUT), manifest(upper[0], two=upper[1]))
+    """What is overridden exists, and stands lower; lint says the same as a run."""
+    read = (manifest(lower, one=TIMED_OUT), manifest(upper[0], two=upper[1]))
+    with pytest.raises(ManifestError, match=said) as caught:
+        expectation(*read)
+    assert caught.value.message in lint(read)
 
 
 def test_one_id_stands_in_one_file() -> None:
-    """The same id in two files is an error that names both places."""
-    with pytest.raises(ManifestError, match=r"base\.yaml:5 and cni\.yaml:5"):
-        expectation(manifest(one=TIMED_OUT), manifest("cni", one=TIMED_OUT))
+    """The same id in two files is an error that names both places; lint says the same as a run."""
+    read = (manifest(one=TIMED_OUT), manifest("cni", one=TIMED_OUT))
+    with pytest.raises(ManifestError, match=r"base\.yaml:5 and cni\.yaml:5") as caught:
+        expectation(*read)
+    assert lint(read) == (caught.value.message,)
 
 
 @pytest.mark.parametrize(
