@@ -99,3 +99,26 @@ def test_a_bug_of_kube_proxy_opens_its_own_part_of_an_inspection(
     one = expectations(cluster_facts(shape))[f"hns-load-balancers/windows-1/{case}"]
     assert (one.limitation.id if one.limitation else "") == limitation
     assert (one.expected is None) is bool(limitation)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "limitation"), [("azure-cni", "client-ip-aks"), ("flannel", "")]
+)
+def test_azure_leaves_clients_addresses_open_where_others_promise_them(
+    plugin: str, limitation: str
+) -> None:
+    """C12: with DSR externalTrafficPolicy Local keeps a client's address, but for AKS, whose FAQ denies it."""
+    shape = Shape(
+        kubernetes="1.33.5",
+        plugin=plugin,
+        backend="vnet",
+        driver="l2tunnel",
+        build="20348.3207",
+        dsr=True,
+    )
+    found = expectations(cluster_facts(shape))
+    one = found["etp-local-client-address/external/windows-1/outside/tcp/backend-local"]
+    assert (one.limitation.id if one.limitation else "") == limitation
+    assert (one.expected is None) is bool(limitation)
+    honoured = found["etp-local-no-local-backend/external/windows-1/outside/tcp/backend-linux-1"]
+    assert honoured.expected == honoured.claim
