@@ -130,7 +130,7 @@ def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
 def _side_findings(
     condition: NodeCondition, side: str, end: Vantage | Target, facts: ClusterFacts
 ) -> Iterator[Finding]:
-    """Evaluate what must hold of one end. A Service over a whole role has an OS, but no one node."""
+    """Evaluate what must hold of one end: of its node or, for a Service over a role, of each node of it."""
     if condition == NodeCondition():
         return
     if condition.os:
@@ -139,14 +139,29 @@ def _side_findings(
         )
     if replace(condition, os=None) == NodeCondition():
         return
-    if end.node is None:
-        yield _stated(False, f"the {side} is no single node of this cluster")  # noqa: FBT003
+    members = _members(end, facts)
+    if not members:
+        yield _stated(False, f"the {side} is no node of this cluster")  # noqa: FBT003
         return
-    node = facts.node(end.node)
+    first, *others = (_node_findings(condition, side, node, facts) for node in members)
+    if any([one.truth for one in other] != [one.truth for one in first] for other in others):
+        yield _stated(False, f"the nodes of the {side}, {end.role}, differ in it")  # noqa: FBT003
+        return
+    yield from first
+
+
+def _members(end: Vantage | Target, facts: ClusterFacts) -> list[NodeFacts]:
+    if end.node is not None:
+        return [facts.node(end.node)]
+    return [node for node in facts.nodes if node.role == end.role]
+
+
+def _node_findings(
+    condition: NodeCondition, side: str, node: NodeFacts, facts: ClusterFacts
+) -> list[Finding]:
     if node.os is not OS.WINDOWS and _windows_only(condition):
-        yield _stated(False, f"{side} runs {node.os}, which has no such setting")  # noqa: FBT003
-        return
-    yield from _settings(condition, side, node, facts.server_version)
+        return [_stated(False, f"{side} runs {node.os}, which has no such setting")]  # noqa: FBT003
+    return list(_settings(condition, side, node, facts.server_version))
 
 
 def _windows_only(condition: NodeCondition) -> bool:

@@ -308,3 +308,18 @@ def test_a_condition_may_ask_where_backends_stand(
     target = Target(kind=TargetKind.NODEPORT, os=OS.WINDOWS, node=node, backends=backends)
     for word in ("same-node", "other-node"):
         assert applies(f"{{backend_placement: [{word}]}}", check(target=target)) is (word == where)
+
+
+def test_a_service_over_a_role_has_the_settings_that_all_its_nodes_share() -> None:
+    """A Service of a whole role stands on no one node: what all nodes of the role are, its target is."""
+    asked = check(target=Target(kind=TargetKind.SERVICE_CLUSTERIP, role="windows-1", os=OS.WINDOWS))
+    assert applies('{target: {build: ">=17763 <17764"}}', asked)
+    assert not applies('{target: {build: ">=20348"}}', asked)
+    first, second = (one for one in FACTS.nodes if one.role == "windows-1")
+    newer = replace(second, build=known(WindowsBuild.parse("20348.1"), "test"))
+    mixed = replace(FACTS, nodes=(*(one for one in FACTS.nodes if one is not second), newer))
+    assert first.build != newer.build
+    assert not applies('{target: {build: ">=20348"}}', asked, mixed)
+    assert not applies('{target: {build: ">=17763 <17764"}}', asked, mixed)
+    nowhere = check(target=Target(kind=TargetKind.SERVICE_CLUSTERIP, os=OS.WINDOWS))
+    assert not applies('{target: {build: ">=17763"}}', nowhere)
