@@ -17,6 +17,7 @@ NODEPORTS = (
     "nodeport-from-pod-other-node",
     "nodeport-from-pod-own-node",
     "nodeport-source-address",
+    "nodeport-from-pod-source-address",
 )
 
 
