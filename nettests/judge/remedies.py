@@ -49,8 +49,8 @@ REMEDIES = {
     "C:\\k\\SourceVip.json, C:\\k\\SourceVipRequest.json, then restart flanneld",
     "pod-endpoints": "check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
     "CNI configuration; on virtual machines allow MAC spoofing",
-    "outbound-nat": "add the cluster, Service and management subnets to ExceptionList in the CNI "
-    "configuration, and recreate the pods",
+    "outbound-nat": "put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
+    "configuration, take outside addresses out of it, and recreate the pods",
     "nat-unused": "name the plugin's network in the CNI configuration: pods came to the runtime's default one",
     "loopback-dsr-update": "install the cumulative update of May 2020 or a later one, or remove loopbackDSR "
     "from the CNI configuration",
@@ -72,9 +72,10 @@ REMEDIES = {
     "subnet-file": "restart flanneld, or copy /run/flannel/subnet.env of a Linux node to C:\\run\\flannel and "
     "set FLANNEL_SUBNET to the node's pod CIDR",
     "cni-network": "give the CNI configuration and KUBE_NETWORK the same name",
-    "cni-exceptions": "add the cluster, Service and management subnets to ExceptionList in the CNI "
-    "configuration; it applies to new pods",
-    "cni-routes": "add a ROUTE policy with NeedEncap for the Service subnet to the CNI configuration",
+    "cni-exceptions": "put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
+    "configuration, and take outside addresses out of it; it applies to new pods",
+    "cni-routes": "add ROUTE policies with NeedEncap for the Service subnet and, on l2bridge, the node's own "
+    "address (/32) to the CNI configuration",
     "cni-version": "write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
     "the plugins: one that does not know the version starts no pod",
     "cni-ipam": "name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "

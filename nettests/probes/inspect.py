@@ -5,9 +5,10 @@ journal is read (``parse.inspection``). A reading that the API server or a tool 
 that reading; a channel that fails makes the whole answer untrusted.
 """
 
+import ipaddress
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nettests.model.channel import ChannelError
@@ -125,6 +126,7 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
         "plugin": facts.cni.plugin.value or "",
+        "management-addresses": _joined(_blocks(facts.nodes)),
     }
     if node is not None:
         found |= {
@@ -132,8 +134,19 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
             "driver": node.cni_driver.value or "",
             "node-pod-cidrs": _joined(node.pod_cidrs),
             "node-addresses": ",".join(map(str, node.addresses)),
+            "management-address": _joined(_blocks([node])),
         }
     return {name: value for name, value in found.items() if value}
+
+
+def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
+    """Return the first address, which is an internal one, of every node and family; neighbours together."""
+    first = {(node.name, one.version): one for node in nodes for one in reversed(node.addresses)}
+    hosts = [ipaddress.ip_network(address) for address in first.values()]
+    return (
+        *ipaddress.collapse_addresses(net for net in hosts if net.version == 4),
+        *ipaddress.collapse_addresses(net for net in hosts if net.version == 6),
+    )
 
 
 def _joined(networks: tuple[Network, ...] | None) -> str:

@@ -6,6 +6,7 @@ checks are apart) and by ``scripts/mechanisms.py`` (each by itself).
 """
 
 from tests.acceptance.experiment import Experiment
+from tests.acceptance.experiments_of_configuration import CONFIGURATION
 from tests.acceptance.experiments_of_exposed import EXPOSED
 from tests.acceptance.experiments_of_objects import OBJECTS
 
@@ -16,6 +17,7 @@ OVERLAY_DSR = "win2022-overlay-dsr"
 EXPERIMENTS = (
     *OBJECTS,
     *EXPOSED,
+    *CONFIGURATION,
     Experiment(
         fact="node-svc-vip-docs",
         profile=L2BRIDGE,

@@ -15,6 +15,8 @@ FACTS = {
     "service-cidrs": "10.96.0.0/16",
     "node-pod-cidrs": "10.244.3.0/24",
     "node-addresses": "172.30.0.13",
+    "management-address": "172.30.0.13/32",
+    "management-addresses": "172.30.0.10/31,172.30.0.12/31",
 }
 
 

@@ -152,6 +152,27 @@ def test_outbound_nat_excepts_pods_and_services(policies: Any, conforms: bool) -
     assert conforms or "demo/web" in finding.detail
 
 
+@pytest.mark.parametrize(
+    ("entry", "driver", "told"),
+    [
+        ("172.30.0.0/24", "l2bridge", ""),
+        ("192.168.0.0/16", "l2bridge", "lacks 172.30.0.10/31, 172.30.0.12/31"),
+        ("0.0.0.0/0", "l2bridge", "excepts 0.0.0.0/0"),
+        ("0.0.0.0/0", "overlay", "excepts 0.0.0.0/0"),
+        ("192.168.0.0/16", "overlay", ""),
+    ],
+)
+def test_outbound_nat_excepts_nodes_on_l2bridge_and_no_outside_address(
+    entry: str, driver: str, told: str
+) -> None:
+    """What is missing and what is too much are both named, with the Pod."""
+    policy = {"Type": "OutBoundNAT", "ExceptionList": [*NAT["ExceptionList"], entry]}
+    readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", Policies=[policy])])
+    finding = found("outbound-nat", readings, driver=driver, plugin="flannel")
+    assert finding.conforms is not bool(told)
+    assert not told or f"demo/web {told};" in finding.detail
+
+
 @pytest.mark.parametrize(("network", "conforms"), [("cbr0", True), ("nat", False)])
 def test_no_pod_is_on_a_nat_network(network: str, conforms: bool) -> None:
     """The runtime's default network is there, but for nobody."""

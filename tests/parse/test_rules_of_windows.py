@@ -163,6 +163,80 @@ def test_the_configuration_excepts_pods_and_services(
     assert found("cni-exceptions", {"cni-configuration": text}).conforms is conforms
 
 
+FLANNEL = {"driver": "l2bridge", "plugin": "flannel"}
+CLUSTER = ["10.244.0.0/16", "10.96.0.0/12"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "facts", "conforms"),
+    [
+        (["172.30.0.0/24"], FLANNEL, True),
+        (["172.30.0.10/31", "172.30.0.12/32", "172.30.0.13/32"], FLANNEL, True),
+        (["172.30.0.13/32"], FLANNEL, False),
+        ([], FLANNEL, False),
+        ([], {**FLANNEL, "plugin": "sdnbridge"}, False),
+        ([], {**FLANNEL, "driver": "overlay"}, True),
+        ([], {**FLANNEL, "plugin": "calico"}, True),
+    ],
+)
+def test_nodes_are_excepted_where_the_documents_say_so(
+    nodes: list[str], facts: dict[str, str], conforms: bool
+) -> None:
+    """The l2bridge sample has the management subnet and the overlay one has not; Calico's pools leave it out."""
+    text = configuration("Value", [*CLUSTER, *nodes], "10.96.0.0/12")
+    finding = found("cni-exceptions", {"cni-configuration": text}, **facts)
+    assert finding.conforms is conforms
+    assert conforms or "lacks 172.30.0.10/31" in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("entry", "management", "conforms"),
+    [
+        ("0.0.0.0/0", "172.30.0.13/32", False),
+        ("0.0.0.0/0", "131.107.0.4/32", False),
+        ("203.0.112.0/20", "172.30.0.13/32", False),
+        ("172.0.0.0/6", "172.30.0.13/32", False),
+        ("2000::/3", "172.30.0.13/32", False),
+        ("131.107.0.0/16", "131.107.0.4/32", True),
+        ("131.107.0.0/16", "172.30.0.13/32", False),
+        ("192.168.0.0/16", "172.30.0.13/32", True),
+        ("168.63.129.16/32", "172.30.0.13/32", True),
+        ("fd00::/8", "172.30.0.13/32", True),
+    ],
+)
+def test_no_outside_address_is_excepted(entry: str, management: str, conforms: bool) -> None:
+    """An address of the internet is not asked with a Pod's own; sites' private networks and the nodes' may be."""
+    text = configuration("Value", [*CLUSTER, entry], "10.96.0.0/12")
+    facts = {"management-addresses": management}
+    finding = found("cni-exceptions", {"cni-configuration": text}, **facts)
+    assert finding.conforms is conforms
+    assert conforms or f"where {entry} holds outside addresses" in finding.detail
+
+
+def test_a_service_network_of_public_addresses_may_be_excepted_wholly() -> None:
+    """Microsoft's sample has 11.0.0.0/8, and a cluster may use a part of it."""
+    text = configuration("Value", ["10.244.0.0/16", "11.0.0.0/8"], "11.0.0.0/8")
+    facts = {"service-cidrs": "11.0.0.0/16"}
+    assert found("cni-exceptions", {"cni-configuration": text}, **facts).conforms
+
+
+@pytest.mark.parametrize(
+    ("driver", "management", "conforms"),
+    [
+        ("l2bridge", "10.96.3.4/32", True),
+        ("l2bridge", "172.30.0.13/32", False),
+        ("overlay", "172.30.0.13/32", True),
+    ],
+)
+def test_on_l2bridge_the_nodes_own_address_is_routed_too(
+    driver: str, management: str, conforms: bool
+) -> None:
+    """Without the policy a Pod's packet to its own node leaves on the wire."""
+    text = configuration("Value", [], "10.96.0.0/12")
+    facts = {"driver": driver, "management-address": management}
+    assert found("cni-routes", {"cni-configuration": text}, **facts).conforms is conforms
+
+
 @pytest.mark.parametrize("key", ["Value", "Settings"])
 @pytest.mark.parametrize(
     ("route", "encap", "conforms"),

@@ -1,9 +1,10 @@
 """Inspections: what is read for a rule, once a node, and what is recorded when something goes wrong."""
 
+import ipaddress
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from nettests.model.check import Ask, Case, Target
 from nettests.model.words import Protocol, Question, TargetKind
 from nettests.parse.rules import RULES
 from nettests.probes.asking import Probe
-from nettests.probes.inspect import Inspection
+from nettests.probes.inspect import Inspection, demands
 from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
 from tests.probes.made import FACTS, vantage
 
@@ -157,3 +158,14 @@ def test_nothing_that_is_run_changes_a_node() -> None:
     words = {word.lower() for argv in COMMANDS.values() for word in " ".join(argv).split()}
     assert not words & {"set", "add", "delete", "del", "remove", "new", ">", "start", "stop"}
     assert not any(word.startswith(("set-", "new-", "remove-", "stop-")) for word in words)
+
+
+def test_nodes_are_told_by_their_internal_addresses_neighbours_together() -> None:
+    """The first address of each family is the internal one; many nodes take little room in the journal."""
+    first = FACTS.nodes[0]
+    addresses = ("172.30.0.2", "203.0.113.7", "fd00::2")
+    both = replace(first, addresses=tuple(map(ipaddress.ip_address, addresses)))
+    next_one = replace(first, name="next", addresses=(ipaddress.ip_address("172.30.0.3"),))
+    told = demands(replace(FACTS, nodes=(both, next_one)), both)
+    assert told["management-addresses"] == "172.30.0.2/31,fd00::2/128"
+    assert told["management-address"] == "172.30.0.2/32,fd00::2/128"

@@ -74,18 +74,12 @@ def ports_table(
         f"{ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
-    unserved = "reject" if features.refuse_unserved else "drop"
     chains = {
         "ports": Chain(
             hook="type filter hook prerouting priority -150",
             rules=(f'iifname "{Port.POD}" meta mark set {FROM_POD:#x}',),
         ),
-        "untranslated": Chain(
-            hook="type filter hook forward priority 0",
-            rules=()
-            if features.user_mode
-            else (f'iifname "{Port.POD}" {ip} daddr {service_cidr} {unserved}',),
-        ),
+        "untranslated": _untranslated(node_address, service_cidr, features),
         "outbound-nat": Chain(
             hook="type nat hook postrouting priority 110",
             rules=(outbound,) if features.outbound_nat else (),
@@ -98,6 +92,17 @@ def ports_table(
     if features.tunnel:
         chains["tunnel"] = _tunnel_chain()
     return Table(name="vfp", family=ip, chains=chains)
+
+
+def _untranslated(node_address: Address, service_cidr: Network, features: SwitchFeatures) -> Chain:
+    """Return what becomes of Pods' packets to a Service that no load balancer took, or to a host without ROUTE."""
+    from_pod = f'iifname "{Port.POD}" {word(node_address)}'
+    unserved = "reject" if features.refuse_unserved else "drop"
+    rules = () if features.user_mode else (f"{from_pod} daddr {service_cidr} {unserved}",)
+    lost = (
+        () if features.own_node_route else (f"{from_pod} daddr {node_address} ct state new drop",)
+    )
+    return Chain(hook="type filter hook forward priority 0", rules=(*rules, *lost))
 
 
 def ageing_table(pod_cidr: Network) -> Table:

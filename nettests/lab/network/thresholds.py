@@ -103,6 +103,8 @@ class SwitchFeatures:
     """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
     terminating_everywhere: bool
     """They serve all Services, as on Linux."""
+    own_node_route: bool
+    """Pods' packets to their own node are handed to the host, not to the wire."""
     outbound_nat: bool
     outbound_icmp: bool
     host_encapsulates: bool
@@ -160,6 +162,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
         terminating_fallback=has("terminating-fallback", switched or version >= FALLBACK),
         terminating_everywhere=has("terminating-everywhere", switched),
+        own_node_route=has("own-node-route", usual=True),
         outbound_nat=has("outbound-nat", usual=True),
         outbound_icmp=has("outbound-icmp", switched),
         host_encapsulates=has("host-encapsulates", switched),

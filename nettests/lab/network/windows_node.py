@@ -6,6 +6,8 @@ own port, where no ClusterIP rule sits. The node's address belongs to the host; 
 switch answers for it with the host's MAC (l2bridge rewrites MACs).
 """
 
+from ipaddress import IPv4Network
+
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
@@ -50,6 +52,7 @@ _SWITCH_TABLE = 101
 _FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
 _TCP, _UDP = 6, 17
+_WORLD = IPv4Network("0.0.0.0/0")
 
 
 class WindowsServices:
@@ -298,9 +301,9 @@ def _route_own(links: Netlink, node: NodeSpec, first: int, last: int, *, end: bo
 
 def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
     """OutBoundNAT's exceptions: without an overlay the nodes' network too, since it can route back."""
-    nodes = () if profile.cni.backend == "vxlan" else (profile.node_network,)
-    own = (profile.cluster_cidr, profile.service_cidr, *nodes)
-    stated = profile.cni.nat_exceptions
+    nodes = profile.mechanism("excepted-nodes", profile.cni.backend != "vxlan")
+    own = (profile.cluster_cidr, profile.service_cidr, *((profile.node_network,) * nodes))
+    stated = (*profile.cni.nat_exceptions, *((_WORLD,) * profile.mechanism("excepted-world", 0)))
     return (*own, *(one for one in stated if one.version == profile.cluster_cidr.version))
 
 

@@ -97,8 +97,11 @@ def _flannel(spec: NodeSpec, profile: Profile) -> Json:
     overlay = profile.cni.driver is Driver.OVERLAY
     exceptions = [str(profile.cluster_cidr), str(profile.service_cidr)]
     routes = [str(profile.service_cidr)]
-    if not overlay:
+    if profile.mechanism("excepted-nodes", not overlay):
         exceptions.append(str(profile.node_network))
+    if profile.mechanism("excepted-world", 0):
+        exceptions.append("0.0.0.0/0")
+    if profile.mechanism("own-node-route", not overlay):
         routes.append(f"{spec.address}/32")
     return {
         "cniVersion": f"0.{profile.mechanism('cni-version', _CNI_MINOR)}.0",

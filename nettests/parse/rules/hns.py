@@ -5,12 +5,11 @@ first schema. Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkerne
 ``networkhealth.ps1``.
 """
 
-import ipaddress
 from collections.abc import Iterable, Iterator
 
-from nettests.model.facts import Network
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.parse.rules.kube_proxy import PODS, network_of
+from nettests.parse.rules.nat import excepted, exceptions_of, extra, uncovered
 from nettests.parse.rules.plugin import of_pod_families
 
 NETWORKS = "hns-networks"
@@ -88,26 +87,28 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 
 
 def outbound_nat(evidence: Evidence) -> Finding:
-    """The endpoint of every pod excepts pods and Services from OutBoundNAT."""
+    """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    needed = excepted(evidence)
     pods = dict(_pods(evidence))
     endpoints = [
         one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
     ]
     if not endpoints:
         raise UnreadableError("no pod of the pod network has an endpoint on the node")
-    cluster = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
-    needed = of_pod_families(evidence, cluster)
     wrong = []
     for one in endpoints:
         lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]
-        missing = uncovered(needed, (entry for listed in lists for entry in listed))
-        if missing or not lists:
-            what = f"lacks {', '.join(missing)}" if lists else "has no OutBoundNAT"
+        entries = [entry for listed in lists for entry in listed]
+        missing, foreign = uncovered(needed, entries), extra(evidence, entries)
+        told = [f"lacks {', '.join(missing)}"] if missing else []
+        told += [f"excepts {', '.join(foreign)}"] if foreign else []
+        if told or not lists:
+            what = " and ".join(told) if lists else "has no OutBoundNAT"
             wrong.append(f"{pods[str(one['IPAddress'])]} {what}")
     return finding(
         not wrong,
         _shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
-        f"OutBoundNAT except to {', '.join(map(str, needed))}",
+        f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
     )
 
 
@@ -200,24 +201,6 @@ def policies_of(item: Object, kind: str) -> Iterator[Object]:
     for policy in _listed(item.get("Policies") or []):
         if str(policy.get("Type")).lower() == kind.lower():
             yield policy.get("Settings") or policy
-
-
-def exceptions_of(policy: Object) -> Iterator[str]:
-    """Yield the exceptions of an OutBoundNAT policy, under both names that they have had."""
-    # samples: "ExceptionList":  ["10.244.0.0/16"] (HNS v1), "Exceptions": ["10.244.0.0/16"] (v2)
-    for key in ("ExceptionList", "Exceptions"):
-        listed = policy.get(key) or []
-        yield from map(str, listed if isinstance(listed, list) else [listed])
-
-
-def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
-    """Return which of the needed networks no entry contains."""
-    given = [ipaddress.ip_network(entry, strict=False) for entry in entries]
-    return [
-        str(one)
-        for one in needed
-        if not any(one.version == net.version and one.subnet_of(net) for net in given)  # type: ignore[arg-type]
-    ]
 
 
 def _network(evidence: Evidence) -> Object:

@@ -12,8 +12,8 @@ from typing import Any
 
 from nettests.parse.rules.cni import configurations
 from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
-from nettests.parse.rules.hns import exceptions_of, uncovered
 from nettests.parse.rules.kube_proxy import network_of
+from nettests.parse.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
 from nettests.parse.rules.node import FIRST_DSR, NODE, build_of
 from nettests.parse.rules.plugin import of_pod_families
 
@@ -23,6 +23,7 @@ DYNAMIC = "dynamic-ports"
 EXCLUDED = "excluded-ports"
 SUBNET = "flannel-subnet-file"
 PROCESSES = "processes"
+OWN = "management-address"
 NODE_PORTS = range(30000, 32768)
 """The API server's default; another range is set by --service-node-port-range."""
 POOL = 64
@@ -128,23 +129,30 @@ def cni_network(evidence: Evidence) -> Finding:
 
 
 def cni_exceptions(evidence: Evidence) -> Finding:
-    """The configuration excepts pods and Services from OutBoundNAT."""
-    cluster = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
-    needed = of_pod_families(evidence, cluster)
+    """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    needed = excepted(evidence)
     listed = [
         entry for policy in _policies(evidence, {"outboundnat"}) for entry in exceptions_of(policy)
     ]
-    missing = uncovered(needed, listed)
+    missing, foreign = uncovered(needed, listed), extra(evidence, listed)
+    told = f"ExceptionList {', '.join(listed) or 'empty'}"
+    if missing:
+        told += f", which lacks {', '.join(missing)}"
+    if foreign:
+        told += f", where {', '.join(foreign)} holds outside addresses"
     return finding(
-        not missing,
-        f"ExceptionList {', '.join(listed) or 'empty'}",
-        f"{', '.join(map(str, needed))} in it",
+        not missing and not foreign,
+        told,
+        f"{', '.join(map(str, needed))} in it, and no outside address",
     )
 
 
 def cni_routes(evidence: Evidence) -> Finding:
-    """The configuration routes Service addresses to the host, where load balancing happens."""
-    needed = of_pod_families(evidence, evidence.networks("service-cidrs"))
+    """The configuration routes Services, on l2bridge the node's address too, to the host."""
+    needed = evidence.networks("service-cidrs")
+    if evidence.facts.get("driver") == "l2bridge":
+        needed += management_of(evidence, OWN)
+    needed = of_pod_families(evidence, needed)
     prefixes = [
         str(policy.get("DestinationPrefix"))
         for policy in _policies(evidence, {"route", "sdnroute"})
@@ -154,7 +162,7 @@ def cni_routes(evidence: Evidence) -> Finding:
     return finding(
         not missing,
         f"ROUTE policies for {', '.join(prefixes) or 'nothing'}",
-        f"one with NeedEncap for {', '.join(map(str, needed))}",
+        f"one with NeedEncap for each of {', '.join(map(str, needed))}",
     )
 
 
