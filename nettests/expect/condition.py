@@ -13,7 +13,7 @@ from nettests.expect.manifest import Condition, Limitation, NodeCondition
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import Address, ClusterFacts, Fact, NodeFacts
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, NatException, Placement, TargetKind
+from nettests.model.words import OS, NatException, Placement, Question, TargetKind
 
 T = TypeVar("T")
 
@@ -103,9 +103,13 @@ def _excepted(condition: Condition, check: Check, facts: ClusterFacts) -> Findin
 
 
 def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
-    """Return where the target's address lies as OutBoundNAT sees it. Unknown is an answer, too."""
+    """Return where the target's address lies as OutBoundNAT sees it. Unknown is an answer, too.
+
+    By a name of its own, or by an ExternalName Service's, the host outside is the same host. A question for
+    the name alone goes to a name server, and never there.
+    """
     address: Address | None = None
-    if check.target.kind is TargetKind.EXTERNAL_IP and facts.external_target:
+    if _outside(check) and facts.external_target:
         address = facts.external_target.address
     elif check.target.kind is TargetKind.NODE_IP and check.target.node:
         address = facts.node(check.target.node).addresses[0]
@@ -114,6 +118,14 @@ def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
         return NatException.UNKNOWN
     inside = any(address in network for network in exceptions)
     return NatException.INSIDE if inside else NatException.OUTSIDE
+
+
+def _outside(check: Check) -> bool:
+    if check.ask.question is Question.RESOLVE:
+        return False
+    settings, kind = check.target.settings, check.target.kind
+    by_service = settings is not None and settings.external_name
+    return by_service or kind in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
 
 
 def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:

@@ -173,6 +173,9 @@ def _target(stage: Stage, ask: Ask) -> Ask | None:
         return replace(ask, target=targets.fully_qualified(ask.target))
     if _beside_the_full_name(ask):
         return replace(ask, target=targets.kubernetes())
+    if ask.question is Question.PING and ask.target.kind is TargetKind.SERVICE_CLUSTERIP:
+        # Nobody may be answered there: that the Service stands shows at its port, to this very source.
+        return replace(ask, question=Question.REACH, protocol=Protocol.TCP)
     if ask.size is not None:
         return replace(ask, size=None)  # the same path, by packets of any network's size
     if ask.target.kind in _CLOSED:

@@ -183,6 +183,13 @@ EXPERIMENTS = (
         switch="refuse-unserved=on",
         checks=("service-no-endpoints/windows-1/*",),
     ),
+    Experiment(  # a ping is silent like what nobody backs: refused is not what is documented
+        fact="svc-icmp-vip",
+        profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("icmp-pod-to-service/windows-1/*",),
+        becomes="fail",
+    ),
     Experiment(  # what kube-proxy skips is silent like what nobody backs
         fact="svc-hostprocess-backend-same-node",
         profile=L2BRIDGE,

@@ -10,12 +10,23 @@ from nettests.expect import resolve
 from nettests.model.check import Case, Check, Target
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, Network, known, unknown
+from nettests.model.service import ServiceSettings
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, Family, Outcome, Placement, Protocol, Resolver, TargetKind
+from nettests.model.words import (
+    OS,
+    Family,
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    Resolver,
+    TargetKind,
+)
 from tests.expect.entries import check, manifest
 from tests.facts import Shape, cluster_facts, with_windows
 
 FACTS = cluster_facts("win2019-l2bridge")
+LEADING_OUTSIDE = ServiceSettings(label="external-name", type="ExternalName", external_name=True)
 
 
 def expectation(
@@ -276,6 +287,29 @@ def test_a_condition_may_ask_where_the_target_lies_for_outboundnat(
         exceptions = known((ip_network(network),), "test")
     facts = replace(FACTS, cni=replace(FACTS.cni, nat_exceptions=exceptions))
     asked = check(target=Target(kind=TargetKind.NODE_IP, os=OS.LINUX, node="linux-2"))
+    for word in ("inside", "outside", "unknown"):
+        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)
+
+
+@pytest.mark.parametrize(
+    ("target", "question", "where"),
+    [
+        (Target(kind=TargetKind.EXTERNAL_IP), Question.REACH, "inside"),
+        (Target(kind=TargetKind.EXTERNAL_NAME), Question.REACH, "inside"),
+        (Target(kind=TargetKind.SERVICE_FQDN, settings=LEADING_OUTSIDE), Question.REACH, "inside"),
+        (Target(kind=TargetKind.SERVICE_FQDN), Question.REACH, "unknown"),
+        (Target(kind=TargetKind.EXTERNAL_NAME), Question.RESOLVE, "unknown"),
+    ],
+)
+def test_a_host_outside_is_the_same_host_by_name(
+    target: Target, question: Question, where: str
+) -> None:
+    """Its names lead to its address; a question for one of them goes to a name server instead."""
+    address = FACTS.external_target and FACTS.external_target.address
+    exceptions: Fact[tuple[Network, ...]] = known((ip_network(str(address)),), "test")
+    facts = replace(FACTS, cni=replace(FACTS.cni, nat_exceptions=exceptions))
+    asked = check(target=target)
+    asked = replace(asked, ask=replace(asked.ask, question=question))
     for word in ("inside", "outside", "unknown"):
         assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)
 

@@ -29,7 +29,12 @@ NODES = {
     r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-port-node: timed_out",
     r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall: unspecified",
 }
-VIP = {r"icmp-pod-to-service/": "svc-icmp-vip: unspecified"}
+LINUX_VIP = {r"icmp-pod-to-service/linux-1/": "svc-icmp-vip-linux: unspecified"}
+VIP = {r"icmp-pod-to-service/windows-[0-9]/": "svc-icmp-vip: timed_out", **LINUX_VIP}
+OTHER_VIP = {
+    r"icmp-pod-to-service/windows-1/": "svc-icmp-vip-other-modes: unspecified",
+    **LINUX_VIP,
+}
 TRANSLATED = {r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out"}
 IDLE = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
 OLD = {
@@ -202,7 +207,7 @@ WITHOUT_DSR = {
     **STICKY,
 }
 TABLE: dict[str, dict[str, str]] = {
-    "linux": {**LOOPBACK, **VIP},
+    "linux": {**LOOPBACK, **LINUX_VIP},
     "win2019-l2bridge": {
         **IDLE,
         **BALANCED,
@@ -311,7 +316,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NODES,
         **HOST_PORTS,
         **OWN_HOST_PORTS,
-        **VIP,
+        **OTHER_VIP,
         **LOOPBACK,
         r"hostport-from-(other-node/[a-z]+-[0-9]|external/external)/windows-1/": (
             "hostport-antrea: timed_out"
@@ -324,14 +329,12 @@ TABLE: dict[str, dict[str, str]] = {
     "calico-overlay-dsr": {
         **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
         **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
-        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE),
+        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP, TRANSLATED),
         **on_host_roles((1, 2)),
         **NODES,
         **HOST_PORTS,
         **VIP,
         **LOOPBACK,
-        r"icmp-egress/windows-[12]/": "icmp-pod-external-calico: unspecified",
-        r"icmp-pod-to-node/windows-[12]/linux-1/": "icmp-pod-node-translated-calico: unspecified",
     },
     "userspace-l2bridge": {
         **IDLE,
@@ -341,7 +344,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NODES,
         **HOST_PORTS,
         **OWN_HOST_PORTS,
-        **VIP,
+        **OTHER_VIP,
         **LOOPBACK,
         **USER_MODE,
         **LEAVING_LINUX,

@@ -38,9 +38,13 @@ SPLITS = [
     # C13: internalTrafficPolicy Local is ignored before kube-proxy 1.27, and open from then on.
     ("itp-local-no-local-backend", "20348.3207", "1.26", True, "connected"),
     ("itp-local-no-local-backend", "20348.3207", "1.27", True, "unspecified"),
-    # C24: pings to the outside are denied on every build without Calico.
-    ("icmp-egress", "17763.1339", "1.24", False, "timed_out"),
-    ("icmp-egress", "26100.1", "1.36", True, "timed_out"),
+    # C24: pings to the outside are denied, and left open from the updates of December 2025 on.
+    ("icmp-egress", "17763.8000", "1.24", False, "timed_out"),
+    ("icmp-egress", "20348.4528", "1.33", True, "timed_out"),
+    ("icmp-egress", "20348.4529", "1.33", True, "unspecified"),
+    ("icmp-egress", "25398.1", "1.33", True, "timed_out"),
+    ("icmp-egress", "26100.7461", "1.36", True, "timed_out"),
+    ("icmp-egress", "26100.7462", "1.36", True, "unspecified"),
     # C30: regressions of single builds of 20348 only.
     ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),

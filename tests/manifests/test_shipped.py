@@ -119,6 +119,8 @@ def shapes() -> dict[str, Shape]:
         ),
         "20348 of spring 2024": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2340"),
         "20348.2582": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2582"),
+        "20348 of December 2025": Shape(kubernetes="1.34", backend="host-gw", build="20348.4529"),
+        "26100 of December 2025": Shape(kubernetes="1.34", backend="host-gw", build="26100.7462"),
         "20348 overlay": Shape(
             kubernetes="1.28", backend="vxlan", build="20348.500", driver="overlay", source_vip=True
         ),
@@ -179,6 +181,8 @@ def test_every_entry_applies_somewhere() -> None:
     unstated = replace(base.cni, nat_exceptions=unknown("not stated"))
     everything = replace(base.cni, nat_exceptions=known((ip_network("0.0.0.0/0"),), "test"))
     clusters += [replace(base, cni=unstated), replace(base, cni=everything)]
+    azure = replace(everything, plugin=known("azure-cni", "test"))
+    clusters += [replace(base, cni=azure)]
     clusters.append(replace(base, cni=replace(base.cni, plugin=known("azure-cni", "test"))))
     both = cluster_facts("win2022-l2bridge-dualstack")
     clusters.append(replace(both, cni=replace(both.cni, plugin=known("azure-cni", "test"))))

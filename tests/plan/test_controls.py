@@ -130,6 +130,18 @@ def test_a_partial_name_is_proved_by_the_full_one_in_the_same_pod() -> None:
     assert proof["vantage"].target.kind is TargetKind.POD_IP
 
 
+def test_a_ping_to_a_service_is_proved_at_its_port() -> None:
+    """No vantage need be answered there by ping, so the Service shows that it stands by TCP."""
+    check = "icmp-pod-to-service/windows-1/windows-1/same-node/icmp"
+    proof = controls(mixed(), check)
+    assert proof["vantage"].question is Question.PING
+    assert proof["vantage"].target.kind is TargetKind.POD_IP
+    stands = proof["target"]
+    assert (stands.question, stands.protocol) == (Question.REACH, Protocol.TCP)
+    assert stands.target.kind is TargetKind.SERVICE_CLUSTERIP
+    assert stands.source.probe == "probe-windows-1-1"
+
+
 def test_egress_pings_are_proved_by_linux() -> None:
     """A Windows pod that cannot ping outside pings a pod, and a Linux vantage pings the outside."""
     proof = controls(mixed(), "icmp-egress/windows-1/external/outside/icmp")
