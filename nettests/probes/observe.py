@@ -7,7 +7,7 @@ Disruptive checks take their turn while nobody else asks.
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -23,6 +23,7 @@ from nettests.probes.attempts import attempt
 from nettests.probes.churn import Churn
 from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
+from nettests.probes.families import can_ask, why_lacking
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
 from nettests.probes.speaking import TRIALS
@@ -48,6 +49,8 @@ class Observer:
     on_progress: Callable[[str, int, int], None] = lambda *_: None
     churn: Churn | None = None
     """Who changes Services for the checks that ask for it."""
+    single_stack: Mapping[str, str] = field(default_factory=dict)
+    """By role, the limitation by which its Pods need not have both IP families."""
     late: float = LATE_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
@@ -126,7 +129,21 @@ class Observer:
             if pod.purpose == "probe" and pod.name in self.asker.probes
         }
         sentinel = self.asker.directory.deployment.sentinel
-        return {check.id: set(pairs_of(check, probe_on, sentinel)) for check in self.checks}
+        return {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
+
+    def _awaited(
+        self, check: Check, probe_on: dict[str, str], sentinel: str | None
+    ) -> Iterator[Pair]:
+        """Yield what has to answer first; what a Pod without the family would ask never does."""
+        if self._lacking(check):
+            return
+        for pair in pairs_of(check, probe_on, sentinel):
+            if can_ask(pair.probe, pair.family, self.asker.directory):
+                yield pair
+
+    def _lacking(self, check: Check) -> str:
+        """Return why a check cannot be asked in its family; nothing is then waited for either."""
+        return why_lacking(check.ask, self.asker.directory, self.single_stack)
 
     def _observe(self, check: Check, origins: Origins) -> None:
         if self.asker.stopped.is_set():
@@ -151,6 +168,10 @@ class Observer:
         problem = self.problems.get(check.source.probe)
         if problem is not None:
             recorder.done(check.id, distrust=problem)
+            return
+        lacking = self._lacking(check)
+        if lacking:
+            recorder.done(check.id, skip=lacking)
             return
         for need in check.needs:
             missing = self._missing(check, need)

@@ -34,6 +34,7 @@ from nettests.session.diagnosis import (
     diagnose_failures,
     host_pods,
 )
+from nettests.session.families import documented
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.options import Progress, RunOptions
@@ -273,9 +274,15 @@ class Run:
         )
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
-            probes.Observer(asker, plan.checks, problems, self._tell, churn).run()
+            probes.Observer(
+                asker, plan.checks, problems, self._tell, churn, self._single_stack()
+            ).run()
         finally:
             probes.close_probes(opened)
+
+    def _single_stack(self) -> Mapping[str, str]:
+        made = self.prepared.blueprint
+        return documented(made.plan.checks, made.expectations)
 
     def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
         """Pull images onto their nodes, if that is wished, and write down how long it took."""
