@@ -163,7 +163,10 @@ PRESERVED = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: timed_out",
 }
 BALANCED_VIP = {
-    r"(loadbalancer|external-ip)-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
+    r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
+    r"external-ip-source-address/windows-1/": (
+        "external-ip-source-vip: connected, source = source-vip"
+    ),
 }
 
 

@@ -126,3 +126,38 @@ def test_azure_leaves_clients_addresses_open_where_others_promise_them(
     assert (one.expected is None) is bool(limitation)
     honoured = found["etp-local-no-local-backend/external/windows-1/outside/tcp/backend-linux-1"]
     assert honoured.expected == honoured.claim
+
+
+@pytest.mark.parametrize(
+    ("flow", "driver", "kubernetes", "dsr", "seen"),
+    [
+        ("loadbalancer-source-address", "overlay", "1.16", False, "source-vip"),
+        ("loadbalancer-source-address", "overlay", "1.20", False, "source-vip"),
+        ("loadbalancer-source-address", "overlay", "1.21", False, "source-vip"),
+        ("loadbalancer-source-address", "overlay", "1.22", False, "source-vip"),
+        ("loadbalancer-source-address", "overlay", "1.22", True, "source-vip"),
+        ("loadbalancer-source-address", "overlay", "1.21", True, "unspecified"),
+        ("loadbalancer-source-address", "l2bridge", "1.21", True, "unspecified"),
+        ("loadbalancer-source-address", "l2bridge", "1.21", False, "client-node"),
+        ("loadbalancer-source-address", "l2bridge", "1.22", True, "client-node"),
+        ("external-ip-source-address", "overlay", "1.18", False, "source-vip"),
+        ("external-ip-source-address", "overlay", "1.19", True, "unspecified"),
+        ("external-ip-source-address", "overlay", "1.20", True, "source-vip"),
+        ("external-ip-source-address", "l2bridge", "1.20", True, "client-node"),
+    ],
+)
+def test_whom_backends_see_behind_outer_addresses(
+    flow: str, driver: str, kubernetes: str, seen: str, *, dsr: bool
+) -> None:
+    """Only DSR of the policy itself keeps the source: kube-proxy's version and flag say where that is."""
+    shape = Shape(
+        kubernetes=kubernetes,
+        backend="vxlan" if driver == "overlay" else "host-gw",
+        driver=driver,
+        build="17763.2000",
+        dsr=dsr,
+        source_vip=driver == "overlay",
+    )
+    one = expectations(cluster_facts(shape))[f"{flow}/windows-1/windows-1/other-node/tcp"]
+    told = one.expected.source_seen if one.expected else None
+    assert (str(told) if told else "unspecified") == seen

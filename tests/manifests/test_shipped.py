@@ -97,6 +97,9 @@ def shapes() -> dict[str, Shape]:
         "20348 with kube-proxy 1.18": Shape(
             kubernetes="1.18", backend="host-gw", build="20348.100"
         ),
+        "DSR with kube-proxy 1.19": Shape(
+            kubernetes="1.19", backend="host-gw", build="17763.2000", dsr=True
+        ),
         "DSR with kube-proxy 1.20": Shape(
             kubernetes="1.20", backend="host-gw", build="17763.2000", dsr=True
         ),
