@@ -9,12 +9,17 @@ from nettests.parse.rules import UnreadableError
 from tests.parse.rules import found, log, pods
 
 IPV4, BOTH = ("10.244.3.5",), ("10.244.3.5", "fd00:10:244:3::5")
-CLUSTER4, CLUSTER6 = ["10.244.0.0/16", "10.96.0.0/16"], ["fd00:10:244::/56", "fd00:10:96::/112"]
+CLUSTER4, CLUSTER6 = (
+    ["10.244.0.0/16", "10.96.0.0/16", "172.30.0.13/32"],
+    ["fd00:10:244::/56", "fd00:10:96::/112"],
+)
 FACTS = {
     "driver": "l2bridge",
     "pod-cidrs": "10.244.0.0/16,fd00:10:244::/56",
     "service-cidrs": "10.96.0.0/16,fd00:10:96::/112",
     "node-pod-cidrs": "10.244.3.0/24,fd00:10:244:3::/64",
+    "management-address": "172.30.0.13/32",
+    "management-addresses": "172.30.0.13/32",
 }
 RULES = ["hns-network-subnet", "outbound-nat", "cni-exceptions", "cni-routes"]
 
