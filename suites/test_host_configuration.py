@@ -96,8 +96,9 @@ def test_hns_configuration(verdict: Judgement) -> None:
         cases.rule("load-balancers", "kernelspace"),
         cases.rule("local-policy-load-balancers", "kernelspace"),
         cases.rule("stale-load-balancers", "kernelspace"),
+        cases.rule("empty-source-vip", "kernelspace", "l2bridge"),
     ),
-    facts=("svc-stale-vip-leak", "svc-clusterip-missing-etp-local"),
+    facts=("svc-stale-vip-leak", "svc-clusterip-missing-etp-local", "kp-source-vip-l2bridge"),
     sources=(HEALTH, PROBLEMS),
 )
 def test_hns_load_balancers(verdict: Judgement) -> None:

@@ -58,7 +58,7 @@ def test_kube_proxy_mode(verdict: Judgement) -> None:
     cases=(
         cases.rule("hostname-override", "kube-proxy-pod"),
         cases.rule("network-name", "kube-proxy-pod", "kernelspace"),
-        cases.rule("source-vip", "kube-proxy-pod", "kernelspace", "hns"),
+        cases.rule("source-vip", "kube-proxy-pod", "kernelspace", "overlay"),
         cases.rule("dsr-gate", "kube-proxy-pod", "kernelspace", "dsr"),
         cases.rule("overlay-gate", "kube-proxy-pod", "kernelspace", "overlay"),
         cases.rule("kube-proxy-skew", "kube-proxy-pod"),
@@ -67,7 +67,6 @@ def test_kube_proxy_mode(verdict: Judgement) -> None:
         "kp-hostname-override",
         "kp-network-name",
         "kp-source-vip-overlay",
-        "kp-source-vip-l2bridge",
         "cni-flannel-rejoin",
         "dsr-enable",
         "plat-version-skew",

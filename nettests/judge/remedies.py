@@ -60,6 +60,8 @@ REMEDIES = {
     "too, or set externalTrafficPolicy Cluster",
     "stale-load-balancers": "restart kube-proxy, which removes all policies and writes those of Services anew; "
     "from 1.26 on it leaks none",
+    "empty-source-vip": "compare kube-proxy's version with its release notes, and see who else writes load balancers "
+    "into HNS: on l2bridge replies to another address than the node's may not find the way back",
     "running-build": "restart the kubelet: it reports the build with which it was started",
     "virtual-adapter": "creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
     "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",

@@ -32,6 +32,7 @@ MECHANISMS = (
     Mechanism("external-traffic-local", "kube-proxy honours externalTrafficPolicy Local"),
     Mechanism("internal-traffic-local", "kube-proxy honours internalTrafficPolicy Local"),
     Mechanism("dsr", "load balancers keep the client's address, whatever --enable-dsr says"),
+    Mechanism("bridge-source-vip", "on l2bridge load balancers rewrite to an address for Pods"),
     Mechanism("loopback-dsr", "a pod's flow to itself through a DSR load balancer is rewritten"),
     Mechanism("host-rules", "ClusterIP rules sit on the host's own switch port"),
     Mechanism("local-routed-vip", "the node's packets to its own NodePorts visit the switch"),

@@ -6,6 +6,15 @@ L2BRIDGE, OVERLAY = "win2019-l2bridge", "win2019-overlay"
 
 CONFIGURATION = (
     Experiment(
+        fact="kp-source-vip-l2bridge",
+        profile=L2BRIDGE,
+        switch="bridge-source-vip=on",
+        checks=("hns-load-balancers/windows-1/empty-source-vip",),
+        was="pass",
+        becomes="fail",
+        apart=True,
+    ),
+    Experiment(
         fact="cni-exceptionlist",
         profile=L2BRIDGE,
         switch="excepted-nodes=off",

@@ -361,3 +361,24 @@ def test_a_node_without_overlay_shows_no_network_id() -> None:
     """A network of another type is no evidence."""
     with pytest.raises(UnreadableError, match="type Overlay"):
         found("overlay-network-id", {"hns-networks": NETWORK})
+
+
+@pytest.mark.parametrize(
+    ("vips", "conforms"), [(["", ""], True), ([None], True), (["", "10.244.3.1"], False)]
+)
+def test_load_balancers_on_l2bridge_have_no_source_vip(
+    vips: list[str | None], conforms: bool
+) -> None:
+    """One that has it is enough, and its address is named."""
+    lists = [policy(80 + place, 6, "10.96.0.7") for place in range(len(vips))]
+    for one, vip in zip(lists, vips, strict=True):
+        one["Policies"][0]["SourceVIP"] = vip
+    finding = found("empty-source-vip", {"hns-policies": json.dumps(lists)}, driver="l2bridge")
+    assert finding.conforms is conforms
+    assert conforms or "source VIP 10.244.3.1" in finding.detail
+
+
+def test_a_node_without_load_balancers_shows_no_source_vip() -> None:
+    """Nothing to look at is no success."""
+    with pytest.raises(UnreadableError, match="no load balancer"):
+        found("empty-source-vip", {"hns-policies": ""})

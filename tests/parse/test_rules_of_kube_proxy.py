@@ -82,16 +82,20 @@ def test_kube_proxy_is_told_its_network(
         ("overlay", "10.244.3.2", True),
         ("overlay", "10.244.9.2", False),  # the subnet before the node rejoined
         ("overlay", "", False),
-        ("l2bridge", "", True),
-        ("l2bridge", "10.244.3.2", False),
     ],
 )
 def test_a_source_vip_is_for_overlay_and_from_the_nodes_own_subnet(
     driver: str, vip: str, conforms: bool
 ) -> None:
-    """Overlay needs one, l2bridge uses the node's address."""
+    """Overlay needs one, of the node's range of today."""
     readings = settings(source_vip=vip)
     assert found("source-vip", readings, driver=driver).conforms is conforms
+
+
+def test_the_flag_says_nothing_on_l2bridge() -> None:
+    """kube-proxy reads it for overlay networks alone; what HNS was given is another rule's matter."""
+    with pytest.raises(UnreadableError, match="HNS shows it"):
+        found("source-vip", settings(source_vip="10.244.3.2"), driver="l2bridge")
 
 
 @pytest.mark.parametrize(("vip", "conforms"), [("10.244.9.2", True), ("10.96.0.2", False)])

@@ -9,7 +9,7 @@ overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source
 from ipaddress import IPv4Address, IPv6Address
 
 from nettests.lab.errors import LabError
-from nettests.lab.topology import OS, Address, Cni, Driver, Network, NodeSpec, Plugin
+from nettests.lab.topology import OS, Address, Cni, Driver, Network, NodeSpec, Plugin, Profile
 
 HYPER_V_PREFIX = b"\x00\x15\x5d"
 """Microsoft's OUI for dynamic MACs of virtual NICs."""
@@ -54,6 +54,12 @@ def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
         return None
     reserved = {Driver.OVERLAY: node.pod_cidr[2], Driver.TRANSPARENT: node.pod_cidr[1]}
     return reserved.get(cni.driver)
+
+
+def rewritten_source(node: NodeSpec, profile: Profile) -> Address | None:
+    """Return the source VIP that load balancers are really given: a switch may have one on l2bridge too."""
+    usual = source_vip(node, profile.cni)
+    return node.pod_cidr[1] if profile.mechanism("bridge-source-vip", 0) else usual
 
 
 def vtep(node: NodeSpec) -> Address:

@@ -195,7 +195,7 @@ class NodeHns:
         return self.policies() if kernelspace else ()
 
     def _policy_list(self, policy: LoadBalancer) -> Json:
-        vip = addressing.source_vip(self.node, self.profile.cni)
+        vip = addressing.rewritten_source(self.node, self.profile)
         rewritten = {Source.VIP: str(vip), Source.NODE: "", Source.KEPT: str(vip or "")}
         elb: Json = {
             "ExternalPort": policy.external_port,

@@ -235,7 +235,7 @@ class _Planner:
     def _rewritten(self, backends: list[Backend]) -> Source:
         """Overlay: the source VIP, unless a backend is outside the pod network (wk ``hns.go``)."""
         cluster = self._profile.cluster_cidr
-        if self._features.overlay and all(backend.address in cluster for backend in backends):
+        if self._features.source_vip and all(backend.address in cluster for backend in backends):
             return Source.VIP
         return Source.NODE
 

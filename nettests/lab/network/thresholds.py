@@ -63,6 +63,8 @@ class SwitchFeatures:
     tunnel: bool
     """Pods' packets go to the fabric first, even those to pods of the same node (L2tunnel)."""
     dsr: bool
+    source_vip: bool
+    """Load balancers rewrite to an address in the node's Pod range, not to the node's own."""
     loopback_dsr: bool
     session_affinity: bool
     affinity_timeout: bool
@@ -138,6 +140,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         overlay=switched or profile.cni.driver is Driver.OVERLAY,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
         dsr=has("dsr", switched or proxy.dsr),
+        source_vip=has("bridge-source-vip", switched or profile.cni.driver is Driver.OVERLAY),
         loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
         session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
         affinity_timeout=has("affinity-timeout", switched),

@@ -82,7 +82,7 @@ class WindowsServices:
             load_balancers_table(
                 policies,
                 node_address=self._node.address,
-                source_vip=addressing.source_vip(self._node, self._profile.cni),
+                source_vip=addressing.rewritten_source(self._node, self._profile),
                 loopback=self._loopback(policies),
                 refused=refused_frontends(services, self._node, self._profile),
             )

@@ -196,6 +196,20 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
     )
 
 
+def empty_source_vip(evidence: Evidence) -> Finding:
+    """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
+    # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
+    shown = [elb for one in evidence.rows(POLICIES) for elb in policies_of(one, "ELB")]
+    if not shown:
+        raise UnreadableError("HNS shows no load balancer on the node")
+    given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
+    return finding(
+        not given,
+        f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
+        "an empty source VIP in HNS on l2bridge",
+    )
+
+
 def policies_of(item: Object, kind: str) -> Iterator[Object]:
     """Yield the policies of a type; ``Settings`` holds the values in the newer schema."""
     for policy in _listed(item.get("Policies") or []):

@@ -117,11 +117,10 @@ def network_name(evidence: Evidence) -> Finding:
 
 
 def source_vip(evidence: Evidence) -> Finding:
-    """An address of the node's own pod network on overlay; none on l2bridge."""
+    """An address of the node's own pod network on overlay; kube-proxy reads the flag nowhere else."""
     given = proxy_of(evidence).flag("source-vip")
     if evidence.fact("driver") != "overlay":
-        found = f"--source-vip={given}" if given else "no --source-vip"
-        return finding(not given, found, "none on l2bridge, where HNS uses the node's address")
+        raise UnreadableError("the flag says nothing on other networks than overlay; HNS shows it")
     calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
     own = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
     demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"

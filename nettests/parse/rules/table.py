@@ -53,6 +53,7 @@ RULES: Mapping[str, Rule] = {
     "stale-load-balancers": Rule(
         readings=(hns.SERVICES, hns.POLICIES, hns.SERVICES_AFTER), judge=hns.stale_load_balancers
     ),
+    "empty-source-vip": Rule(readings=(hns.POLICIES,), judge=hns.empty_source_vip),
     "running-build": Rule(readings=(node.NODE, windows.VERSION), judge=windows.running_build),
     "virtual-adapter": Rule(readings=(windows.ADAPTERS,), judge=windows.virtual_adapter),
     "node-ports-free": Rule(readings=_PORTS, judge=windows.node_ports_free),
