@@ -69,6 +69,11 @@ OWN_FILE = tuple(
     )
     for own, place in PLACES.items()
 )
+UNUSUAL_SERVER = "192.0.2.53"
+"""A name server that no cluster has: an address for documentation, which nothing is sent to."""
+NAMING_A_SERVER = pods.pod(
+    dnsPolicy="None", dnsConfig={"nameservers": [UNUSUAL_SERVER], "searches": [DOMAIN]}
+)
 EVERY = (Resolver.SYSTEM, Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
 
 
@@ -201,6 +206,29 @@ def test_dns_policy_none(verdict: Judgement) -> None:
 
 
 @flow(
+    "dns-policy-none-servers",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.EACH,
+    question=Question.START,
+    cases=(
+        pods.after(
+            "nameservers",
+            NAMING_A_SERVER,
+            "exec",
+            *("/agnhost", "dns-server-list"),
+            says=UNUSUAL_SERVER,
+        ),
+    ),
+    facts=("dns-policy-none",),
+    sources=(POLICY, CONFIG),
+)
+def test_dns_policy_none_servers(verdict: Judgement) -> None:
+    """With dnsPolicy None a pod has the name servers of its dnsConfig, whichever the others have."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
     "dns-policy-default",
     source=VantageKind.POD,
     target=TargetKind.EXTERNAL_NAME,
@@ -213,6 +241,23 @@ def test_dns_policy_none(verdict: Judgement) -> None:
 )
 def test_dns_policy_default(verdict: Judgement) -> None:
     """With dnsPolicy Default a pod resolves names outside the cluster as its node does."""
+    assert verdict.accepted, verdict.message
+
+
+@flow(
+    "dns-policy-default-cluster-name",
+    source=VantageKind.POD,
+    target=TargetKind.KUBERNETES_SERVICE,
+    matrix=Matrix.EACH_WINDOWS,
+    question=Question.RESOLVE,
+    names=(NameForm(template="kubernetes.default.svc.{domain}", resolvers=EVERY),),
+    outcome=Outcome.NXDOMAIN,
+    dns_policy="Default",
+    facts=("dns-policy-default",),
+    sources=(POLICY,),
+)
+def test_dns_policy_default_cluster_name(verdict: Judgement) -> None:
+    """With dnsPolicy Default a Windows pod asks its node's servers, which know no names of the cluster."""
     assert verdict.accepted, verdict.message
 
 

@@ -37,7 +37,8 @@ GRACE = Source(
 
 PORT = str(pods.HTTP)
 NAMED = pods.pod(pods.server(), hostname="witness")
-SECONDS = "3"
+SECONDS = "8"
+"""Longer than the five seconds that a runtime may leave to processes whatever their Pod says."""
 GRACIOUS = pods.pod(
     pods.server(args=[*pods.SERVER, f"--delay-shutdown={SECONDS}"]),
     terminationGracePeriodSeconds=30,

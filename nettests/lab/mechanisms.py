@@ -67,6 +67,7 @@ MECHANISMS = (
         "family-in-key", "kube-proxy keeps the load balancers of a NodePort's families apart"
     ),
     Mechanism("dotted-suffixes", "the Windows DNS client appends suffixes to dotted names"),
+    Mechanism("dns-policy", "Windows pods resolve as their dnsPolicy and dnsConfig say"),
     Mechanism("dns-suffixes", "DNS suffixes that a Windows pod is given, at most", counts=True),
     Mechanism("resolv-conf", "Windows pods resolve by a resolv.conf that they mount"),
     Mechanism("pod-identity", "Pods of a StatefulSet have a host name below its Service's"),
@@ -88,6 +89,9 @@ MECHANISMS = (
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files ask for", counts=True
     ),
     Mechanism("graceful-end", "processes of Windows pods are told of their end, and waited for"),
+    Mechanism(
+        "grace-limit", "seconds that processes of Windows pods are waited for, at most", counts=True
+    ),
 )
 """All switches, in the order of the data plane: kube-proxy, switch, host, names, pods."""
 

@@ -142,6 +142,14 @@ def test_a_ping_to_a_service_is_proved_at_its_port() -> None:
     assert stands.source.probe == "probe-windows-1-1"
 
 
+def test_a_name_that_must_not_resolve_is_proved_by_the_usual_policy() -> None:
+    """That the node's servers do not know a name means something beside the cluster's DNS, which does."""
+    proof = controls(mixed(), "dns-policy-default-cluster-name/windows-1/udp/system")
+    assert proof["target"].source.dns_policy == ""
+    assert proof["target"].target.kind is TargetKind.KUBERNETES_SERVICE
+    assert proof["vantage"].source.dns_policy == "Default"
+
+
 def test_egress_pings_are_proved_by_linux() -> None:
     """A Windows pod that cannot ping outside pings a pod, and a Linux vantage pings the outside."""
     proof = controls(mixed(), "icmp-egress/windows-1/external/outside/icmp")

@@ -7,6 +7,7 @@ program that the image has not, ``CrashLoopBackOff`` between restarts (the first
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -114,6 +115,8 @@ class Container:
         if windows and not self._node.profile.mechanism("graceful-end", 1):
             run.main.cancel()
             return
+        if windows:
+            grace = min(grace, self._node.profile.mechanism("grace-limit", math.ceil(grace)))
         try:
             async with asyncio.timeout(grace):
                 await run.health.hook("preStop")

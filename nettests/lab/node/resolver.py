@@ -25,6 +25,8 @@ def resolver(
     pod: Json, profile: Profile, os: OS, address: Address, *, on_host: bool
 ) -> ResolverConfig:
     """Return the settings of a pod; ``on_host`` says that it shares its node's network."""
+    if os is OS.WINDOWS and not on_host and not profile.mechanism("dns-policy", 1):
+        pod = {**pod, "spec": {**pod["spec"], "dnsPolicy": "ClusterFirst", "dnsConfig": {}}}
     config = pod["spec"].get("dnsConfig") or {}
     servers, searches, ndots = _policy(pod, profile, os, on_host=on_host)
     if os is OS.WINDOWS:
