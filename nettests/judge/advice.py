@@ -37,6 +37,12 @@ _BY_OUTCOME = {
     "the runtime's logs on its node",
 }
 
+_WINDOWS_START = (
+    "on Windows the pause image needs a manifest for the node's build (sandbox_image of containerd's "
+    "config.toml), and behind a proxy the node needs HTTP_PROXY, HTTPS_PROXY and NO_PROXY to pull"
+)
+"""Windows debugging tips: Pods that stay in ContainerCreating, nodes behind a proxy."""
+
 _WENT_WELL = {
     Outcome.ACCEPTED: "compare the API server's version and feature gates with what the claim's source says",
     Outcome.HEALTHY: "compare the Service's EndpointSlice with the pods that stand on the asked node",
@@ -68,6 +74,11 @@ def after_failure(check: Check, observation: Observation) -> str:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
         return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+    if observation.outcome is Outcome.FAILS_TO_START and OS.WINDOWS in {
+        check.source.os,
+        check.target.os,
+    }:
+        return f"{_BY_OUTCOME[observation.outcome]}; {_WINDOWS_START}"
     return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
 
 

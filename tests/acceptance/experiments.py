@@ -164,14 +164,6 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
-        fact="hostport-local",
-        profile=AZURE,
-        switch="local-port-mappings=off",
-        checks=("hostport-from-own-node/windows-1/*",),
-        was="pass",
-        becomes="fail",
-    ),
-    Experiment(
         fact="hostport-hostip",
         profile=OVERLAY,
         switch="stealth=off",

@@ -89,3 +89,16 @@ def test_a_name_that_was_denied_is_no_silent_dns() -> None:
     seen = replace(seen, attempts=(replace(seen.attempts[0], detail="lookup svc: no such host"),))
     step = judge(check(TargetKind.SERVICE_FQDN), expects(CLAIM), seen).next_step
     assert step.startswith("look at the target first")
+
+
+@pytest.mark.parametrize(("target", "told"), [(OS.WINDOWS, True), (OS.LINUX, False)])
+def test_a_windows_pod_that_does_not_start_has_the_documents_usual_causes(
+    target: OS, told: bool
+) -> None:
+    """The pause image that fits the build, and the proxy's variables of a node that cannot pull."""
+    asked = check(TargetKind.POD, OS.LINUX)
+    ask = replace(asked.ask, target=replace(asked.ask.target, os=target))
+    claim = Expected(outcome=Outcome.STARTED)
+    step = next_step(replace(asked, ask=ask), Outcome.FAILS_TO_START, claim)
+    assert "reason and events" in step
+    assert ("pause image" in step) is ("NO_PROXY" in step) is told

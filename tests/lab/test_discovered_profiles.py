@@ -154,15 +154,32 @@ HISTORIC = {path.stem: path for path in (manifests_path() / "lab" / "historic").
 TABLE = {
     "k8s-114-1803-overlay": (
         (None, False, "kernelspace", False),
-        {"etp-local-old", "itp-local", "dsr-source-vip-non-dsr", "plat-pod-os-field-api"},
+        {
+            "etp-local-old",
+            "itp-local",
+            "dsr-source-vip-non-dsr",
+            "plat-pod-os-field-api",
+            "plat-label-windows-build-old",
+            "plat-kernel-image-match-older",
+            "node-svc-vip-1803-overlay",
+        },
     ),
     "k8s-118-1903-userspace": (
         ("10.0.18362", False, "userspace", False),
-        {"svc-userspace-default", "svc-userspace-default-mode"},
+        {
+            "svc-userspace-default",
+            "svc-userspace-default-mode",
+            "plat-kernel-image-match-between",
+        },
     ),
     "k8s-123-20h2-overlay-dsr": (
         ("10.0.19042", True, "kernelspace", True),
-        {"aff-clientip-hns", "node-svc-vip-dsr-host-rules", "plat-pod-os-field-api-alpha"},
+        {
+            "aff-clientip-hns",
+            "node-svc-vip-dsr-host-rules",
+            "plat-pod-os-field-api-alpha",
+            "plat-kernel-image-match-between",
+        },
     ),
 }
 

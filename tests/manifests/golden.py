@@ -311,6 +311,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "azure-l2tunnel": {
         **WITHOUT_DSR,
+        r"hostport-from-own-node/windows-1/": "hostport-local-azure: unspecified",
         r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
     },
     "antrea-transparent": {
