@@ -17,6 +17,10 @@ from nettests.model.words import OS, NatException, Placement, Question, TargetKi
 
 T = TypeVar("T")
 
+DRIVERS_OF = {"azure-cni": ("l2bridge", "l2tunnel")}
+"""Types of HNS network that a plugin may make where nothing but the node itself tells which one: the network
+modes of "Intro to Windows support in Kubernetes"."""
+
 
 class Truth(Enum):
     """Whether something holds."""
@@ -173,7 +177,7 @@ def _node_findings(
 ) -> list[Finding]:
     if node.os is not OS.WINDOWS and _windows_only(condition):
         return [_stated(False, f"{side} runs {node.os}, which has no such setting")]  # noqa: FBT003
-    return list(_settings(condition, side, node, facts.server_version))
+    return list(_settings(condition, side, node, facts))
 
 
 def _windows_only(condition: NodeCondition) -> bool:
@@ -182,21 +186,21 @@ def _windows_only(condition: NodeCondition) -> bool:
 
 
 def _settings(
-    condition: NodeCondition, side: str, node: NodeFacts, server: KubernetesVersion
+    condition: NodeCondition, side: str, node: NodeFacts, facts: ClusterFacts
 ) -> Iterator[Finding]:
     if condition.build:
         yield _build(condition.build, node.build, f"{side} build")
     if condition.kubelet:
         yield _in_range(condition.kubelet, node.kubelet, f"{side} kubelet")
     if condition.kube_proxy:
-        yield _kube_proxy(condition.kube_proxy, node, f"{side} kube-proxy", server)
+        yield _kube_proxy(condition.kube_proxy, node, f"{side} kube-proxy", facts.server_version)
     if condition.mode:
         yield _one_of(condition.mode, node.kube_proxy.mode, f"{side} kube-proxy mode")
     if condition.dsr is not None:
         wanted = condition.dsr
         yield _decided(node.kube_proxy.dsr, f"{side} DSR", lambda dsr: dsr is wanted)
     if condition.driver:
-        yield _one_of(condition.driver, node.cni_driver, f"{side} network driver")
+        yield _driver(condition.driver, node, f"{side} network driver", facts.cni.plugin)
     if condition.runtime:
         yield _one_of(condition.runtime, _name_of(node.runtime), f"{side} runtime")
     if condition.runtime_version:
@@ -226,6 +230,16 @@ def _kube_proxy(
     which = "each" if settled else "none"
     policy = f"{which} that the version skew policy allows beside Kubernetes {server} is"
     return _stated(settled, f"{name} in {wanted}: {policy} ({version.origin})")
+
+
+def _driver(wanted: tuple[str, ...], node: NodeFacts, name: str, plugin: Fact[str]) -> Finding:
+    """Decide by the driver or, where no object of the API tells it, by those that the plugin may have made."""
+    possible = DRIVERS_OF.get(plugin.value or "", ())
+    chosen = [driver in wanted for driver in possible]
+    if node.cni_driver.known or not chosen or any(chosen) is not all(chosen):
+        return _one_of(wanted, node.cni_driver, name)
+    each = f"{plugin.value} makes {' or '.join(possible)} ({plugin.origin})"
+    return _stated(all(chosen), f"{name} in {', '.join(wanted)}: {each}")
 
 
 def _name_of(runtime: Fact[str]) -> Fact[str]:

@@ -212,6 +212,39 @@ def test_an_unread_kube_proxy_follows_the_version_skew_policy(
         assert reason in because
 
 
+@pytest.mark.parametrize(
+    ("wanted", "holds"),
+    [
+        ("l2bridge, l2tunnel, overlay", True),
+        ("l2tunnel, l2bridge", True),
+        ("overlay, transparent", False),
+        ("l2bridge", None),
+        ("l2tunnel, overlay", None),
+    ],
+)
+def test_an_unread_driver_of_azure_cni_is_one_that_it_makes(
+    wanted: str, *, holds: bool | None
+) -> None:
+    """Azure CNI makes l2bridge or l2tunnel: only conditions that tell these two apart stay open."""
+    facts = with_windows(FACTS, cni_driver=unknown("no object tells it"))
+    facts = replace(facts, cni=replace(facts.cni, plugin=known("azure-cni", "DaemonSet azure-cns")))
+    found = expectation(f"{{source: {{driver: [{wanted}]}}}}", check(), facts)
+    assert (found.undecided is None, found.limitation is not None) == (
+        holds is not None,
+        holds is True,
+    )
+    if found.limitation is not None:
+        assert "azure-cni makes l2bridge or l2tunnel" in " ".join(found.limitation.because)
+
+
+def test_a_stated_driver_of_azure_cni_comes_first() -> None:
+    """What the cluster profile says is not overruled by what the plugin usually makes."""
+    facts = with_windows(FACTS, cni_driver=known("transparent", "cluster profile"))
+    facts = replace(facts, cni=replace(facts.cni, plugin=known("azure-cni", "DaemonSet azure-cns")))
+    found = expectation("{source: {driver: [l2bridge, l2tunnel]}}", check(), facts)
+    assert (found.undecided, found.limitation) == (None, None)
+
+
 @pytest.mark.parametrize("wanted", ["<1.16", ">=1.22", ">=1.20 <1.25", "<1.22.1"])
 @pytest.mark.parametrize(
     "version",

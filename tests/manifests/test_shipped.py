@@ -110,6 +110,20 @@ def shapes() -> dict[str, Shape]:
             driver="overlay",
             source_vip=True,
         ),
+        "overlay with kube-proxy 1.19": Shape(
+            kubernetes="1.19",
+            backend="vxlan",
+            build="17763.1217",
+            driver="overlay",
+            source_vip=True,
+        ),
+        "1803 overlay": Shape(
+            kubernetes="1.14",
+            backend="vxlan",
+            build="17134.1",
+            driver="overlay",
+            source_vip=True,
+        ),
         "20348 overlay of later Kubernetes": Shape(
             kubernetes="1.33.5",
             backend="vxlan",
@@ -196,6 +210,15 @@ def test_every_entry_applies_somewhere() -> None:
         name for facts in clusters for one in expectations(facts).values() for name in one.entries
     }
     assert {entry.id for entry in entries()} - used == set()
+
+
+def test_azure_cni_needs_no_stated_driver() -> None:
+    """That nobody tells l2bridge from l2tunnel leaves no check undecided, and decides each as if it were stated."""
+    facts = cluster_facts("azure-l2tunnel")
+    stated = expectations(facts)
+    unread = expectations(with_windows(facts, cni_driver=unknown("no object tells it")))
+    assert [check for check, one in unread.items() if one.undecided] == []
+    assert [check for check, one in unread.items() if one.expected != stated[check].expected] == []
 
 
 def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
