@@ -80,12 +80,12 @@ def test_dsr_source_address(verdict: Judgement) -> None:
     "node-to-service-source-address",
     source=VantageKind.NODE,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.PAIRS,
+    matrix=Matrix.ELSEWHERE,
     protocols=(Protocol.TCP,),
     source_seen=SourceSeen.CLIENT_NODE,
     facts=("node-svc-vip-docs", "node-svc-vip-dsr-host-rules"),
     sources=(SOURCE_IP,),
 )
 def test_node_to_service_source_address(verdict: Judgement) -> None:
-    """Behind a ClusterIP the backend sees the address of a node that asks for itself."""
+    """Behind a ClusterIP a backend on another node sees the address of the node that asks for itself."""
     assert verdict.accepted, verdict.message

@@ -61,13 +61,14 @@ def test_nodeport_from_pod_source_address(verdict: Judgement) -> None:
     source=VantageKind.NODE,
     target=TargetKind.NODEPORT,
     matrix=Matrix.OWN_NODE,
+    backing=Backing.ELSEWHERE,
     protocols=(Protocol.TCP,),
     source_seen=SourceSeen.CLIENT_NODE,
     facts=("nodeport-local-from-node",),
     sources=(SOURCE_IP,),
 )
 def test_nodeport_from_node_source_address(verdict: Judgement) -> None:
-    """Behind a NodePort the backend sees the address of the node that asks at its own address."""
+    """Behind a NodePort a backend on another node sees the address of the node that asks at its own address."""
     assert verdict.accepted, verdict.message
 
 
