@@ -7,13 +7,25 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test lint unit with-lab without-lab sample bench soak soak-settings killing wheel clean
+.PHONY: demo test test-all test-as-root lint unit with-lab without-lab sample bench fuzz soak soak-settings killing lock lowest wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/nettests run --lab
 
-test: lint without-lab with-lab
+test:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/run_tests.py --workers $(WORKERS)
+
+# With the nightly tests: whole runs on every profile, each experiment, every document followed.
+test-all:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/run_tests.py --all --workers $(WORKERS)
+
+# What differs for root: how labs start, what they may, and where they keep their files.
+test-as-root:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/python -m pytest tests/lab/test_lifecycle.py tests/lab/test_state.py
 
 lint:
 	@$(PYTHON) scripts/bootstrap.py development
@@ -42,6 +54,10 @@ bench:
 	@$(PYTHON) scripts/bootstrap.py development
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+fuzz:
+	@$(PYTHON) scripts/bootstrap.py development
+	NETTESTS_FUZZ=$(or $(EXAMPLES),5000) $(BIN)/python -m pytest tests/fuzz --timeout=0
+
 soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
@@ -54,9 +70,21 @@ killing:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/killing.py
 
+# Versions stay where they are; with UPGRADE=--upgrade the newest that pyproject.toml allows are taken.
+lock:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/lock.py $(UPGRADE)
+
+# The unit tests with the lowest versions of the libraries that pyproject.toml allows.
+lowest:
+	@$(PYTHON) scripts/bootstrap.py development
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(VENV)-lowest/bin/python -m pytest -m "not lab" --ignore=tests/packaging --ignore=tests/lab
+
 wheel:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

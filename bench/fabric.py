@@ -38,7 +38,7 @@ async def measure(name: str) -> None:
             cluster_ip=IPv4Address("10.96.1.0") + n,
             port=80,
             node_port=30000 + n,
-            backends=backends[n % PODS :][:BACKENDS],
+            endpoints=backends[n % PODS :][:BACKENDS],
         )
         for n in range(SERVICES)
     )

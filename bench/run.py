@@ -9,6 +9,7 @@ The budget of the default profile on two cores: Ready in 5 s, the run in 120 s, 
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -39,7 +40,12 @@ def measure(profile: str, options: list[str]) -> None:
     """Bring a lab up, run on it, take it down, and print the figures."""
     began = time.monotonic()
     name = f"bench-{time.time_ns() % 10**9}"
-    up = json.loads(nettests("lab", "up", "--profile", profile, "--name", name, "--json"))
+    up = json.loads(
+        nettests(
+            *("lab", "up", "--json", "--while", str(os.getpid())),
+            *("--profile", profile, "--name", name),
+        )
+    )
     ready = time.monotonic() - began
     try:
         before = requests(up["kubeconfig"])

@@ -1,25 +1,31 @@
-"""Kill the harness with -9 at random moments of a short run, collect the leftovers, and look around.
+"""Kill the harness with -9 at random moments of a short run beside a living one, collect, and look around.
 
 ``python scripts/killing.py [--times 30] [--seed 1]``. One lab serves all: after each kill ``nettests gc
 --yes`` must leave exactly the objects that were there before the first run, and after every fifth, and at the
-end, a whole run must bring the verdicts of the first. Each kill is one line: when it came, how far the run
-was, what was found. Exits 1 when anything was left or differed.
+end, a whole run must bring the verdicts of the first. A second run lives beside all of them, in two namespaces
+with Pods, a Service and a Lease that its process renews: after each collection its objects must be there with
+the UIDs that they had. Each kill is one line: when it came, how far the run was, what was found. Exits 1 when
+anything was left, differed, or was taken from the living.
 """
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from nettests.cluster import Connection, connect
+from nettests.cluster.ownership import RUN_LABEL
 from nettests.session.signals import ending_signals
 
 NETTESTS = (sys.executable, "-m", "nettests")
@@ -33,6 +39,32 @@ KINDS = (
 FLOWS = ["pod-to-pod-ip", "pod-to-service-clusterip", "node-to-pod", "icmp-egress"]
 """Pods of every kind, Services, and time-outs: about half of the run is spent with objects standing."""
 LEASE_SECONDS = 3
+NEIGHBOUR = """
+import sys
+from pathlib import Path
+from nettests.cluster import connect
+from nettests.cluster.access import Access
+from nettests.cluster.lease import Lease
+from nettests.session.cleanup import clean_up, ownership
+connection, seconds = connect(Path(sys.argv[1]), None), float(sys.argv[2])
+marks = ownership("neighbour")
+access, home = Access(connection, marks), "nettests-neighbour"
+access.create({"kind": "Namespace", "metadata": {"name": home}})
+lease = Lease(connection, home, marks, seconds, lambda why: print("lost", why, flush=True))
+lease.take()
+access.create({"kind": "Namespace", "metadata": {"name": f"{home}-baseline"}})
+pause = [{"name": "pause", "image": "registry.k8s.io/pause:3.10"}]
+for number in range(2):
+    named = {"name": f"probe-{number}", "namespace": home, "labels": {"app": "probe"}}
+    access.create({"kind": "Pod", "metadata": named, "spec": {"containers": pause}})
+spec = {"selector": {"app": "probe"}, "ports": [{"port": 80}]}
+access.create({"kind": "Service", "metadata": {"name": "s", "namespace": home}, "spec": spec})
+print("stands", flush=True)
+sys.stdin.read()
+print(clean_up(connection, marks, access.made, wait=60), flush=True)
+lease.end()
+"""
+"""A run that does nothing but live: what stands of it, how it is guarded, and how it ends are a run's own."""
 WHOLE_EVERY = 5
 LIMIT = 300
 
@@ -42,7 +74,17 @@ def main() -> int:
     wanted = options()
     name = f"killing-{wanted.seed}"
     up = subprocess.run(
-        [*LAB, "up", "--profile", wanted.profile, "--name", name, "--json"],
+        [
+            *LAB,
+            "up",
+            "--profile",
+            wanted.profile,
+            "--name",
+            name,
+            "--json",
+            "--while",
+            str(os.getpid()),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -85,28 +127,64 @@ class Killing:
     def carry_out(self) -> int:
         """Run once whole, then kill and collect; return the exit code."""
         connection = connect(self.kubeconfig, None)
-        before = objects(connection)
+        empty = objects(connection)
+        with self.neighbour() as process:
+            problems = self.kill_all(connection)
+            problems += self.leave(process)
+        problems += self.differences(empty, objects(connection), "after the neighbour's end")
+        connection.close()
+        for problem in problems:
+            say(problem)
+        say(f"{self.times} kills beside a living run, {len(problems)} problems")
+        return 1 if problems else 0
+
+    def kill_all(self, connection: Connection) -> list[str]:
+        """Run once whole, then kill and collect; return what was not as it should be."""
+        before, living = objects(connection), uids(connection)
         began = time.monotonic()
         first = self.whole("first")
         length = time.monotonic() - began
         say(f"a whole run: {length:.1f} s, {dict(Counter(first.values()))}")
+        say(f"a living run beside it: {len(living)} objects")
         problems = self.differences(before, objects(connection), "after the first run")
         for number in range(1, self.times + 1):
             stage = self.kill(self.dice.uniform(0, length))
             collected = self.command("gc", "--yes", "--json", *self.gc_options())
-            left = json.loads(collected.stdout)["leftovers"] if collected.stdout else []
+            every = json.loads(collected.stdout)["leftovers"] if collected.stdout else []
+            left = [one for one in every if one["run"] != "neighbour"]
             found = ", ".join(f"{one['state']}, {len(one['objects'])} objects" for one in left)
             say(f"{number:>3}  {stage}: {found or 'nothing to collect'}{collected.stderr}")
             where = f"after kill {number}"
             problems += self.differences(before, objects(connection), where)
+            if uids(connection) != living:
+                problems.append(f"{where}: the living run's objects are not what they were")
             if number % WHOLE_EVERY == 0 or number == self.times:
                 again = self.whole(f"whole-{number}")
                 problems += [] if again == first else [f"the run {where} has other verdicts"]
-        connection.close()
-        for problem in problems:
-            say(problem)
-        say(f"{self.times} kills, {len(problems)} problems")
-        return 1 if problems else 0
+        return problems
+
+    @contextmanager
+    def neighbour(self) -> Iterator["subprocess.Popen[str]"]:
+        """Let a second run live; it is killed only when something here fails."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", NEIGHBOUR, str(self.kubeconfig), str(LEASE_SECONDS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != "stands":
+                raise SystemExit("the run that is to live beside the others did not come up")
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def leave(self, process: "subprocess.Popen[str]") -> list[str]:
+        """Let the living run end by itself, and return what it says that is wrong."""
+        told, _ = process.communicate(input="", timeout=LIMIT)
+        return [f"the living run: {line}" for line in told.splitlines() if line]
 
     def differences(self, before: Counter[str], after: Counter[str], where: str) -> list[str]:
         """Return what is there now and was not, and the other way round."""
@@ -146,8 +224,9 @@ class Killing:
                 [*NETTESTS, *self.run_options("killed")], stdout=file, stderr=file
             )
             try:
-                run.wait(seconds)
-            except subprocess.TimeoutExpired:
+                with suppress(subprocess.TimeoutExpired):
+                    run.wait(seconds)
+            finally:  # also when this itself is interrupted
                 run.kill()
                 run.wait()
         told = output.read_text(encoding="utf-8").strip().splitlines()
@@ -162,6 +241,16 @@ def objects(connection: Connection) -> Counter[str]:
         for item in connection.items(path):
             meta = item["metadata"]
             found[f"{path.rpartition('/')[2]} {meta.get('namespace', '')}/{meta['name']}"] += 1
+    return found
+
+
+def uids(connection: Connection) -> dict[str, str]:
+    """Return the UIDs of all objects of the living run, its namespaces among them."""
+    found = {}
+    for path in KINDS:
+        for item in connection.items(path, labelSelector=f"{RUN_LABEL}=neighbour"):
+            meta = item["metadata"]
+            found[f"{path} {meta.get('namespace', '')}/{meta['name']}"] = meta["uid"]
     return found
 
 

@@ -8,6 +8,7 @@ exits 1 when a check changed that should not, or the other way round. ``tests/ac
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -118,7 +119,10 @@ def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="nettests-mechanisms-") as folder:
         name = f"mechanisms-{Path(folder).name[-8:].lower().replace('_', 'x')}"
         told = json.loads(
-            nettests("lab", "up", "--json", "--name", name, "--profile", profile, *options)
+            nettests(
+                *("lab", "up", "--json", "--while", str(os.getpid())),
+                *("--name", name, "--profile", profile, *options),
+            )
         )
         try:
             nettests(

@@ -110,7 +110,9 @@ class Lab:
 
     def __init__(self, name: str, profile: str, folder: Path) -> None:
         self.name = name
-        told = json.loads(self.command("up", "--profile", profile, "--json"))
+        told = json.loads(
+            self.command("up", "--profile", profile, "--json", "--while", str(os.getpid()))
+        )
         self.kubeconfig = told["kubeconfig"]
         self.profile = Path(told["cluster_profile"])
         self._folder = folder

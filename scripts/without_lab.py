@@ -18,6 +18,7 @@ NEEDS_LAB = (
     "tests/architecture",
     "tests/docs",
     "tests/packaging",
+    "tests/winkernel",
 )
 """What tests the lab, runs on it, or asks about the whole tree."""
 

@@ -148,7 +148,7 @@ def test_dns_headless_service(verdict: Judgement) -> None:
     question=Question.RESOLVE,
     names=(
         NameForm(label="short", template="nosuch", resolvers=EVERY),
-        NameForm(label="fqdn", template="nosuch.{namespace}.svc.{domain}", resolvers=EVERY),
+        NameForm(label="fqdn", template="nosuch.{namespace}.svc.{domain}.", resolvers=EVERY),
     ),
     outcome=Outcome.NXDOMAIN,
     facts=("dns-fqdn", "dns-short-same-ns"),

@@ -94,6 +94,7 @@ def test_hns_configuration(verdict: Judgement) -> None:
     question=Question.INSPECT,
     cases=(
         cases.rule("load-balancers", "kernelspace"),
+        cases.rule("load-balancer-backends", "kernelspace", "hns"),
         cases.rule("local-policy-load-balancers", "kernelspace"),
         cases.rule("stale-load-balancers", "kernelspace"),
         cases.rule("empty-source-vip", "kernelspace", "l2bridge"),

@@ -2,13 +2,15 @@
 
 Tests talk to servers of their own on loopback, or inside network namespaces that they made; a
 connection, datagram or name query from the machine's own namespace to anywhere else fails the test
-that tried it.
+that tried it. Labs are noted in a folder of the tests' own, never among the user's, and none is left at the end.
 """
 
 import ipaddress
+import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from hypothesis import HealthCheck, settings
 # No test measures time: a busy machine is not a failure.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs so, and children inherit it: no test could interrupt a command.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SO_NETNS_COOKIE = 71
 """Linux 5.14: names the network namespace that a socket lives in, wherever it is used from."""
@@ -87,7 +93,24 @@ def stays_on_loopback() -> Iterator[None]:
     assert not _violations, f"left the loopback: {_violations}"
 
 
-NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging"})
+LAB_ENDS_SECONDS = 20
+"""A lab whose run was killed ends by itself within this time."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def noted_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Have every lab that these tests start noted in one folder; fail if one is left there."""
+    runtime = tmp_path_factory.mktemp("runtime")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        yield runtime
+    deadline = time.monotonic() + LAB_ENDS_SECONDS
+    while (left := sorted(runtime.glob("nettests-lab/*"))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left, f"labs were left running or not cleaned away: {left}"
+
+
+NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging", "winkernel"})
 """Folders of what tests the lab, runs on it, or asks about the whole tree."""
 TESTS = Path(__file__).parent
 

@@ -3,13 +3,13 @@
 Both need no cluster. What is wrong is found in ``expect``; here it becomes lines and exit codes.
 """
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from nettests import terminal
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
@@ -58,10 +58,10 @@ def catalogue(
     if write is not None:
         _write(write, render_catalogue(made.catalogue, made.coverages, made.flows))
     elif as_json:
-        click.echo(json.dumps([_as_data(one) for one in made.coverages], indent=2))
+        terminal.document([_as_data(one) for one in made.coverages])
     else:
         for line in _listed(made):
-            click.echo(line)
+            terminal.line(line)
 
 
 @click.command
@@ -78,10 +78,10 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
     """
     made = survey(suites, paths)
     for finding in made.findings:
-        click.echo(finding)
+        terminal.paragraph(finding)
     counted = f"{len(made.manifests)} manifests, {len(made.entries)} entries"
     counted += f", {len(made.flows)} flows, {len(made.coverages)} facts"
-    click.echo(f"{counted}: {len(made.findings) or 'nothing'} to repair")
+    terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
     sys.exit(FINDINGS if made.findings else 0)
 
 

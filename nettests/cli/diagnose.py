@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from nettests import terminal
 from nettests.cli.options import Asked, cluster_options
 from nettests.diagnose import Collected
 from nettests.plan import load
@@ -64,12 +65,12 @@ def diagnose(
         answered = collect_now(options, flows, demand, directory)
     for one in answered.collected:
         for line in _told(one):
-            click.echo(line)
+            terminal.line(line)
     for subject in answered.left_out:
-        click.echo(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
+        terminal.line(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
     for remark in answered.remarks:
-        click.echo(remark)
-    click.echo(f"diagnostics: {directory / INDEX}")
+        terminal.line(remark)
+    terminal.line(f"diagnostics: {directory / INDEX}")
 
 
 def _told(one: Collected) -> Iterator[str]:

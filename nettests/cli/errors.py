@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from nettests import terminal
 from nettests.errors import NettestsError
+from nettests.model.visible import as_paragraph
 
 INTERRUPTED = 2
 """As pytest ends when it was interrupted."""
@@ -39,15 +41,37 @@ class Commands(click.Group):
         found: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
         return found
 
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """Run as a program; what Python itself would print is harmless to a terminal too."""
+        terminal.guard()
+        return super().__call__(*arguments, **more)
+
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        """Read the command line; what click says of it is harmless to a terminal."""
+        try:
+            return super().make_context(*arguments, **more)
+        except click.ClickException as error:
+            raise _harmless(error)  # noqa: B904 - the same error
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error for people ends it with its exit code, Ctrl-C with pytest's."""
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            raise _harmless(error)  # noqa: B904 - the same error
         except NettestsError as error:
-            click.echo(f"Error: {error}", err=True)
+            terminal.paragraph(f"Error: {error}", err=True)
             from nettests.plugin.exitcodes import of_error  # noqa: PLC0415 - imports pytest
 
             ctx.exit(of_error(error))
         except KeyboardInterrupt:
-            click.echo("Error: interrupted", err=True)
+            terminal.line("Error: interrupted", err=True)
             ctx.exit(INTERRUPTED)
+
+
+def _harmless(error: click.ClickException) -> click.ClickException:
+    """Return the error with a text that click, which prints it, may print."""
+    vars(error)["message"] = as_paragraph(
+        error.message
+    )  # declared final; click shows what stands there
+    return error

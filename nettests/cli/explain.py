@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from nettests import expect
+from nettests import expect, terminal
 from nettests.cli.inspect import read_blueprint
 from nettests.cli.options import Asked, cluster_options
 from nettests.errors import PlanError
@@ -32,7 +32,7 @@ def explain(*, check: str, asked: Asked) -> None:
     """
     made = read_blueprint(asked)
     for line in _explained(check, made, asked):
-        click.echo(line)
+        terminal.line(line)
 
 
 def _explained(check_id: str, made: Blueprint, asked: Asked) -> Iterator[str]:

@@ -3,17 +3,17 @@
 Reads the cluster and nothing else; which run is dead is ``cluster.leftovers``' finding.
 """
 
-import json
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
 
+from nettests import terminal
 from nettests.cluster import Connection, connect
-from nettests.cluster.leftovers import Leftover, State, find, remove
+from nettests.cluster.collect import remove
+from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile import read_profile
-from nettests.errors import ClusterError
 
 
 @click.command
@@ -40,6 +40,13 @@ from nettests.errors import ClusterError
 @click.option(
     "--run", "run_id", metavar="ID", help="This run only; with --yes also what it was told to keep."
 )
+@click.option(
+    "--ignore",
+    "ignored",
+    multiple=True,
+    metavar="KIND/NAME",
+    help="Nobody's: what this cluster puts into every namespace (repeatable).",
+)
 @click.option("--yes", is_flag=True, help="Remove what is shown as dead or expired.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def gc(
@@ -49,47 +56,55 @@ def gc(
     cluster_profile: Path | None,
     namespaces: tuple[str, ...],
     run_id: str | None,
+    ignored: tuple[str, ...],
     yes: bool,
     as_json: bool,
 ) -> None:
     """Find what dead runs left in a cluster; remove it with --yes.
 
-    A run is dead when nobody renews its Lease, which is watched for up to its duration (30 s). Only
-    objects that carry all marks of a run are found; nothing else is ever removed. Exit code 1: something
-    that should go is still there.
+    A run is dead when nobody renews its Lease, which is watched for up to its duration (30 s). Its
+    namespaces go together or not at all: only if every kind of object in them could be listed, and nothing
+    is somebody else's. For what stays the reason is printed. Exit code 1, with --yes: something of a dead
+    run is still there.
     """
     timing = read_profile(cluster_profile).timing
     connection = connect(kubeconfig, context, timing)
     try:
         found = [
             one
-            for one in find(connection, namespaces=namespaces, seconds=timing.lease)
+            for one in find(
+                connection,
+                namespaces=namespaces,
+                seconds=timing.lease,
+                named=run_id,
+                ignore=ignored,
+            )
             if run_id in {None, one.ownership.run}
         ]
-        chosen = [one for one in found if one.removable or _named(one, run_id)]
-        problems = _removed(connection, chosen, timing.clean_up) if yes else {}
+        chosen = [one for one in found if one.removable]
+        problems = _removed(connection, chosen, timing.clean_up, ignored) if yes else {}
     finally:
         connection.close()
     if as_json:
-        click.echo(json.dumps(_data(found, chosen if yes else [], problems), indent=2))
+        terminal.document(_data(found, chosen if yes else [], problems))
     else:
         _tell(found, chosen, problems, yes=yes)
-    sys.exit(1 if problems else 0)
+    stays = [one for one in found if one.state in _GONE_BY and not one.removable]
+    sys.exit(1 if problems or (yes and stays) else 0)
 
 
-def _named(one: Leftover, run_id: str | None) -> bool:
-    """Whether it was kept, and is asked for by the name of its run."""
-    return run_id is not None and one.state is State.KEPT and not one.strangers
+_GONE_BY = frozenset({State.DEAD, State.EXPIRED})
+"""What ought to go."""
 
 
-def _removed(connection: Connection, chosen: list[Leftover], wait: float) -> dict[str, str]:
-    """Remove what was chosen; return what stays, with the reason."""
-    problems = {}
-    for one in chosen:
-        try:
-            remove(connection, one, wait=wait)
-        except ClusterError as error:
-            problems[one.namespace] = error.message
+def _removed(
+    connection: Connection, chosen: list[Leftover], wait: float, ignored: tuple[str, ...]
+) -> dict[str, str]:
+    """Remove the chosen runs, one after the other; return what stays, with the reason."""
+    problems: dict[str, str] = {}
+    for run in dict.fromkeys(one.ownership.run for one in chosen):
+        places = [one for one in chosen if one.ownership.run == run]
+        problems |= remove(connection, places, wait=wait, ignore=ignored)
     return problems
 
 
@@ -97,18 +112,43 @@ def _tell(
     found: list[Leftover], chosen: list[Leftover], problems: dict[str, str], *, yes: bool
 ) -> None:
     if not found:
-        click.echo("No run has left anything.")
+        terminal.line("No run has left anything.")
     for one in found:
-        click.echo(_line(one))
-        if one.strangers:
-            click.echo(f"  not removed: it holds objects of others: {', '.join(one.strangers)}")
+        terminal.line(_line(one))
+        if one.removable:
+            terminal.line(f"  may go: {_why_it_goes(one)}")
+        else:
+            terminal.line(f"  stays: {one.obstacle or one.spared}{_next_step(one)}")
     for namespace, problem in problems.items():
-        click.echo(f"{namespace}: {problem}", err=True)
-    if chosen and yes:
-        gone = [one for one in chosen if one.namespace not in problems]
-        click.echo(f"Removed the leftovers of {_runs(gone)}.")
-    elif chosen:
-        click.echo(f"Nothing was removed. Remove what {_runs(chosen)} left: nettests gc --yes")
+        terminal.paragraph(f"{namespace}: {problem}", err=True)
+    gone = [one for one in chosen if one.namespace not in problems]
+    if gone and yes:
+        terminal.line(f"Removed the leftovers of {_runs(gone)}.")
+    elif chosen and not yes:
+        terminal.line(f"Nothing was removed. Remove what {_runs(chosen)} left: nettests gc --yes")
+
+
+def _why_it_goes(one: Leftover) -> str:
+    if one.state is State.TERMINATING:
+        return "it is terminating, and nobody renews a Lease of its run"
+    if one.state in {State.KEPT, State.EXPIRED}:
+        why = "its run was named" if one.named else "it was kept, and has expired"
+    else:
+        why = "nobody renews the Lease of its run"
+    whose = "everything in it is the run's" if one.own else "only what carries the run's marks goes"
+    return f"{why}; {whose}"
+
+
+def _next_step(one: Leftover) -> str:
+    """Return what somebody who wants it gone does next; nothing where waiting is all there is to do."""
+    if one.state is State.KEPT and not one.named:
+        return f"; remove it with: nettests gc --run {one.ownership.run} --yes"
+    look = f"look at it, then: kubectl delete namespace {one.namespace}"
+    if one.state is State.ALIVE or not one.own or not one.obstacle:
+        return ""
+    if one.unseen and not one.strangers:
+        return f"; run gc with the role of manifests/rbac/gc.yaml, or {look}"
+    return f"; {look}"
 
 
 def _runs(leftovers: list[Leftover]) -> str:
@@ -155,6 +195,9 @@ def _data(
                 "state": one.state.value,
                 "objects": list(one.objects),
                 "strangers": list(one.strangers),
+                "unseen": list(one.unseen),
+                "removable": one.removable,
+                "reason": one.obstacle or one.spared or None,
                 "removed": (one.ownership.run, one.namespace) in gone,
                 "problem": problems.get(one.namespace),
             }

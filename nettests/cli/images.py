@@ -1,38 +1,72 @@
 """``nettests images``: what a run on a cluster pulls, and from where, so that it can be mirrored beforehand.
 
-Reads the cluster and the cluster profile; no registry is asked.
+Reads the cluster and the cluster profile; no registry is asked, so that a digest is known only where a node has
+the image already.
 """
 
-import json
+from contextlib import closing
 from dataclasses import asdict
+from typing import Any
 
 import click
 
+from nettests import terminal
 from nettests.cli.inspect import planned_on
 from nettests.cli.options import Asked, cluster_options
+from nettests.cluster import connect
+from nettests.cluster.digests import digests_of
+from nettests.model.profile import ClusterProfile
 from nettests.plan.cast import unusable
 from nettests.plan.images import needed_images
+from nettests.session.options import RunOptions
 
 
 @click.command
 @cluster_options
+@click.option(
+    "--digests", is_flag=True, help="Name each image by the digest that nodes know it by."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
-def images(*, asked: Asked, as_json: bool) -> None:
+def images(*, asked: Asked, digests: bool, as_json: bool) -> None:
     """List the images that a run pulls, for a mirror.
 
     Copy them there, and name the mirror with --registry.
     """
-    profile, made = planned_on(asked)
+    nodes: list[dict[str, Any]] = []
+
+    def read_nodes(options: RunOptions, profile: ClusterProfile) -> None:
+        connection = connect(options.kubeconfig, options.context, profile.timing)
+        with closing(connection):
+            nodes.extend(connection.items("/api/v1/nodes"))
+
+    profile, made = planned_on(asked, read_nodes if digests else None)
     needed = needed_images(made.plan, made.facts, profile.images)
+    known = digests_of(nodes, [one.image for one in needed]) if digests else {}
     out = {node.name: unusable(node) for node in made.facts.nodes if unusable(node)}
     if as_json:
-        data = {"images": [asdict(one) for one in needed], "left_out": out}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        listed = [
+            {**asdict(one), **({"digests": known[one.image]} if digests else {})} for one in needed
+        ]
+        data = {"images": listed, "left_out": out}
+        terminal.document(data)
         return
     for one in needed:
-        click.echo(one.image)
+        terminal.line(one.image)
+        for line in _pinned(known[one.image]) if digests else ():
+            terminal.line(f"  {line}")
         if one.image != one.origin:
-            click.echo(f"  a copy of {one.origin}")
-        click.echo(f"  for {one.purpose} on {', '.join(one.nodes)} ({'; '.join(one.platforms)})")
+            terminal.line(f"  a copy of {one.origin}")
+        terminal.line(f"  for {one.purpose} on {', '.join(one.nodes)} ({'; '.join(one.platforms)})")
     for name, reason in out.items():
-        click.echo(f"{name} is left out: {reason}")
+        terminal.line(f"{name} is left out: {reason}")
+
+
+def _pinned(references: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is said of an image's digests: those that nodes know, or how to find one."""
+    if not references:
+        return (
+            "digest not known: no node names one; run once with --pre-pull, or ask the registry",
+        )
+    if len(references) > 1:
+        return ("nodes have different images by this name:", *references)
+    return references

@@ -3,14 +3,14 @@
 Both read only; nothing is created in the cluster.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
 import click
 
+from nettests import terminal
 from nettests.cli.options import Asked, cluster_options
 from nettests.cluster import connect
 from nettests.model.check import Plan
@@ -33,10 +33,10 @@ def discover(*, asked: Asked, as_json: bool) -> None:
     with asked.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:
-        click.echo(json.dumps(to_data(facts), indent=2, ensure_ascii=False))
+        terminal.document(to_data(facts))
         return
     for line in _described(facts):
-        click.echo(line)
+        terminal.line(line)
 
 
 @click.command
@@ -51,13 +51,13 @@ def plan(*, asked: Asked, as_json: bool) -> None:
     """
     made = read_blueprint(asked)
     if as_json:
-        click.echo(json.dumps(_as_data(made), indent=2, ensure_ascii=False))
+        terminal.document(_as_data(made))
         return
     for check in made.plan.checks:
-        click.echo(f"{check.id}  {_expected(made.expectations[check.id])}")
+        terminal.line(f"{check.id}  {_expected(made.expectations[check.id])}")
     for skip in made.plan.skips:
-        click.echo(f"{skip.id}  skipped: {skip.reason}")
-    click.echo(_totals(made.plan))
+        terminal.line(f"{skip.id}  skipped: {skip.reason}")
+    terminal.line(_totals(made.plan))
 
 
 def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
@@ -66,14 +66,18 @@ def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         return facts_of(connection, profile, options)
 
 
-def planned_on(asked: Asked) -> tuple[ClusterProfile, Blueprint]:
-    """Plan as a run would, and return the cluster profile beside it."""
+def planned_on(
+    asked: Asked, also: Callable[[RunOptions, ClusterProfile], None] | None = None
+) -> tuple[ClusterProfile, Blueprint]:
+    """Plan as a run would, and return the cluster profile beside it; ``also`` reads more while there is a cluster."""
     flows = load(asked.suites).select(asked.flows).flows
     # What is broken is said before any cluster is asked, or a lab brought up.
     read = read_manifests(asked.options.manifests)
     with asked.cluster() as options:
         profile = profile_of(options)
         facts = read_facts(options, profile)
+        if also is not None:
+            also(options, profile)
     return profile, blueprint(facts, flows, read, options.enabled)
 
 

@@ -4,23 +4,24 @@ Prints what ``preflight`` found: a table for people, one JSON object with ``--js
 """
 
 import io
-import json
 import sys
 from collections.abc import Sequence
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 from ruamel.yaml import YAML
 
+from nettests import terminal
 from nettests.cli.options import Asked, cluster_options
 from nettests.model.permission import Permission
+from nettests.model.visible import as_line
 from nettests.plan import load
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
 from nettests.session.preflight import Preflight
 from nettests.session.preflight import preflight as look
+from nettests.terminal.drawing import console
 
 PIPED = 120
 """Columns where no terminal says how many there are."""
@@ -50,7 +51,7 @@ def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
     with asked.cluster() as options:
         found = look(options, flows)
     if as_json:
-        click.echo(json.dumps(_as_data(found, asked), indent=2, ensure_ascii=False))
+        terminal.document(_as_data(found, asked))
     else:
         _tell(found, asked, quiet=quiet)
     sys.exit(BLOCKED if _blocked(found.findings) else 0)
@@ -85,38 +86,38 @@ def _placed(found: Preflight, asked: Asked) -> list[Permission]:
 
 
 def _tell(found: Preflight, asked: Asked, *, quiet: bool) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = PIPED
+    drawn = console()
+    if not drawn.is_terminal:
+        drawn.width = PIPED
     shown = [one for one in found.findings if not quiet or one.level in _LOUD]
     table = Table.grid(padding=(0, 2))
     for one in shown:
-        style = _STYLES[one.level]
-        table.add_row(f"[{style}]{one.level.value}[/]", one.topic, escape(one.summary))
+        level = Text(one.level.value, style=_STYLES[one.level])
+        table.add_row(level, as_line(one.topic), as_line(one.summary))
         for line in one.details:
-            table.add_row("", "", f"[dim]{escape(line)}[/]")
+            table.add_row("", "", Text(as_line(line), style="dim"))
         if one.next_step and one.level is not Level.OK:
-            table.add_row("", "", escape(f"→ {one.next_step}"))
+            table.add_row("", "", as_line(f"→ {one.next_step}"))
     if shown:
-        console.print(table)
+        drawn.print(table)
     missing = roles(_placed(found, asked))
     if missing and not quiet:
-        console.print("\nThe rules that are missing:\n")
-        click.echo(_yaml(missing), nl=False)
+        drawn.print("\nThe rules that are missing:\n")
+        terminal.block(_yaml(missing))
     if not quiet:
-        console.print(_last_line(found.findings))
+        drawn.print(_last_line(found.findings))
 
 
 _LOUD = (Level.WARNING, Level.BLOCKER)
 
 
-def _last_line(findings: Sequence[Finding]) -> str:
+def _last_line(findings: Sequence[Finding]) -> Text:
     blockers = [one.topic for one in findings if one.level is Level.BLOCKER]
     warnings = sum(one.level is Level.WARNING for one in findings)
     if blockers:
-        return f"[bold red]A run is blocked by: {', '.join(blockers)}.[/]"
+        return Text(f"A run is blocked by: {as_line(', '.join(blockers))}.", style="bold red")
     told = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
-    return f"[green]Nothing blocks a run{told}.[/]"
+    return Text(f"Nothing blocks a run{told}.", style="green")
 
 
 def _yaml(documents: list[dict[str, object]]) -> str:
@@ -124,5 +125,6 @@ def _yaml(documents: list[dict[str, object]]) -> str:
     writer = YAML()
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.default_flow_style = None
+    writer.allow_unicode = False  # as in render
     writer.dump_all(documents, text)
     return text.getvalue()

@@ -11,12 +11,13 @@ from pathlib import Path
 import click
 import pytest
 
+from nettests import terminal
 from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML, write_documents
 from nettests.plugin.exitcodes import of_run
 from nettests.session.again import judge_again
 from nettests.session.blueprint import read_manifests
-from nettests.session.run import require_writable
+from nettests.session.report_dir import require_writable
 
 
 @click.command
@@ -59,9 +60,11 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
     write_documents(target)
     for told in again.changed:
         before = again.before.get(told.check)
-        click.echo(f"{before.value if before else 'not judged'} → {told.verdict}  {told.message}")
-    click.echo(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
-    click.echo(f"report: {target / HTML}")
+        terminal.line(
+            f"{before.value if before else 'not judged'} → {told.verdict}  {told.message}"
+        )
+    terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
+    terminal.line(f"report: {target / HTML}")
     sys.exit(again.exit_code)
 
 

@@ -8,7 +8,7 @@ from io import StringIO
 import click
 from ruamel.yaml import YAML
 
-from nettests import probes
+from nettests import probes, terminal
 from nettests.cli.inspect import planned_on
 from nettests.cli.options import Asked, cluster_options
 from nettests.cluster.lease import lease_object
@@ -40,19 +40,20 @@ def render(*, asked: Asked) -> None:
     ports = probes.exposed_ports(items)
     yaml = YAML()
     yaml.default_flow_style = False
+    yaml.allow_unicode = False  # what a terminal might obey is escaped, and stays what it is
     for item in items:
         subject = f"{item['kind']} {item['metadata']['name']}"
-        click.echo("---")
+        terminal.line("---")
         for port in ports:
             if port.object == subject:
-                click.echo(
+                terminal.line(
                     f"# exposed: {port.way} leads to {port.protocol} {port.port}, {port.server}"
                 )
         if item["kind"] == "EndpointSlice":
-            click.echo(f"# {_WITHOUT_ADDRESSES}")
+            terminal.line(f"# {_WITHOUT_ADDRESSES}")
         text = StringIO()
         yaml.dump(_without_secrets(item), text)
-        click.echo(text.getvalue().rstrip())
+        terminal.block(text.getvalue())
 
 
 def _without_secrets(item: probes.Object) -> probes.Object:

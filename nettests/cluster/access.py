@@ -18,6 +18,7 @@ from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.undo import Made
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
@@ -41,6 +42,8 @@ class Access:
     connection: Connection
     ownership: Ownership | None = None
     """Whose what is created is; without it nothing can be created."""
+    made: Made = field(default_factory=Made)
+    """What was created, for the end of the run."""
     _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -48,7 +51,10 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
-        return create(self.connection, self.ownership.marked(item))
+        self.made.ask(item)
+        stored = create(self.connection, self.ownership.marked(item))
+        self.made.take(stored, item)
+        return stored
 
     def dry_run(self, item: Object) -> tuple[int, str]:
         """Ask for an object to be created without being stored; return status and body as they come."""

@@ -1,12 +1,11 @@
-"""Create and delete the objects of a run; delete only what carries its label.
+"""Create the objects of a run, find them by their marks, and delete one of them.
 
-A run's objects stand in one namespace: its own, which one deletion removes, or one of others, from which
-they are taken one by one. What lacks one of our marks is never deleted. Waiting for pods is ``wait``'s work.
+What of all that is to go at the end of a run is decided in ``undo``, of dead runs in ``collect``. Waiting for
+pods is ``wait``'s work.
 """
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from nettests.cluster.connection import Answer, ApiError, Connection
@@ -22,14 +21,15 @@ COLLECTIONS: dict[str, tuple[str, str]] = {
     "StatefulSet": ("/apis/apps/v1", "statefulsets"),
     "Pod": ("/api/v1", "pods"),
     "Service": ("/api/v1", "services"),
+    "NetworkPolicy": ("/apis/networking.k8s.io/v1", "networkpolicies"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
-"""The kinds that a run creates in its namespace; in a namespace of others they are removed one by one,
-in this order: StatefulSets before their Pods, which would come again, and the Lease last, because it says
-that the run lives."""
+"""The kinds that a run creates in its namespace; in a namespace of others they are removed one by one, in
+this order: StatefulSets before their Pods, which would be created again, the NetworkPolicy when its Pods
+are gone, and the Lease last, because it says that the run lives."""
 
 
-_OPTIONAL = frozenset({"StatefulSet"})
+_OPTIONAL = frozenset({"StatefulSet", "NetworkPolicy"})
 """Kinds that a run makes only where it may list and delete them too: who may not has none."""
 _OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
 """The kinds that go with their owner, a Service of the run."""
@@ -119,31 +119,21 @@ def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
 
 
 def delete_object(connection: Connection, item: Object) -> None:
-    """Delete the very object that was looked at, by its uid; one that is gone already is no error."""
+    """Delete the very object that was looked at, by its uid; one that is gone already is no error.
+
+    A Lease is deleted only as it was seen: another run may have taken it over, which keeps its uid.
+    """
     meta = item["metadata"]
+    version = meta["resourceVersion"] if item["kind"] == "Lease" else None
     try:
-        connection.delete(f"{path_of(item)}/{meta['name']}", uid=meta["uid"])
+        connection.delete(f"{path_of(item)}/{meta['name']}", uid=meta["uid"], version=version)
     except ApiError as error:
         if error.status != 409:  # another object of that name: not the one that was looked at
             raise
 
 
-def delete_run(
-    connection: Connection, run: str, *, wait: float, namespace: str | None = None
-) -> None:
-    """Delete the run's namespaces, or its objects in a ``namespace`` of others, and wait for their end."""
-    if namespace is None:
-        for item in owned_namespaces(connection, run):
-            delete_object(connection, {"kind": "Namespace", **item})
-        _wait_gone(partial(owned_namespaces, connection, run), "namespace", wait)
-        return
-    for kind in COLLECTIONS:
-        for item in owned_objects(connection, kind, run, namespace):
-            delete_object(connection, item)
-        _wait_gone(partial(owned_objects, connection, kind, run, namespace), kind.lower(), wait)
-
-
-def _wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
+def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
+    """Wait until nothing is ``left``; ``ClusterError`` that names what is still there after ``seconds``."""
     deadline = time.monotonic() + seconds
     while items := left():
         if time.monotonic() > deadline:

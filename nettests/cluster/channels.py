@@ -6,7 +6,6 @@ fallback. A channel carries requests; it does not know what is asked.
 """
 
 import http.client
-import json
 import re
 import threading
 import time
@@ -17,18 +16,23 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.stream.ws_client import PortForward as Forwarding
 from kubernetes.stream.ws_client import portforward_call
 
+from nettests.cluster.bodies import whole
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
 from nettests.cluster.handshake import opened, why_refused
 from nettests.errors import ClusterError
+from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel, SpentError
+from nettests.model.json_text import read_json
+from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
+CLIMB_SECONDS = 10.0
+"""A probe that is not asked over the best channel has it checked again so often."""
 OWN_TROUBLE = frozenset({429, 500})
 """What the API server says of itself; 502 to 504 it says of the pod behind it."""
-_PIECE = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class PodProxy:
                 url,
                 timeout=(self.connection.timing.api_connect, timeout),
                 retried=OWN_TROUBLE,
+                most=limits.BODY_BYTES,
             )
         except ClusterError as error:
             raise ChannelError(f"pod proxy to {self.pod}: {error.message}") from error
@@ -99,7 +104,10 @@ class PortForward:
             http_connection.sock.settimeout(timeout)
             http_connection.request("GET", path, headers={"Host": self.pod})
             response = http_connection.getresponse()
-            body = response.read().decode(errors="replace")
+            body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
+        except TooBigError as error:
+            _close(forwarding)
+            raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
         except (OSError, http.client.HTTPException) as error:
             said = forwarding.error(self.port)
             _close(forwarding)
@@ -120,10 +128,11 @@ class PortForward:
         said, lost = b"", False
         try:
             http_connection.sock.settimeout(timeout)
-            while data := http_connection.sock.recv(_PIECE):
-                said += data
+            said = whole(http_connection.sock.recv, limits.BODY_BYTES, "what it says")
             # Of a stream that was closed in order the socket is kept; of one that broke off it is gone.
             lost = not said and forwarding.websocket.sock is None
+        except TooBigError as error:
+            raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
         except OSError as error:
             raise ChannelError(f"port-forward to {self.pod}: {error}") from error
         finally:
@@ -211,20 +220,73 @@ class Opened:
 def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
     """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
 
-    The self-check asks ``/hostname``, so that it also proves which pod answers. Only the first
-    working candidate is checked; those behind it are fallbacks.
+    The self-check asks ``/hostname``, so that it also proves which pod answers. A server that does not listen
+    yet refuses all: where one candidate works, those before it are checked again. Those behind are fallbacks.
     """
     while True:
-        notes: list[str] = []
-        for index, candidate in enumerate(candidates):
-            problem = _self_check(candidate, hostname)
-            if problem is None:
-                rest = (*candidates[index + 1 :], *candidates[:index])
-                return Opened(channels=(candidate, *rest), notes=tuple(notes))
-            notes.append(f"{candidate.name}: {problem}")
+        index, notes = _first_working(candidates, hostname)
+        if index:
+            index, notes = _first_working(candidates[: index + 1], hostname)
+        if index is not None:
+            best, rest = candidates[index], (*candidates[index + 1 :], *candidates[:index])
+            better = candidates[:index]
+            chosen = Climbing(best, better, hostname) if better else best
+            return Opened(channels=(chosen, *rest), notes=tuple(notes))
         if time.monotonic() > deadline:
             raise ChannelError(f"no control channel to {hostname} works ({'; '.join(notes)})")
         time.sleep(PAUSE_SECONDS)
+
+
+def _first_working(
+    candidates: Sequence[HttpChannel], hostname: str
+) -> tuple[int | None, list[str]]:
+    """Return which candidate works first, and what those before it said."""
+    notes: list[str] = []
+    for index, candidate in enumerate(candidates):
+        problem = _self_check(candidate, hostname)
+        if problem is None:
+            return index, notes
+        notes.append(f"{candidate.name}: {problem}")
+    return None, notes
+
+
+@dataclass(slots=True)
+class Climbing:
+    """A channel that was not the first choice; the better ones are checked again now and then, and taken."""
+
+    channel: HttpChannel
+    better: Sequence[HttpChannel]
+    hostname: str
+    again: float = CLIMB_SECONDS
+    _due: float = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._due = time.monotonic() + self.again
+
+    @property
+    def name(self) -> str:
+        """The name of the channel in use."""
+        return self.channel.name
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask over the best channel that is known to work; one thread at a time looks for a better one."""
+        if self.better and time.monotonic() > self._due and self._lock.acquire(blocking=False):
+            try:
+                self._climb()
+            finally:
+                self._lock.release()
+        return self.channel.get(path, timeout=timeout)
+
+    def _climb(self) -> None:
+        index, _ = _first_working(self.better, self.hostname)
+        if index is not None:
+            self.channel, self.better = self.better[index], self.better[:index]
+        self._due = time.monotonic() + self.again
+
+    def close(self) -> None:
+        """Close it; the better ones are fallbacks too, and closed as such."""
+        self.channel.close()
 
 
 def _self_check(channel: HttpChannel, hostname: str) -> str | None:
@@ -242,7 +304,7 @@ def _is_status(answer: Answer) -> bool:
     if not answer.content_type.startswith("application/json"):
         return False
     try:
-        loaded = json.loads(answer.body)
+        loaded = read_json(answer.body)
     except ValueError:
         return False
     return isinstance(loaded, dict) and loaded.get("kind") == "Status"

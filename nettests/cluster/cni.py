@@ -5,12 +5,12 @@ node annotation, or the plugin itself where it makes one type of network only. W
 unknown unless the cluster profile states it.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from nettests.cluster import plugin_settings
 from nettests.model.facts import CniFacts, Fact, known, unknown
+from nettests.model.json_text import read_json
 from nettests.model.profile import StatedFacts
 from nettests.model.words import OS
 
@@ -47,9 +47,9 @@ STATED = "cluster profile"
 
 def flannel_network(config_map: Object | None) -> Object:
     """Return Flannel's ``net-conf.json``; empty if there is none or it is no JSON object."""
-    text = ((config_map or {}).get("data") or {}).get("net-conf.json", "")
+    text = str(((config_map or {}).get("data") or {}).get("net-conf.json", ""))
     try:
-        loaded = json.loads(text)
+        loaded = read_json(text)
     except ValueError:
         return {}
     return loaded if isinstance(loaded, dict) else {}
@@ -66,7 +66,8 @@ def facts_of(
 
     ``config_maps`` are other plugins', by namespace and name.
     """
-    network = flannel_network(flannel).get("Backend") or {}
+    named = flannel_network(flannel).get("Backend")
+    network = named if isinstance(named, dict) else {}
     plugin = known(stated.cni_plugin, STATED) if stated.cni_plugin else plugin_of(daemon_sets)
     backend: Fact[str]
     if stated.cni_backend:
@@ -141,4 +142,9 @@ def plugin_of(daemon_sets: Sequence[Object]) -> Fact[str]:
 
 def _number(network: Object, key: str, origin: str) -> Fact[int]:
     value = network.get(key)
-    return known(int(value), origin) if value else unknown(f"{origin} does not say {key}")
+    if not value:
+        return unknown(f"{origin} does not say {key}")
+    try:
+        return known(int(value), origin)
+    except (TypeError, ValueError, OverflowError):
+        return unknown(f"{origin} says {key} {str(value)[:40]!r}, which is no number")

@@ -4,7 +4,6 @@ Objects go in and out as dictionaries, the form in which they are recorded and r
 decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
 """
 
-import json
 import random
 import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
@@ -17,17 +16,36 @@ import urllib3
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
+from nettests.cluster.bodies import lines, whole
 from nettests.cluster.failures import RETRIED, Answer, ApiError, SilentError, TlsError, failure
 from nettests.cluster.kubeconfig import Chosen, choose
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.errors import ClusterError
+from nettests.model import limits
+from nettests.model.json_text import read_json
+from nettests.model.limits import TooBigError, TooMuchError
 from nettests.model.profile import Timing
 from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
+USER_AGENT = "nettests"
+"""Who asks, in the API server's audit log."""
 Query = Mapping[str, str | int | bool]
 
-__all__ = ["Answer", "ApiError", "Connection", "Object", "Query", "connect", "server_version"]
+__all__ = [
+    "USER_AGENT",
+    "Answer",
+    "ApiError",
+    "Connection",
+    "Object",
+    "Query",
+    "connect",
+    "server_version",
+]
+
+JSON = "application/json"
+METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
+"""Lists of metadata alone; whole objects from an aggregated API that has no other form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +85,7 @@ class Connection:
             lent = self._idle.pop() if self._idle else None
         if lent is None:
             lent = client.ApiClient(configuration=self._configuration)
-            lent.user_agent = "nettests"
+            lent.user_agent = USER_AGENT
         try:
             yield lent
         finally:
@@ -92,15 +110,23 @@ class Connection:
 
     def items(self, path: str, **query: str | int | bool) -> list[Object]:
         """Read all items of a list, page by page."""
+        return self._items(path, query, JSON)
+
+    def metadata(self, path: str) -> list[Object]:
+        """Read the metadata of all items of a list: what a Secret holds does not leave the server."""
+        return self._items(path, {}, METADATA)
+
+    def _items(self, path: str, query: Query, accept: str) -> list[Object]:
         found: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}
-        while True:
-            listed = self.get(path, **page)
+        for _ in range(limits.PAGES):
+            listed = self._object(self.request("GET", path, query=page, accept=accept))
             found += listed.get("items") or []
-            token = listed["metadata"].get("continue")
+            token = (listed.get("metadata") or {}).get("continue")
             if not token:
                 return found
             page["continue"] = token
+        raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")
 
     def text(self, path: str, **query: str | int | bool) -> str:
         """Read text, such as a log."""
@@ -110,9 +136,14 @@ class Connection:
         """Create an object; a repeat after a lost answer may raise 409 (the caller knows its own)."""
         return self._object(self.request("POST", path, body=body))
 
-    def delete(self, path: str, *, uid: str | None = None) -> None:
-        """Delete an object, only that of ``uid`` if one is given; one that is gone is no error."""
-        body = {"preconditions": {"uid": uid}} if uid else None
+    def delete(self, path: str, *, uid: str | None = None, version: str | None = None) -> None:
+        """Delete an object; one that is gone is no error.
+
+        With ``uid`` or ``version`` only that very object, or that state of it: 409 where it is another.
+        """
+        conditions = {"uid": uid, "resourceVersion": version}
+        stated = {key: value for key, value in conditions.items() if value}
+        body = {"preconditions": stated} if stated else None
         try:
             self.request("DELETE", path, body=body)
         except ApiError as error:
@@ -120,10 +151,16 @@ class Connection:
                 raise
 
     def request(
-        self, method: str, path: str, *, query: Query | None = None, body: Object | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Object | None = None,
+        accept: str = JSON,
     ) -> Answer:
         """Send a request until it is answered; ``ApiError`` for a failure that stays."""
-        answer = self.answer(method, path, query=query, body=body)
+        answer = self.answer(method, path, query=query, body=body, accept=accept)
         if answer.status >= 400:
             raise failure(method, path, answer, self.server, self.context)
         return answer
@@ -137,17 +174,22 @@ class Connection:
         body: Object | None = None,
         timeout: tuple[float, float] | None = None,
         retried: Collection[int] = RETRIED,
+        accept: str = JSON,
+        most: int | None = None,
     ) -> Answer:
         """Send a request until its answer is none that another try may mend; return the last one.
 
-        With a ``timeout`` of the caller's a silence is the answer, and is not asked for again.
+        With a ``timeout`` of the caller's a silence is the answer, and is not asked for again. ``most``
+        bytes are read of it.
         """
         tries = self.tries()
         while True:
             tries.begin()
             try:
-                answer = self.send(method, path, query=query, body=body, timeout=timeout)
-            except TlsError:
+                answer = self.send(
+                    method, path, query=query, body=body, timeout=timeout, accept=accept, most=most
+                )
+            except (TlsError, TooBigError):
                 raise
             except ClusterError as error:
                 silence = timeout is not None and isinstance(error, SilentError)
@@ -172,13 +214,24 @@ class Connection:
         query: Query | None = None,
         body: Object | None = None,
         timeout: tuple[float, float] | None = None,
+        accept: str = JSON,
+        most: int | None = None,
     ) -> Answer:
         """Send a request once and return the answer, whatever its status."""
-        limits = timeout or (self.timing.api_connect, self.timing.api_read)
+        patience = timeout or (self.timing.api_connect, self.timing.api_read)
         with self.borrowed() as lent:
-            response = self._open(lent, method, path, query=query, body=body, timeout=limits)
+            response = self._open(
+                lent, method, path, query=query, body=body, timeout=patience, accept=accept
+            )
             try:
-                data = response.data
+                data = whole(
+                    lambda size: response.read(size, decode_content=True),
+                    limits.ANSWER_BYTES if most is None else most,
+                    f"the answer to {method} {path}",
+                )
+            except TooBigError:
+                response.close()
+                raise
             except urllib3.exceptions.HTTPError as error:
                 raise self._unreachable(error) from error
         headers = response.headers
@@ -197,24 +250,25 @@ class Connection:
         A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again.
         """
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
-        limits = (self.timing.api_connect, seconds + 10)
+        patience = (self.timing.api_connect, seconds + 10)
         with self.borrowed() as lent:
             tries = self.tries()
             while True:
                 tries.begin()
-                response = self._open(lent, "GET", path, query=query, body=None, timeout=limits)
+                response = self._open(lent, "GET", path, query=query, body=None, timeout=patience)
                 tries.heard(response.status)
                 if response.status != UNAUTHORIZED or not tries.again(response.status):
                     break
                 response.close()
             try:
                 if response.status >= 400:
-                    answer = Answer(status=response.status, body=response.data)
+                    body = whole(response.read, limits.ANSWER_BYTES, f"the answer to GET {path}")
+                    answer = Answer(status=response.status, body=body)
                     raise failure("GET", path, answer, self.server, self.context)
-                for line in response:
+                for line in lines(response, limits.WATCH_LINE_BYTES, f"an event of {path}"):
                     if line.strip():
-                        yield json.loads(line)
-            except (urllib3.exceptions.HTTPError, json.JSONDecodeError) as error:
+                        yield read_json(line)
+            except (urllib3.exceptions.HTTPError, ValueError) as error:
                 raise self._unreachable(error) from error
             finally:
                 response.close()
@@ -228,10 +282,11 @@ class Connection:
         query: Query | None,
         body: Object | None,
         timeout: tuple[float, float],
+        accept: str = JSON,
     ) -> urllib3.BaseHTTPResponse:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": accept}
         if body is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = JSON
         request = lent.param_serialize(
             method,
             path,
@@ -274,11 +329,17 @@ class Connection:
 
     def _object(self, answer: Answer) -> Object:
         try:
-            loaded: Object = json.loads(answer.body)
+            loaded: Object = read_json(answer.body)
+        except TooMuchError as error:
+            raise TooBigError(f"an answer of {self.server} was not read: {error}") from error
         except ValueError as error:
             raise ClusterError(
                 f"{self.server} did not answer with JSON; is it a Kubernetes API server?"
             ) from error
+        if not isinstance(loaded, dict):
+            raise ClusterError(
+                f"{self.server} did not answer with an object; is it a Kubernetes API server?"
+            )
         return loaded
 
 

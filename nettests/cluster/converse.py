@@ -21,7 +21,7 @@ from websocket import WebSocketException
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
-from nettests.cluster.execute import HANDSHAKE_SECONDS, LostStreamError, answer_of
+from nettests.cluster.execute import HANDSHAKE_SECONDS, LostStreamError, answer_of, bound
 from nettests.cluster.handshake import opened, why_refused
 from nettests.model.channel import ChannelError
 
@@ -139,6 +139,7 @@ def converse(
         raise ChannelError(f"exec in {pod} was not opened in time") from None
     except (ApiException, OSError) as error:
         raise ChannelError(f"exec in {pod} was not opened: {why_refused(error)}") from error
+    bound(pod, socket)
     return Talk(pod=pod, socket=socket)
 
 

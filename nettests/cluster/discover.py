@@ -12,7 +12,8 @@ from typing import Any
 from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugin_settings
 from nettests.cluster.connection import ApiError, Connection, server_version
 from nettests.errors import ClusterError
-from nettests.model.facts import ClusterFacts, CniFacts, NodeFacts
+from nettests.model import permission
+from nettests.model.facts import ClusterFacts, CniFacts, Fact, Network, NodeFacts
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
@@ -22,6 +23,7 @@ Object = dict[str, Any]
 
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
+SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -44,6 +46,7 @@ class Snapshot:
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
     runtime_classes: Sequence[Object] = ()
+    service_cidrs: Sequence[Object] = ()
     denied: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
@@ -94,6 +97,11 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         proxy_pods=pods,
         proxy_logs=_logs(connection, pods, reasons),
         runtime_classes=_listed(connection, RUNTIME_CLASSES, reasons),
+        service_cidrs=(
+            _listed(connection, SERVICE_CIDRS, reasons)
+            if version >= permission.SERVICE_CIDRS
+            else ()
+        ),
         denied=_denied(connection, version, plugin, namespace),
         reasons=reasons,
         namespace=namespace,
@@ -132,7 +140,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         nodes=tuple(sorted(read, key=lambda node: (node.role, node.member))),
         cni=plugin,
         pod_cidrs=pod_cidrs,
-        service_cidrs=networks.service_cidrs(kubeadm, profile.facts),
+        service_cidrs=_service_cidrs(snapshot, kubeadm, profile),
         families=networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value),
         dns_address=networks.dns_address(snapshot.dns_services, profile.facts),
         cluster_domain=networks.cluster_domain(
@@ -158,6 +166,13 @@ def _denied(
     config_maps = (*CONFIG_MAPS, *flannel, *plugin_settings.CONFIG_MAPS.get(plugin, ()))
     wanted = reviewed(version, config_maps, own_namespace=not namespace)
     return tuple(str(one) for one in permissions.denied(connection, wanted, namespace))
+
+
+def _service_cidrs(
+    snapshot: Snapshot, kubeadm: Object, profile: ClusterProfile
+) -> Fact[tuple[Network, ...]]:
+    why = snapshot.reasons.get(SERVICE_CIDRS, "")
+    return networks.service_cidrs(snapshot.service_cidrs, kubeadm, profile.facts, why)
 
 
 def _flannel_config_map(snapshot: Snapshot) -> str:

@@ -4,7 +4,6 @@ The control channel that does not depend on the pod network, and the only one th
 An exec without an exit code is a channel error: nothing is known of what it ran.
 """
 
-import json
 import re
 import threading
 from collections.abc import Sequence
@@ -24,7 +23,10 @@ from kubernetes.stream.ws_client import (
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
 from nettests.cluster.handshake import opened, why_refused
+from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
+from nettests.model.json_text import read_json
+from nettests.model.limits import spelled
 
 HANDSHAKE_SECONDS = 5.0
 
@@ -71,6 +73,7 @@ class Exec:
                 f"exec in {self.pod} was not opened: {why_refused(error)}"
             ) from error
         try:
+            bound(self.pod, socket)
             socket.run_forever(timeout=timeout)
             if socket.is_open():
                 raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s")
@@ -105,12 +108,31 @@ class Exec:
         )
 
 
+def bound(pod: str, socket: WSClient) -> None:
+    """Bound the sum of what a stream brings: the client library keeps all of it, frames of any length too."""
+    buffer = socket.sock.frame_buffer
+    receive, taken = buffer.recv_strict, 0
+
+    def counted(size: int) -> Any:
+        nonlocal taken
+        taken += size
+        if taken > limits.EXEC_BYTES:
+            raise ChannelError(
+                f"exec in {pod} said more than {spelled(limits.EXEC_BYTES)}, and was given up"
+            )
+        return receive(size)
+
+    buffer.recv_strict = counted
+
+
 def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
     """Read the three streams of an exec that ended; ``status`` is channel 3's ``Status`` object."""
     try:
-        loaded: dict[str, Any] = json.loads(status)
+        loaded = read_json(status)
     except ValueError as error:
         raise LostStreamError(f"exec in {pod} lost its exit code") from error
+    if not isinstance(loaded, dict):
+        raise ChannelError(f"exec in {pod} ended with a status that is none: {str(loaded)[:80]!r}")
     return ExecAnswer(
         exit_code=_exit_code(pod, loaded),
         stdout=stdout.decode(errors="replace"),
@@ -122,9 +144,12 @@ def _exit_code(pod: str, status: dict[str, Any]) -> int:
     if status.get("status") == "Success":
         return 0
     message = str(status.get("message", ""))
-    for cause in (status.get("details") or {}).get("causes") or []:
-        if cause.get("reason") == "ExitCode":
-            return int(cause["message"])
+    try:
+        for cause in (status.get("details") or {}).get("causes") or []:
+            if cause.get("reason") == "ExitCode":
+                return int(cause["message"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ChannelError(f"exec in {pod} ended with an exit code that is none") from error
     # samples: exec: "ping": executable file not found in $PATH
     #          hcs::System::CreateProcess …: The system cannot find the file specified.
     if re.search(

@@ -3,10 +3,10 @@
 Read by ``connection``; words and values only, nothing is asked here.
 """
 
-import json
 from dataclasses import dataclass
 
 from nettests.errors import ClusterError
+from nettests.model.json_text import read_json
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
@@ -47,9 +47,9 @@ class TlsError(ClusterError):
 def failure(method: str, path: str, answer: Answer, server: str, context: str) -> ApiError:
     """Return the error for people of an answer that is a failure."""
     try:
-        status = json.loads(answer.body)
-        message, reason = status["message"], status.get("reason", "")
-    except (ValueError, KeyError, TypeError):
+        status = read_json(answer.body)
+        message, reason = str(status["message"]), str(status.get("reason", ""))
+    except (ValueError, KeyError, TypeError, AttributeError):
         message, reason = answer.text.strip() or "no message", ""
     if answer.status == 401:
         return ApiError(

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import yaml
 from kubernetes import client, config
 
 from nettests.errors import ClusterError
+from nettests.model import limits
+from nettests.model.limits import TooMuchError
+from nettests.model.yaml_limits import bound_yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,8 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
             f"no kubeconfig: {file} does not exist",
             hint="pass --kubeconfig, set KUBECONFIG, or use --lab to start an emulated cluster",
         )
+    for part in file.split(os.pathsep):
+        _require_small(Path(part).expanduser())
     try:
         contexts, current = config.list_kube_config_contexts(config_file=file)
         name = _pick([item["name"] for item in contexts], current, context, file)
@@ -48,6 +54,18 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
         ) from error
     _tune(configuration)
     return Chosen(file=file, context=name, configuration=configuration)
+
+
+def _require_small(file: Path) -> None:
+    """Refuse a file that would end the client library's own reader: it knows no limits."""
+    try:
+        bound_yaml(file.read_bytes()[: limits.YAML_BYTES + 1].decode(errors="replace"))
+    except TooMuchError as error:
+        raise ClusterError(
+            f"the kubeconfig {file} was not read: {error}", hint="is it a kubeconfig?"
+        ) from error
+    except (OSError, yaml.YAMLError):
+        return  # the client library says what is wrong
 
 
 def _pick(

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
+from nettests.errors import ManifestError
 from nettests.model.facts import Address, Fact, KubeProxyFacts, known, unknown
 from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.model.yaml_text import plain_yaml
 from nettests.parse.flags import flags_in_arguments, flags_in_log
 
 Object = dict[str, Any]
@@ -45,8 +44,8 @@ def config_of(config_map: Object | None) -> Object | None:
     if not text:
         return None
     try:
-        loaded = YAML(typ="safe").load(text)
-    except YAMLError:
+        loaded = plain_yaml(text)
+    except ManifestError:
         return None
     return loaded if isinstance(loaded, dict) else None
 
@@ -94,7 +93,8 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
         if flags and not flags.get("config"):
             found.append((origin, flags))
     if sources.config is not None:
-        windows = sources.config.get("winkernel") or {}
+        winkernel = sources.config.get("winkernel")
+        windows = winkernel if isinstance(winkernel, dict) else {}
         found.append(
             (
                 CONFIG_MAP,

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.ownership import KEPT, OWNER_LABEL, Ownership
+from nettests.cluster.ownership import COLLECTED, KEPT, OWNER_LABEL, Ownership
 from nettests.errors import ClusterError
+from nettests.model.json_text import read_json
 
 Object = dict[str, Any]
 
@@ -79,6 +80,8 @@ class Lease:
         path = path_of_lease(self.namespace)
         current = self.connection.get(path)
         if holder_of(current) == self.ownership.run:
+            if is_collected(current):
+                raise ClusterError(_collected(self.namespace), hint="run it again")
             return
         if KEPT in (current["metadata"].get("annotations") or {}) or is_renewed(
             self.connection, self.namespace, current
@@ -110,6 +113,9 @@ class Lease:
         if holder_of(current) != self.ownership.run:
             self.lost(f"namespace {self.namespace} was taken over by run {holder_of(current)}")
             return False
+        if is_collected(current):
+            self.lost(_collected(self.namespace))
+            return False
         current["spec"]["renewTime"] = _now()
         self.connection.request("PUT", path, body=current)
         return True
@@ -138,7 +144,7 @@ def lease_object(ownership: Ownership, namespace: str, seconds: float) -> Object
 
 def holder_of(lease: Object) -> str:
     """Return the run that holds a Lease."""
-    return str(lease["spec"].get("holderIdentity") or "")
+    return str((lease.get("spec") or {}).get("holderIdentity") or "")
 
 
 def read_lease(connection: Connection, namespace: str) -> Object | None:
@@ -151,6 +157,41 @@ def read_lease(connection: Connection, namespace: str) -> Object | None:
         raise
 
 
+def is_collected(lease: Object) -> bool:
+    """Whether ``nettests gc`` has begun to remove the objects of the run that holds the Lease."""
+    return COLLECTED in (lease["metadata"].get("annotations") or {})
+
+
+def collect_lease(
+    connection: Connection, ownership: Ownership, namespace: str, seen: Object | None
+) -> Object:
+    """Say on the Lease that its run's objects are removed now, and return it as stored.
+
+    ``seen`` is the Lease as it was last seen, ``None`` for none: it is written only as long as that is so, and
+    so a run that renews or takes its Lease in the same moment wins, with a 409 for whoever collects. A run
+    that wakes up afterwards finds the word on its Lease and ends.
+    """
+    if seen is None:
+        made = _collected_object(lease_object(ownership, namespace, 1))
+        return connection.create(_collection(namespace), made)
+    answer = connection.request("PUT", path_of_lease(namespace), body=_collected_object(seen))
+    try:
+        stored: Object = read_json(answer.body)
+    except ValueError as error:
+        raise ClusterError(f"the Lease of {namespace} was not answered as JSON: {error}") from error
+    return stored
+
+
+def _collected_object(lease: Object) -> Object:
+    meta = lease["metadata"]
+    notes = {**(meta.get("annotations") or {}), COLLECTED: _now()}
+    return {**lease, "metadata": {**meta, "annotations": notes}}
+
+
+def _collected(namespace: str) -> str:
+    return f"nobody renewed the Lease of namespace {namespace} in time, so that `nettests gc` removes its objects"
+
+
 def is_renewed(
     connection: Connection, namespace: str, seen: Object | None, *, seconds: float = 30
 ) -> bool:
@@ -159,17 +200,20 @@ def is_renewed(
     ``seen`` is the Lease as it was a moment ago; where there was none, one that appears within
     ``seconds`` counts as renewed: its run was just beginning.
     """
-    duration = float(seen["spec"]["leaseDurationSeconds"]) if seen else seconds
+    stated = ((seen or {}).get("spec") or {}).get("leaseDurationSeconds")
+    duration = float(stated or seconds)
     before = _version(seen)
     deadline = time.monotonic() + duration
-    while time.monotonic() < deadline:
-        time.sleep(LOOK_SECONDS)
-        now = read_lease(connection, namespace)
+    while True:
+        over = time.monotonic() >= deadline
+        now = read_lease(connection, namespace)  # the last look comes after the deadline
         if now is None and seen is not None:
             return False
         if _version(now) != before:
             return True
-    return False
+        if over:
+            return False
+        time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
 
 
 def _version(lease: Object | None) -> str:

@@ -1,35 +1,29 @@
-"""What dead runs left in a cluster: found by its marks alone, and told apart from what lives.
+"""What runs have in a cluster: found by its marks, told apart from what lives, and looked into.
 
 No state file is read. A run lives while somebody renews its Lease; that is watched, so that neither a
-clock nor a process list has to be believed. Only marked objects are found, and so only they are removed;
-a namespace of ours that holds objects of others is shown and left alone.
+clock nor a process list has to be believed. Every namespace is looked into by every kind that the API serves,
+and says itself what stands in the way of its removal. Removing is ``collect``'s work.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from nettests.cluster.apply import (
-    COLLECTIONS,
-    collection,
-    delete_run,
-    owned_namespaces,
-    owned_objects,
-)
+from nettests.cluster.apply import COLLECTIONS, owned_namespaces, owned_objects
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.inside import look_inside, owned
 from nettests.cluster.lease import holder_of, is_renewed, read_lease
 from nettests.cluster.ownership import KEPT, Ownership
+from nettests.cluster.served import namespaced_kinds
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
 
 LOOKING_AT_ONCE = 8
-STRANGERS = ("Pod", "Service")
-"""Kinds by which others would be noticed in a namespace of ours."""
 
 
 class State(StrEnum):
@@ -51,14 +45,58 @@ class Leftover:
     own: bool
     state: State
     objects: tuple[str, ...] = ()
-    """``kind/name``; empty where the namespace goes as a whole and could not be looked into."""
+    """``kind/name``; of a namespace of the run's as far as its kinds can be listed."""
     strangers: tuple[str, ...] = ()
-    """Objects of others in a namespace of the run's; with any of them it is not removed."""
+    """Objects of others in a namespace of the run's."""
+    unseen: tuple[str, ...] = ()
+    """Resources of which it is not known whether others have objects in the namespace, with the reason."""
+    spared: str = ""
+    """Why it stays although nothing in this namespace stands in the way."""
+    named: bool = False
+    """Whether its run was named, so that what was kept on purpose may go too."""
+    uid: str = ""
+    """Of the namespace that was looked at, if it is the run's."""
+    items: tuple[Object, ...] = field(default=(), compare=False, repr=False)
+    """In a namespace of others: the objects that were looked at."""
+    lease: Object | None = field(default=None, compare=False, repr=False)
+    """The run's own Lease in this namespace, as it was last seen."""
 
     @property
     def removable(self) -> bool:
-        """Whether it may go unasked: nobody lives on it, kept it, or put something of theirs into it."""
-        return not self.strangers and self.state not in {State.ALIVE, State.KEPT}
+        """Whether it may go: the run is dead, and all of it was looked at and is the run's."""
+        return not (self.obstacle or self.spared)
+
+    @property
+    def obstacle(self) -> str:
+        """What in this place stands in the way of the removal; empty where nothing does."""
+        if self.state is State.ALIVE:
+            return "its run lives"
+        if self.state is State.KEPT and not self.named:
+            return "its run was told to keep it"
+        if self.own and not self._called_after_its_run:
+            return f"it carries the marks of run {self.ownership.run}, and not its name"
+        if self.state is State.TERMINATING:  # its end has begun, and nothing would stop it
+            return ""
+        if self.strangers:
+            return f"it holds objects of others: {_some(self.strangers)}"
+        if self.unseen:
+            return f"it could not be looked into: {_some(self.unseen)}"
+        return ""
+
+    @property
+    def _called_after_its_run(self) -> bool:
+        name = namespace_of(self.ownership.run)
+        return self.namespace == name or self.namespace.startswith(f"{name}-")
+
+
+def namespace_of(run: str) -> str:
+    """Return the name of a run's own namespace; one of another Pod Security level adds ``-<level>``."""
+    return f"nettests-{run}"
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def find(
@@ -67,14 +105,17 @@ def find(
     namespaces: Iterable[str] = (),
     seconds: float = 30,
     watch: bool = True,
+    named: str | None = None,
+    ignore: Collection[str] = (),
 ) -> tuple[Leftover, ...]:
     """Return what runs have in the cluster, the oldest first; living ones included.
 
     Objects in namespaces of others are looked for everywhere, or where that is denied in
     ``namespaces``. A Lease that does not stand yet may appear within ``seconds``. Without ``watch`` every
-    run counts as alive that may be, and nothing is waited for.
+    run counts as alive that may be, and nothing is waited for. What run ``named`` was told to keep may go;
+    objects whose ``kind/name`` is in ``ignore`` are nobody's, as what a cluster puts into each namespace.
     """
-    own = [_own(connection, item) for item in owned_namespaces(connection)]
+    own = [_own(item) for item in owned_namespaces(connection)]
     names = {found.namespace for found in own}
     foreign = [found for found in _foreign(connection, namespaces) if found.namespace not in names]
     with ThreadPoolExecutor(LOOKING_AT_ONCE) as pool:
@@ -83,80 +124,96 @@ def find(
                 lambda found: _judged(connection, found, seconds if watch else 0), own + foreign
             )
         )
-    shared = _with_their_runs(known)
-    return tuple(sorted(shared, key=lambda found: (found.ownership.created, found.namespace)))
-
-
-def _with_their_runs(known: Sequence[Leftover]) -> Iterator[Leftover]:
-    """Yield what was found; a run's namespaces share the fate of the one that holds its Lease."""
-    for found in known:
-        others = {one.state for one in known if one.ownership.run == found.ownership.run}
-        spared = found.state is State.DEAD and others & {State.ALIVE, State.KEPT}
-        yield replace(found, state=min(spared)) if spared else found
-
-
-def remove(connection: Connection, found: Leftover, *, wait: float) -> None:
-    """Remove what was found and wait for its end; ``ClusterError`` when it stays."""
-    namespace = None if found.own else found.namespace
-    delete_run(connection, found.ownership.run, wait=wait, namespace=namespace)
-
-
-def _own(connection: Connection, item: Object) -> Leftover:
-    ownership = Ownership.of(item)
-    assert ownership is not None, "only marked namespaces are listed"
-    name = item["metadata"]["name"]
-    leaving = bool(item["metadata"].get("deletionTimestamp"))
-    ours, others = _inside(connection, name, ownership.run)
-    return Leftover(
-        ownership=ownership,
-        namespace=name,
-        own=True,
-        state=State.TERMINATING if leaving else State.ALIVE,
-        objects=ours,
-        strangers=others,
+    # After the watch, so that what somebody put there meanwhile is seen.
+    seen = look_at(connection, known, ignore=ignore)
+    asked = [replace(found, named=found.ownership.run == named) for found in seen]
+    return tuple(
+        sorted(_by_run(asked), key=lambda found: (found.ownership.created, found.namespace))
     )
 
 
-def _inside(
-    connection: Connection, namespace: str, run: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return a run's objects in its namespace, and those of others, as far as they may be listed."""
-    ours: list[str] = []
-    others: list[str] = []
-    for kind in STRANGERS:
-        try:
-            items = connection.items(collection(kind, namespace))
-        except ApiError as error:
-            if error.status not in {403, 404}:
-                raise
+def look_at(
+    connection: Connection, known: Sequence[Leftover], *, ignore: Collection[str] = ()
+) -> list[Leftover]:
+    """Return the same leftovers with what stands in the runs' own namespaces now."""
+    if not any(found.own for found in known):
+        return list(known)
+    kinds = namespaced_kinds(connection)
+    looked = []
+    for found in known:
+        if not found.own:
+            looked.append(found)
             continue
-        for item in items:
-            marks = Ownership.of(item)
-            mine = marks is not None and marks.run == run
-            (ours if mine else others).append(_name(kind, item))
-    return tuple(ours), tuple(others)
+        inside = look_inside(connection, kinds, found.namespace, found.ownership)
+        others = tuple(name for name in inside.strangers if name not in ignore)
+        guests = tuple(name for name in found.strangers if name.startswith(_GUEST))
+        looked.append(
+            replace(found, objects=inside.own, strangers=(*guests, *others), unseen=inside.unseen)
+        )
+    return looked
+
+
+def _by_run(known: Sequence[Leftover]) -> Iterator[Leftover]:
+    """Yield what was found; a run goes as a whole or not at all, and lives where its Lease is renewed."""
+    runs: defaultdict[str, list[Leftover]] = defaultdict(list)
+    for found in known:
+        runs[found.ownership.run].append(found)
+    for places in runs.values():
+        living = {one.state for one in places} & {State.ALIVE, State.KEPT}
+        told = [
+            replace(one, state=min(living)) if living and one.state is State.DEAD else one
+            for one in places
+        ]
+        why = _disagreement(told)
+        for one in told:
+            held = [other.namespace for other in told if other is not one and other.obstacle]
+            sibling = f"a run goes as a whole, and namespace {held[0]} stays" if held else ""
+            yield replace(one, spared=why or sibling)
+
+
+def _disagreement(places: Sequence[Leftover]) -> str:
+    """Return what makes it doubtful that all these places are one run's."""
+    run = places[0].ownership.run
+    if len({one.ownership for one in places}) > 1:
+        return f"not all that says it is run {run}'s carries the same marks"
+    if len({one.own for one in places}) > 1:
+        strange = next(one.namespace for one in places if not one.own)
+        return f"run {run} has namespaces of its own, and its marks are in namespace {strange} too"
+    return ""
+
+
+def _own(item: Object) -> Leftover:
+    ownership = Ownership.of(item)
+    assert ownership is not None, "only marked namespaces are listed"
+    leaving = bool(item["metadata"].get("deletionTimestamp"))
+    return Leftover(
+        ownership=ownership,
+        namespace=item["metadata"]["name"],
+        own=True,
+        state=State.TERMINATING if leaving else State.ALIVE,
+        uid=item["metadata"]["uid"],
+    )
 
 
 def _foreign(connection: Connection, namespaces: Iterable[str]) -> list[Leftover]:
-    found: defaultdict[tuple[str, str], list[tuple[str, Object]]] = defaultdict(list)
+    found: defaultdict[tuple[Ownership, str], list[Object]] = defaultdict(list)
     for kind in COLLECTIONS:
         for item in _everywhere(connection, kind, namespaces):
             marks = Ownership.of(item)
             assert marks is not None, "only marked objects are listed"
-            found[marks.run, item["metadata"]["namespace"]].append((kind, item))
-    return [_together(namespace, items) for (_, namespace), items in found.items()]
-
-
-def _together(namespace: str, items: Sequence[tuple[str, Object]]) -> Leftover:
-    marks = [Ownership.of(item) for _, item in items]
-    newest = max((mark for mark in marks if mark), key=lambda mark: mark.expires)
-    return Leftover(
-        ownership=newest,
-        namespace=namespace,
-        own=False,
-        state=State.ALIVE,
-        objects=tuple(_name(kind, item) for kind, item in items),
-    )
+            found[marks, item["metadata"]["namespace"]].append(item)
+    return [
+        Leftover(
+            ownership=marks,
+            namespace=namespace,
+            own=False,
+            state=State.ALIVE,
+            objects=tuple(f"{item['kind'].lower()}/{item['metadata']['name']}" for item in mine),
+            items=tuple(mine),
+        )
+        for (marks, namespace), items in found.items()
+        if (mine := list(owned(items, marks)))
+    ]
 
 
 def _everywhere(connection: Connection, kind: str, namespaces: Iterable[str]) -> list[Object]:
@@ -168,27 +225,34 @@ def _everywhere(connection: Connection, kind: str, namespaces: Iterable[str]) ->
     return [item for name in namespaces for item in owned_objects(connection, kind, None, name)]
 
 
+_GUEST = "lease of run "
+
+
 def _judged(connection: Connection, found: Leftover, seconds: float) -> Leftover:
     """Return what was found with the state of its run; without ``seconds`` nothing is watched."""
-    if found.state is State.TERMINATING:
-        return found
     lease = read_lease(connection, found.namespace)
+    if found.state is State.TERMINATING and (lease is None or not seconds):
+        return found
     if lease is not None and holder_of(lease) != found.ownership.run:
         if found.own:  # another run was sent into it
-            guest = f"lease of run {holder_of(lease)}"
-            return replace(found, strangers=(*found.strangers, guest))
+            guest = f"{_GUEST}{holder_of(lease)}"
+            return replace(found, state=State.DEAD, strangers=(guest,))
         return replace(found, state=State.DEAD)
+    if lease is not None and Ownership.of(lease) == found.ownership:
+        found = replace(found, lease=lease)
     if lease is not None and KEPT in (lease["metadata"].get("annotations") or {}):
-        expired = found.ownership.expires < datetime.now(UTC)
-        return replace(found, state=State.EXPIRED if expired else State.KEPT)
+        if found.ownership.expires >= datetime.now(UTC):
+            return replace(found, state=State.KEPT)
+        return replace(found, state=_ended(found, State.EXPIRED))
     if not seconds:
         return found
     try:
         alive = is_renewed(connection, found.namespace, lease, seconds=seconds)
     except ClusterError:
         alive = True  # not known to be dead
-    return replace(found, state=State.ALIVE if alive else State.DEAD)
+    return replace(found, state=State.ALIVE if alive else _ended(found, State.DEAD))
 
 
-def _name(kind: str, item: Object) -> str:
-    return f"{kind.lower()}/{item['metadata']['name']}"
+def _ended(found: Leftover, state: State) -> State:
+    """Return the state of a run that has ended: of a namespace that is terminating, that it is."""
+    return found.state if found.state is State.TERMINATING else state

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
+from nettests.errors import ManifestError
 from nettests.model.facts import Address, Fact, Network, known, unknown
 from nettests.model.profile import StatedFacts
 from nettests.model.words import Family
+from nettests.model.yaml_text import plain_yaml
+from nettests.parse.serving import serves
 
 Object = dict[str, Any]
 
@@ -26,8 +26,8 @@ def kubeadm_networking(config_map: Object | None) -> Object:
     """Return ``networking`` of kubeadm's ClusterConfiguration; empty where there is none."""
     text = ((config_map or {}).get("data") or {}).get("ClusterConfiguration", "")
     try:
-        loaded = YAML(typ="safe").load(text)
-    except YAMLError:
+        loaded = plain_yaml(text)
+    except ManifestError:
         return {}
     networking = loaded.get("networking") if isinstance(loaded, dict) else None
     return networking if isinstance(networking, dict) else {}
@@ -55,14 +55,29 @@ def _both(first: object, second: object) -> str:
     return ",".join(str(text) for text in (first, second) if text)
 
 
-def service_cidrs(kubeadm: Object, stated: StatedFacts) -> Fact[tuple[Network, ...]]:
-    """Return the Service networks."""
+def service_cidrs(
+    objects: Sequence[Object], kubeadm: Object, stated: StatedFacts, reason: str = ""
+) -> Fact[tuple[Network, ...]]:
+    """Return the Service networks: those that the API serves say what is so, kubeadm what was wished.
+
+    ``reason`` says why ServiceCIDRs were not read; the API has them from Kubernetes 1.33 on (KEP-1880).
+    """
     if stated.service_cidrs:
         return known(stated.service_cidrs, STATED)
+    named = [
+        cidr
+        for one in objects
+        if not one["metadata"].get("deletionTimestamp")
+        for cidr in (one.get("spec") or {}).get("cidrs") or ()
+    ]
+    networks = _networks(",".join(dict.fromkeys(named)))
+    if networks:
+        return known(networks, "ServiceCIDRs (networking.k8s.io/v1)")
     networks = _networks(kubeadm.get("serviceSubnet"))
     if networks:
         return known(networks, KUBEADM)
-    return unknown(f"{KUBEADM} does not name serviceSubnet")
+    why = f"{KUBEADM} does not name serviceSubnet"
+    return unknown(f"{why}, and ServiceCIDRs were not read: {reason}" if reason else why)
 
 
 def cluster_domain(corefile: Object | None, kubeadm: Object, stated: StatedFacts) -> Fact[str]:
@@ -107,17 +122,18 @@ def dns_address(services: Sequence[Object], stated: StatedFacts) -> Fact[Address
 
 
 def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
-    """Return the addresses of the DNS's running Pods in kube-system (label ``k8s-app=kube-dns``)."""
+    """Return the addresses of the DNS's serving Pods in kube-system (label ``k8s-app=kube-dns``).
+
+    Those are the ready ones that nobody deletes: what its Service leads to.
+    """
     found = [
         ipaddress.ip_address(pod["status"]["podIP"])
         for pod in pods
-        if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns"
-        and pod.get("status", {}).get("phase") == "Running"
-        and pod["status"].get("podIP")
+        if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns" and serves(pod)
     ]
     if found:
         return known(tuple(sorted(found, key=str)), "Pods with the label k8s-app=kube-dns")
-    return unknown("no running Pod of kube-system has the label k8s-app=kube-dns")
+    return unknown("no ready Pod of kube-system has the label k8s-app=kube-dns")
 
 
 def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:

@@ -18,6 +18,8 @@ CREATED = "nettests.dev/created"
 EXPIRES = "nettests.dev/expires"
 KEPT = "nettests.dev/kept"
 """On the Lease of a run that was told to leave its objects standing."""
+COLLECTED = "nettests.dev/collected"
+"""On the Lease of a run that was found dead, from the moment when its objects are about to be removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,9 @@ those. What they do not say is unknown with the reason.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
+from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
+from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 
@@ -90,8 +89,8 @@ def serves_services(plugin: str | None, config_maps: Mapping[str, Object]) -> st
 
 def _antrea_agent(data: Mapping[str, str]) -> Object:
     try:
-        loaded = YAML(typ="safe").load(data.get("antrea-agent.conf", ""))
-    except YAMLError:
+        loaded = plain_yaml(data.get("antrea-agent.conf", ""))
+    except ManifestError:
         return {}
     return loaded if isinstance(loaded, dict) else {}
 

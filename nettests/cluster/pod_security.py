@@ -5,7 +5,6 @@ namespace's label or from the API server's own configuration; its refusal names 
 something else refuses the dry run before Pod Security is asked, the label is read.
 """
 
-import json
 import re
 from typing import Any
 
@@ -13,6 +12,7 @@ from nettests.cluster.apply import dry_run
 from nettests.cluster.connection import Connection
 from nettests.errors import ClusterError
 from nettests.model.facts import Fact, known, unknown
+from nettests.model.json_text import read_json
 from nettests.model.profile import AGNHOST
 
 # sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
@@ -55,7 +55,7 @@ def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
     answer = connection.answer("GET", f"/api/v1/namespaces/{namespace}")
     if answer.status != 200:
         return None
-    labels = json.loads(answer.body)["metadata"].get("labels") or {}
+    labels = read_json(answer.body)["metadata"].get("labels") or {}
     level = labels.get(LABEL)
     return known(level, f"the namespace's label {LABEL}") if level else None
 

@@ -1,12 +1,12 @@
 """What lies around a failing check, collected while it still stands: objects, events, logs, nodes' own state.
 
-``subjects`` chooses what to look at (pure), ``redaction`` takes secrets out (pure), ``steps`` says what is read
-of each subject, ``collect`` reads it within bounds and writes it down. The cluster is met through protocols;
+``subjects`` chooses what to look at (pure), ``steps`` says what is read of each subject, without its secrets
+(``redaction``), ``collect`` reads it within bounds and writes it down. The cluster is met through protocols;
 nothing here judges, repairs or changes anything.
 """
 
-from nettests.diagnose.collect import Collected, Collector, Written, index
-from nettests.diagnose.redaction import Redactor
+from nettests.diagnose.collect import Collected, Collector, Written
+from nettests.diagnose.page import index
 from nettests.diagnose.steps import Item, Reader
 from nettests.diagnose.subjects import Subject, Wanted, chosen, subjects_of
 
@@ -15,7 +15,6 @@ __all__ = [
     "Collector",
     "Item",
     "Reader",
-    "Redactor",
     "Subject",
     "Wanted",
     "Written",

@@ -9,8 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from nettests.diagnose.folder import write_below
+from nettests.diagnose.names import safe_name
 from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.errors import NettestsError
@@ -62,7 +64,7 @@ class Collector:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _left: int = 0
     _closed: bool = False
-    _names: set[Path] = field(default_factory=set)
+    _names: set[tuple[Subject, str]] = field(default_factory=set)
 
     def run(self, wanted: Sequence[Wanted]) -> tuple[Collected, ...]:
         """Collect the subjects; returns when everything is read or the time is over."""
@@ -136,23 +138,23 @@ class Collector:
             cut = len(data) > room
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
-            path = self._free(self.directory / subject.folder / item.file)
+            name = self._free(subject, safe_name(item.file))
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
+                write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
                 why = f"it cannot be written: {error.strerror}"
                 return Written(file="", title=item.title, asked=item.asked, problem=why)
-        return Written(file=path.name, title=item.title, asked=item.asked, bytes=len(data), cut=cut)
+        return Written(file=name, title=item.title, asked=item.asked, bytes=len(data), cut=cut)
 
-    def _free(self, path: Path) -> Path:
+    def _free(self, subject: Subject, wanted: str) -> str:
         """Return a name that no other item of the subject has."""
-        number = 2
-        while path in self._names:
-            path = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        path, number = PurePath(wanted), 2
+        name = wanted
+        while (subject, name) in self._names:
+            name = f"{path.stem}-{number}{path.suffix}"
             number += 1
-        self._names.add(path)
-        return path
+        self._names.add((subject, name))
+        return name
 
 
 def _read(step: Step) -> list[Item]:
@@ -173,24 +175,3 @@ def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
     kept = data[:keep] if at_end else data[len(data) - keep :]
     text = kept.decode(errors="ignore").encode()
     return (text + b"\n" + note if at_end else note + text)[:room]
-
-
-def index(collected: Sequence[Collected], left_out: Sequence[Subject]) -> str:
-    """Return a page that says what is where, for people who open the folder."""
-    lines = ["# Diagnostics", ""]
-    for one in collected:
-        lines += [f"## {one.subject}", ""]
-        for item in one.items:
-            asked = f" (`{item.asked}`)" if item.asked else ""
-            if item.file:
-                cut = ", cut" if item.cut else ""
-                place = f"{one.subject.folder}/{item.file}"
-                lines.append(f"- [{place}]({place}): {item.title}{asked}, {item.bytes} bytes{cut}")
-        for problem, titles in one.missing.items():
-            lines.append(f"- not available: {', '.join(titles)}: {problem}")
-        if one.checks:
-            lines += ["", "For:", "", *(f"- `{check}`" for check in one.checks)]
-        lines.append("")
-    if left_out:
-        lines += ["## Left out", "", *(f"- {subject}" for subject in left_out), ""]
-    return "\n".join(lines)

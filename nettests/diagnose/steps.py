@@ -4,22 +4,22 @@ A step yields items: a file's content, or why there is none. What an identity ma
 lacks or a Pod that is gone is such a reason, never an error of the run.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.diagnose import commands
 from nettests.diagnose.commands import Command
-from nettests.diagnose.redaction import Redactor
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
 from nettests.diagnose.texts import as_yaml, event_lines, pod_lines
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import read_json
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
 from nettests.probes.readings import Request
 from nettests.probes.seams import ApiServer
+from nettests.redaction import Redactor
 
 OK = 200
 FEW_WORDS = 200
@@ -242,7 +242,7 @@ class Reader:
         if status != OK:
             raise NotReadError(self._refused(status, text))
         try:
-            read: Object = self.redactor.value(json.loads(text))
+            read: Object = self.redactor.value(read_json(text))
         except ValueError:
             raise NotReadError(f"{path} did not answer with JSON") from None
         return read

@@ -7,6 +7,7 @@ named first is what the more urgent verdicts speak of; what exceeds the bound is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nettests.diagnose.names import safe_name
 from nettests.model.check import Check, Plan
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
@@ -29,7 +30,8 @@ class Subject:
     @property
     def folder(self) -> str:
         """Its folder among the diagnostics."""
-        return _FOLDERS[self.kind] if self.kind == DNS else f"{_FOLDERS[self.kind]}/{self.name}"
+        top = _FOLDERS[self.kind]
+        return top if self.kind == DNS else f"{top}/{safe_name(self.name)}"
 
     def __str__(self) -> str:
         return "cluster DNS" if self.kind == DNS else f"{self.kind} {self.name}"

@@ -159,11 +159,25 @@ def _side_findings(
     if not members:
         yield _stated(False, f"the {side} is no node of this cluster")  # noqa: FBT003
         return
-    first, *others = (_node_findings(condition, side, node, facts) for node in members)
-    if any([one.truth for one in other] != [one.truth for one in first] for other in others):
-        yield _stated(False, f"the nodes of the {side}, {end.role}, differ in it")  # noqa: FBT003
-        return
-    yield from first
+    yield from _together(
+        [_node_findings(condition, side, node, facts) for node in members],
+        f"the nodes of the {side}, {end.role}, differ in it",
+    )
+
+
+def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
+    """Return what holds of each node of a role: what one of them denies is denied, else what one leaves open is open."""
+    truths = [{one.truth for one in findings} for findings in members]
+    if any(Truth.NO in seen for seen in truths):
+        alike = all(
+            [one.truth for one in findings] == [one.truth for one in members[0]]
+            for findings in members
+        )
+        return members[0] if alike else [_stated(False, differ)]  # noqa: FBT003
+    undecided = (
+        findings for findings, seen in zip(members, truths, strict=True) if Truth.UNKNOWN in seen
+    )
+    return next(undecided, members[0])
 
 
 def _members(end: Vantage | Target, facts: ClusterFacts) -> list[NodeFacts]:

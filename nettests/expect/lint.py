@@ -1,4 +1,5 @@
-"""Overlaps that can be proven without a cluster, references that lead nowhere, and flows that no suite declares.
+"""Overlaps that can be proven without a cluster, references that lead nowhere, flows that no suite declares, and
+entries that say more than their sources.
 
 For people who write manifests. ``resolve`` finds every contradiction on a cluster's facts; this finds
 those for which one cluster and one check could meet the conditions of both entries.
@@ -8,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 
+from nettests.expect.citations import overstatements
 from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
 from nettests.expect.references import mistakes
 from nettests.model.document import nearest
@@ -16,14 +18,19 @@ from nettests.model.words import Placement
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, and
-    each unknown flow.
+    """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, each
+    unknown flow, and each entry that says more than its sources.
 
     ``flows`` are those that the suites declare; without any, flows are not looked at.
     """
     entries = [entry for manifest in manifests for entry in manifest.limitations]
     mistaken = (error.message for error in mistakes(entries))
-    return (*mistaken, *_unknown_flows(entries, tuple(flows)), *_overlaps(entries))
+    return (
+        *mistaken,
+        *_unknown_flows(entries, tuple(flows)),
+        *overstatements(entries),
+        *_overlaps(entries),
+    )
 
 
 def _unknown_flows(entries: Iterable[Limitation], flows: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ knows a cluster.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
@@ -72,11 +72,15 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """What is observed instead of the claim; a part that is ``None`` stays as claimed."""
+    """What is observed instead of the claim; a part that is ``None`` stays as claimed.
+
+    ``alternatives`` are further outcomes that satisfy it, none where ``outcome`` is exact.
+    """
 
     outcome: Outcome | None = None
     source_seen: SourceSeen | None = None
     distribution: Distribution | None = None
+    alternatives: tuple[Outcome, ...] = ()
 
     def applied(self, claim: Expected) -> Expected:
         """Return the claim with this deviation's parts.
@@ -85,12 +89,26 @@ class Deviation:
         """
         outcome = self.outcome or claim.outcome
         if not outcome.positive:
-            return Expected(outcome=outcome)
+            return Expected(outcome=outcome, alternatives=self.alternatives)
         return Expected(
             outcome=outcome,
+            alternatives=self.alternatives,
             source_seen=self.source_seen or claim.source_seen,
             distribution=self.distribution or claim.distribution,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A source of an entry, and how far it carries.
+
+    ``names`` is the outcome that it names itself, ``None`` where it says no more than that something fails.
+    ``picked`` are the patch releases that got a merged change too, ``None`` where nobody looked.
+    """
+
+    source: Source
+    names: Outcome | None = None
+    picked: tuple[KubernetesVersion, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +129,7 @@ class Limitation:
     deviation: Deviation | None
     mechanism: str
     category: Category
-    sources: tuple[Source, ...]
+    citations: tuple[Citation, ...]
     overrides: tuple[str, ...] = ()
     cancels: tuple[str, ...] = ()
     only_cancels: bool = False
@@ -120,6 +138,11 @@ class Limitation:
     review_by: date | None = None
     file: str = ""
     line: int = 0
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where it is written."""
+        return tuple(citation.source for citation in self.citations)
 
     @property
     def place(self) -> str:
@@ -179,17 +202,10 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
         protocols=tuple(Protocol(word) for word in entry.get("protocols", ())),
         families=tuple(Family(word) for word in entry.get("families", ())),
         cases=tuple(entry.get("cases", ())),
-        deviation=_deviation(expected),
+        deviation=_deviation(document, path, expected),
         mechanism=" ".join(entry["mechanism"].split()),
         category=Category(entry["category"]),
-        sources=tuple(
-            Source(
-                document=source["document"],
-                section=source.get("section", ""),
-                address=source.get("address", ""),
-            )
-            for source in entry["sources"]
-        ),
+        citations=tuple(_citation(source) for source in entry["sources"]),
         overrides=tuple(entry.get("overrides", ())),
         cancels=tuple(entry.get("cancels", ())),
         only_cancels=expected is None,
@@ -201,6 +217,19 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
     )
 
 
+def _citation(source: Any) -> Citation:
+    picked = source.get("picked")
+    return Citation(
+        source=Source(
+            document=source["document"],
+            section=source.get("section", ""),
+            address=source.get("address", ""),
+        ),
+        names=_word(Outcome, source.get("names")),
+        picked=None if picked is None else tuple(map(KubernetesVersion.parse, picked)),
+    )
+
+
 def _date(document: Document, path: tuple[str | int, ...], text: str | None) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
@@ -208,14 +237,26 @@ def _date(document: Document, path: tuple[str | int, ...], text: str | None) -> 
         raise document.error((*path, "review_by"), f"no such date: {text}") from error
 
 
-def _deviation(expected: Any) -> Deviation | None:
+def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -> Deviation | None:
     if expected is None or expected == "unspecified":
         return None
+    outcomes = _outcomes(document, (*path, "expected", "outcome"), expected.get("outcome", ()))
     return Deviation(
-        outcome=_word(Outcome, expected.get("outcome")),
+        outcome=outcomes[0] if outcomes else None,
+        alternatives=outcomes[1:],
         source_seen=_word(SourceSeen, expected.get("source")),
         distribution=_word(Distribution, expected.get("distribution")),
     )
+
+
+def _outcomes(
+    document: Document, path: tuple[str | int, ...], stated: str | Sequence[str]
+) -> tuple[Outcome, ...]:
+    """Return the outcomes in one order, whatever theirs in the text: a list of them is a set."""
+    named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
+    if len({outcome.positive for outcome in named}) > 1:
+        raise document.error(path, "one list holds failures or answers, not both")
+    return tuple(outcome for outcome in Outcome if outcome in named)
 
 
 def _word(kind: Any, text: str | None) -> Any:

@@ -10,7 +10,15 @@ from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
-from nettests.model.words import OS, Category, Outcome, Placement, Question, TargetKind
+from nettests.model.words import (
+    OS,
+    Category,
+    Distribution,
+    Outcome,
+    Placement,
+    Question,
+    TargetKind,
+)
 
 _SERVICES = {
     TargetKind.SERVICE_CLUSTERIP,
@@ -29,6 +37,8 @@ _BY_OUTCOME = {
     Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
     "/etc/resolv.conf), ask the cluster DNS for the fully qualified name, and see whether the network "
     "plugin passes DNS settings to its pods",
+    Outcome.SERVFAIL: "the cluster's DNS could not find out: read its log (of names in its own domain whether it "
+    "reaches the API server, of others whether it reaches the upstream that its Corefile forwards to)",
     Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
     "(nf_conntrack_tcp_timeout_established on Linux, 240 s in Windows' virtual switch) with the silence; "
     "applications that send keep-alives more often are not affected",
@@ -63,23 +73,53 @@ _BY_CATEGORY = {
 def after_failure(check: Check, observation: Observation) -> str:
     """Say what to look at after an unexpected result."""
     if failed_target(observation) is not None:
-        return AFTER_SILENT_DNS if _unresolved(check, observation) else AFTER_FAILED_TARGET
+        if _unresolved(check, observation):
+            return AFTER_SILENT_DNS
+        return AFTER_FAILED_SERVICE if check.target.kind in _SERVICES else AFTER_FAILED_TARGET
     if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
         return REMEDIES.get(check.ask.case.label, UNKNOWN_RULE)
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
-    if check.target.kind is TargetKind.NO_NAME:
+    if check.target.kind is TargetKind.NO_NAME and observation.outcome is Outcome.RESOLVED:
         return AFTER_MISLEADING
     if observation.outcome in _WENT_WELL:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
-        return "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+        return (
+            _of_distribution(check, observation)
+            or "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+        )
     if observation.outcome is Outcome.FAILS_TO_START and OS.WINDOWS in {
         check.source.os,
         check.target.os,
     }:
         return f"{_BY_OUTCOME[observation.outcome]}; {_WINDOWS_START}"
     return _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
+
+
+def after_disagreement(check: Check, observation: Observation) -> str:
+    """Say what to look at where some attempts met the expectation: silence among answers is loss."""
+    outcomes = {one.outcome for one in observation.attempts}
+    lost = Outcome.TIMED_OUT in outcomes and all(
+        one.positive or one is Outcome.TIMED_OUT for one in outcomes
+    )
+    if not lost:
+        return AFTER_DISAGREEMENT
+    several = len(check.target.backends) > 1
+    return f"{AFTER_LOSS}; or one backend of several is silent" if several else AFTER_LOSS
+
+
+def _of_distribution(check: Check, observation: Observation) -> str:
+    """Say what to look at where other backends answered than were claimed, or nothing."""
+    claimed, seen = check.claim.distribution, observation.distribution
+    if claimed is None or seen in {None, claimed}:
+        return ""
+    if claimed is Distribution.ONE_BACKEND:
+        return (
+            "session affinity is lost: compare the Service's sessionAffinity with the rules on the source's node "
+            "(HNS load balancers or kube-proxy's), and its time-out with the pause between the connections"
+        )
+    return "compare the Service's EndpointSlices with the rules on the source's node: one backend took all"
 
 
 def _unresolved(check: Check, observation: Observation) -> bool:
@@ -110,12 +150,24 @@ def after_lifting(limitation: AppliedLimitation) -> str:
 
 
 AFTER_FAILED_TARGET = "look at the target first: its pod, its EndpointSlice and its node"
+AFTER_FAILED_SERVICE = (
+    f"{AFTER_FAILED_TARGET}; where Services converged late or never for the probes of one node alone (the convergence "
+    "records), at that node's kube-proxy"
+)
 AFTER_SILENT_DNS = (
     "look at the cluster's DNS first: its pods, their logs, its Service's EndpointSlice"
+)
+AFTER_LOSS = (
+    "some packets were lost and others were not: look for loss on the way (errors and drops of the interfaces, a "
+    "full connection table, a link or tunnel of one of both nodes)"
 )
 AFTER_DISAGREEMENT = (
     "compare the attempts in the evidence: one backend of several may fail, or rules were still being "
     "programmed (the convergence records of the journal)"
+)
+AFTER_STALE = (
+    "compare the Service's EndpointSlices with the rules on the source's node, and read the log of its kube-proxy "
+    "from the moment when the Service was made again (kubernetes/kubernetes#131466)"
 )
 AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "

@@ -56,6 +56,8 @@ REMEDIES = {
     "from the CNI configuration",
     "load-balancers": "compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
     "then restart kube-proxy, which writes all policies anew",
+    "load-balancer-backends": "compare References of Get-HnsPolicyList and Get-HnsEndpoint with the EndpointSlices; "
+    "restart kube-proxy, which writes all policies anew",
     "local-policy-load-balancers": "a bug of kube-proxy before 1.27: update it, or back the Service on this node "
     "too, or set externalTrafficPolicy Cluster",
     "stale-load-balancers": "restart kube-proxy, which removes all policies and writes those of Services anew; "

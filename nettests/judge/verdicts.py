@@ -21,11 +21,12 @@ from nettests.judge.proof import (
     why_not_proven,
     why_vantage_fails,
 )
+from nettests.judge.upstream import read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
-from nettests.model.words import Outcome, Verdict
+from nettests.model.words import Distribution, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class _Ruling:
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
     """Return the verdict of one check, with its message; ``None`` was never observed."""
     observation = observation or _never_observed(check)
-    ruling = _rule(check, expectation, observation)
+    ruling = _rule(check, expectation, read_as_denied(check, observation))
     expected, observed = expected_text(expectation), observed_text(observation)
     limitation = expectation.limitation
     return Judgement(
@@ -78,7 +79,8 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     return (
         _not_judged(expectation, observation)
         or _open(expectation)
-        or _disagreement(check, observation)
+        or _stale(check, observation)
+        or _disagreement(check, expectation, observation)
         or _stranger(check, observation)
         or _unseen(expectation, observation)
         or _compared(check, expectation, observation)
@@ -100,14 +102,79 @@ def _open(expectation: Expectation) -> _Ruling | None:
     return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
 
 
-def _disagreement(check: Check, observation: Observation) -> _Ruling | None:
+def _stale(check: Check, observation: Observation) -> _Ruling | None:
+    """Fail a Service whose rules did not follow a change, whoever answers or does not."""
+    if observation.stale is None:
+        return None
+    ruling = _failed(check, observation)
+    if ruling.verdict is Verdict.UNKNOWN:
+        return ruling
+    answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
+    why = "; ".join(one for one in (observation.stale, answered or ruling.why) if one)
+    return _Ruling(Verdict.FAIL, why, advice.AFTER_STALE)
+
+
+def _disagreement(
+    check: Check, expectation: Expectation, observation: Observation
+) -> _Ruling | None:
+    """Tell attempts of which some met the expectation from those of which none did, or all.
+
+    What differs and is not asserted is no disagreement.
+    """
+    if expectation.expected is None or _all_fail_as_expected(expectation.expected, observation):
+        return None
     if observation.agreed:
         return None
     if observation.divided:
         return _parted(check, observation)
-    detail = last_detail(observation)
+    wanted, sources = expectation.expected, observation.sources_seen
+    outcomes = _outcomes(observation)
+    torn = bool(sources) and wanted.source_seen is not None
+    if len(outcomes) == 1 and not torn:
+        return None
+    met = not set(outcomes).isdisjoint(wanted.outcomes)
+    if met and wanted.source_seen in {None, observation.source_seen, *sources}:
+        detail = last_detail(observation)
+        return _Ruling(
+            Verdict.FLAKY,
+            f"the attempts disagree {detail}".strip(),
+            advice.after_disagreement(check, observation),
+        )
+    return _never_met(check, observation)
+
+
+def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
+    """Return what the attempts brought; where some were refused by design, what the others did."""
+    if observation.distribution is Distribution.SOME_REFUSED:
+        return (observation.outcome,)
+    return tuple(dict.fromkeys(one.outcome for one in observation.attempts))
+
+
+def _never_met(check: Check, observation: Observation) -> _Ruling:
+    """Fail what no attempt met, in whatever ways; one that was answered shows that this vantage can ask."""
+    outcomes = _outcomes(observation)
+    ruling = _failed(check, observation)
+    proven = any(outcome.positive for outcome in outcomes)
+    if ruling.verdict is Verdict.UNKNOWN and not proven:
+        return ruling
+    brought = [*outcomes, *observation.sources_seen]
+    why = f"no attempt met it; they brought {' and '.join(one.value for one in brought)}"
+    detail = _why_failed(observation)
     return _Ruling(
-        Verdict.FLAKY, f"the attempts disagree {detail}".strip(), advice.AFTER_DISAGREEMENT
+        Verdict.FAIL,
+        f"{why}; {detail}" if detail else why,
+        advice.after_failure(check, observation),
+    )
+
+
+def _all_fail_as_expected(expected: Expected | None, observation: Observation) -> bool:
+    """Whether each attempt failed in one of several ways that the documents do not tell apart."""
+    outcomes = {attempt.outcome for attempt in observation.attempts}
+    return (
+        expected is not None
+        and bool(expected.alternatives)
+        and not expected.outcome.positive
+        and outcomes <= set(expected.outcomes)
     )
 
 
@@ -149,6 +216,8 @@ def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | Non
 
 def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     limitation = expectation.limitation
+    if _leaves_claim(expectation) and _matches(expectation.claim, observation):
+        return _proven(observation) or _Ruling(Verdict.PASS)
     if _matches(expectation.expected, observation):
         return _proven(observation) or (
             _Ruling(Verdict.LIMITED, _documented(limitation))
@@ -161,6 +230,14 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
             Verdict.LIFTED, why, advice.after_lifting(limitation)
         )
     return _failed(check, observation)
+
+
+def _leaves_claim(expectation: Expectation) -> bool:
+    """Whether the claim's own outcome is among several that the documents allow."""
+    wanted = expectation.expected
+    if wanted is None or not wanted.alternatives:
+        return False
+    return expectation.claim.outcome in wanted.outcomes
 
 
 def _proven(observation: Observation) -> _Ruling | None:
@@ -186,10 +263,15 @@ def _why_failed(observation: Observation) -> str:
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:
-    """Whether what was observed is exactly what was expected, in every part that is asserted."""
+    """Whether what was observed is exactly what was expected, in every part that is asserted.
+
+    Where servers saw several sources, none of them was seen in every attempt.
+    """
+    if expected is not None and expected.source_seen is not None and observation.sources_seen:
+        return False
     return (
         expected is not None
-        and expected.outcome is observation.outcome
+        and observation.outcome in expected.outcomes
         and expected.source_seen in {None, observation.source_seen}
         and expected.distribution in {None, observation.distribution}
     )

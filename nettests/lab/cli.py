@@ -6,13 +6,13 @@ standard error, with exit code 1; ``--json`` prints one object on standard outpu
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from nettests.lab import control, launch, mechanisms, profiles, state
-from nettests.lab.errors import LabError
+from nettests.lab import control, launch, mechanisms, places, profiles, state
+from nettests.lab.errors import LabError, StateError
 from nettests.lab.launch import Phase
 from nettests.lab.state import LabFolder
 
@@ -92,6 +92,7 @@ def up(
         while_pid=while_pid,
     )
     show = _nothing if quiet or as_json else _show
+    _tell_of_a_place_passed_over()
     try:
         folder = launch.up(name, profile, options, show)
     except KeyboardInterrupt:
@@ -112,11 +113,25 @@ def up(
 @click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
 def down(*, name: str, everything: bool) -> None:
     """Stop a lab; removes its process, namespaces and files, also after it was killed."""
-    chosen = state.folders() if everything else (state.folder(name),)
-    for folder in chosen:
-        ran = launch.down(folder)
-        what = "stopped" if ran else "was not running; what it left is removed"
-        click.echo(f'Lab "{folder.name}" {what}.')
+    if not everything:
+        _stop(state.folder(name))
+        return
+    _tell_of_a_place_passed_over()
+    refused = False
+    for folder in state.folders():
+        try:
+            _stop(folder)
+        except StateError as error:  # the others are stopped all the same
+            click.echo(f"Error: {error}", err=True)
+            refused = True
+    if refused:
+        sys.exit(1)
+
+
+def _stop(folder: LabFolder) -> None:
+    ran = launch.down(folder)
+    what = "stopped" if ran else "was not running; what it left is removed"
+    click.echo(f'Lab "{folder.name}" {what}.')
 
 
 @lab.command()
@@ -131,7 +146,8 @@ def status(*, name: str | None, as_json: bool) -> None:
     if name is not None:
         _show_one(_running(name), as_json=as_json)
         return
-    rows = [_description(folder) for folder in state.folders()]
+    _tell_of_a_place_passed_over()
+    rows = list(_descriptions())
     if as_json:
         click.echo(json.dumps({"labs": rows}))
         return
@@ -190,6 +206,7 @@ def fault() -> None:
 
     \b
     dns-down                                            packets to the DNS pod's port 53 are lost
+    dns-upstream-down                                   those to the resolver it forwards to
     service-rules-missing --service [NS/]S --node N     the node has no rules of the Service,
                           [--port NAME]                 or none of its port of that name
     slow-rules [--node N] [--seconds 3]                 new rules of Services come late
@@ -251,8 +268,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _running(name: str) -> LabFolder:
     folder = state.folder(name)
-    if folder.process() is None:
-        running = [f.name for f in state.folders() if f.process() is not None]
+    if not folder.runs():
+        running = [row["name"] for row in _descriptions() if row["running"]]
         hint = f"Running: {', '.join(running)}." if running else "Start one: nettests lab up"
         raise LabError(f'No lab called "{name}" is running.', hint=hint)
     return folder
@@ -283,8 +300,23 @@ def _description(folder: LabFolder) -> dict[str, Any]:
         "pid": record.pid if record else None,
         "kubeconfig": str(folder.kubeconfig),
         "cluster_profile": str(folder.cluster_profile),
-        "running": folder.process() is not None,
+        "running": folder.runs(),
     }
+
+
+def _descriptions() -> Iterator[dict[str, Any]]:
+    """Describe every lab; a folder that is not private is named on standard error and left alone."""
+    for folder in state.folders():
+        try:
+            yield _description(folder)
+        except StateError as error:
+            click.echo(f"Error: {error}", err=True)
+
+
+def _tell_of_a_place_passed_over() -> None:
+    told = places.passed_over()
+    if told:
+        click.echo(told, err=True)
 
 
 def _show(phase: Phase) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nettests.lab import private
 from nettests.lab.errors import LabError, StateError
 
 Json = dict[str, Any]
@@ -94,8 +95,5 @@ async def _answer(handle: Handler, line: bytes) -> Json:
 
 @contextmanager
 def _short_path(folder: Path) -> Iterator[str]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with private.opened(folder) as descriptor:
         yield f"/proc/self/fd/{descriptor}/{_NAME}"
-    finally:
-        os.close(descriptor)

@@ -20,11 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nettests.lab import control, profiles
+from nettests.lab import control, processes, profiles
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError, StartError
 from nettests.lab.network import enter_isolated_namespaces
-from nettests.lab.state import LabFolder, find_process
+from nettests.lab.processes import Identity
+from nettests.lab.state import LabFolder
 from nettests.lab.supervisor import Lab, Sockets
 from nettests.lab.topology import Profile
 
@@ -82,13 +83,10 @@ def _guard(options: Json) -> int | None:
     told = options.get("while")
     if told is None:
         return None
-    pid, started = int(told[0]), float(told[1])
-    with contextlib.suppress(ProcessLookupError):
-        descriptor = os.pidfd_open(pid)
-        if find_process(pid, started) is not None:  # it is that process, and still was just now
-            return descriptor
-        os.close(descriptor)
-    raise StartError(f"The process {pid}, for whose time the lab was to run, has ended.")
+    with processes.held(Identity(**told)) as descriptor:
+        if descriptor is not None:
+            return os.dup(descriptor)
+    raise StartError(f"The process {told['pid']}, for whose time the lab was to run, has ended.")
 
 
 def _run(folder: LabFolder, profile: Profile, report: Report, guard: int | None) -> int:

@@ -1,6 +1,7 @@
 """Faults of a running lab, by name, at the level of the mechanism that would really fail.
 
-``dns-down`` drops packets to port 53 of the DNS pod, ``service-rules-missing`` takes a Service's rules, or
+``dns-down`` drops packets to port 53 of the DNS pod, ``dns-upstream-down`` those of the resolver that it forwards
+to, ``service-rules-missing`` takes a Service's rules, or
 those of one of its ports, from a node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
 take a node's images and let pulls last or fail, ``channel-down`` breaks exec, port-forward and proxying to a node's
 pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
@@ -25,6 +26,7 @@ from nettests.lab.apiserver import Access, ApiError, ChannelRequest, Request
 from nettests.lab.apiserver import Faults as ApiFaults
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
+from nettests.lab.interfaces import Namespace
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.topology import Profile
 
@@ -73,6 +75,7 @@ class Faults:
         self._withheld: dict[int, tuple[str, str, str]] = {}
         self._kinds: dict[str, Inject] = {
             "dns-down": self._dns_down,
+            "dns-upstream-down": self._dns_upstream_down,
             "service-rules-missing": self._service_rules_missing,
             "slow-rules": self._slow_rules,
             "slow-pull": self._slow_pull,
@@ -114,8 +117,14 @@ class Faults:
         namespaces = self._fabric.nodes[node].pod_namespaces()
         if uid not in namespaces:
             raise LabError("The DNS pod is not running.")
+        return await self._without_names(namespaces[uid])
+
+    async def _dns_upstream_down(self, _options: Json) -> Undo:
+        return await self._without_names(self._fabric.outside_server)
+
+    async def _without_names(self, server: Namespace) -> Undo:
         drops = [
-            await self._fabric.drop_traffic(namespaces[uid], match)
+            await self._fabric.drop_traffic(server, match)
             for match in ("udp dport 53", "tcp dport 53")
         ]
 

@@ -7,25 +7,20 @@ the process), no file. ``down`` also cleans after a lab that was killed.
 import contextlib
 import json
 import os
-import select
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import psutil
-
-from nettests.lab import profiles, state
+from nettests.lab import processes, profiles, state
 from nettests.lab.errors import StartError, StateError
 from nettests.lab.mechanisms import Switched
 from nettests.lab.state import LabFolder, Record
 
 Json = dict[str, Any]
 
-_END_SECONDS = 5.0
 _ISOLATION_HINT = (
     "The lab needs user and network namespaces; `nettests lab up` works as root, or as any user where "
     "unprivileged user namespaces are allowed."
@@ -74,7 +69,7 @@ def down(folder: LabFolder) -> bool:
 
     ``StateError`` when there is no lab of that name, nor anything left of one.
     """
-    if not folder.path.is_dir():
+    if not folder.exists():
         raise StateError(
             f'There is no lab called "{folder.name}".', hint="nettests lab status lists them."
         )
@@ -83,9 +78,9 @@ def down(folder: LabFolder) -> bool:
 
 def end(folder: LabFolder) -> bool:
     """Terminate the lab's process (kill it if it does not listen) and delete its folder."""
-    process = folder.process()
-    if process is not None:
-        _terminate(process)
+    with folder.process() as process:
+        if process is not None:
+            processes.end(process)
     folder.remove()
     return process is not None
 
@@ -99,9 +94,13 @@ def _start(
         daemon = _spawn(folder, profile, options, writing)
     finally:
         os.close(writing)
-    process = psutil.Process(daemon.pid)
     folder.note(
-        Record(name=folder.name, profile=profile, pid=daemon.pid, started=process.create_time())
+        Record(
+            name=folder.name,
+            profile=profile,
+            user=os.geteuid(),
+            **asdict(processes.identify(daemon.pid)),
+        )
     )
     with os.fdopen(reading, encoding="utf-8") as lines:
         for message in _messages(lines):
@@ -120,11 +119,13 @@ def _spawn(
     folder: LabFolder, profile: str, options: Options, writing: int
 ) -> "subprocess.Popen[bytes]":
     """Start the lab's process in a session of its own, with its log as output."""
-    log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with folder.opened() as descriptor:
+        log = os.open(folder.log.name, flags, 0o600, dir_fd=descriptor)
     command = [
         sys.executable,
         "-m",
-        "nettests.lab.daemon",
+        processes.DAEMON,
         str(folder.path),
         profile,
         json.dumps(
@@ -149,13 +150,13 @@ def _spawn(
         os.close(log)
 
 
-def _identified(pid: int | None) -> list[float] | None:
-    """Return a process's id and start time, by which it cannot be taken for a later one of that id."""
+def _identified(pid: int | None) -> Json | None:
+    """Return what tells a process from a later one of its id."""
     if pid is None:
         return None
     try:
-        return [pid, psutil.Process(pid).create_time()]
-    except psutil.NoSuchProcess as error:
+        return asdict(processes.identify(pid))
+    except ProcessLookupError as error:
         raise StartError(f"There is no process {pid} for whose time the lab could run.") from error
 
 
@@ -178,22 +179,3 @@ def _tail(folder: LabFolder) -> str:
     with contextlib.suppress(OSError):
         return " / ".join(folder.log.read_text(encoding="utf-8").splitlines()[-3:])
     return "none"
-
-
-def _terminate(process: psutil.Process) -> None:
-    """Send SIGTERM, then SIGKILL; return when the process has ended.
-
-    A process descriptor is readable from the moment of the end, also while nobody has reaped it.
-    """
-    try:
-        descriptor = os.pidfd_open(process.pid)
-    except ProcessLookupError:
-        return
-    try:
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(descriptor, number)
-            if select.select([descriptor], [], [], _END_SECONDS)[0]:
-                return
-    finally:
-        os.close(descriptor)

@@ -49,6 +49,7 @@ MECHANISMS = (
     Mechanism("preserve-destination", "kube-proxy follows the annotation preserve-destination"),
     Mechanism("terminating-fallback", "balanced Services fall back on terminating endpoints"),
     Mechanism("terminating-everywhere", "every Service falls back on terminating endpoints"),
+    Mechanism("unserving-backends", "kube-proxy balances to ready endpoints that do not serve"),
     Mechanism("endpoint-slices", "kube-proxy reads EndpointSlices; off: Endpoints"),
     Mechanism("topology-hints", "kube-proxy keeps to backends that are hinted for its zone"),
     Mechanism("health-check-ports", "kube-proxy answers at the health check ports of Services"),
@@ -62,7 +63,9 @@ MECHANISMS = (
     Mechanism("host-encapsulates", "the host's packets to remote pods enter the overlay"),
     Mechanism("stealth", "the host's firewall hides closed ports"),
     Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
-    Mechanism("required-families", "RequireDualStack Services get load balancers of both families"),
+    Mechanism(
+        "required-families", "Load balancers of the second family hold Pods of their own node"
+    ),
     Mechanism(
         "family-in-key", "kube-proxy keeps the load balancers of a NodePort's families apart"
     ),

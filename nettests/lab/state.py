@@ -1,31 +1,28 @@
 """Where running labs are noted: one private folder each, found again by name, cleaned when stale.
 
-``$XDG_RUNTIME_DIR/nettests-lab/<name>/``, else ``/tmp/nettests-lab-<uid>/<name>/``, mode 0700, files 0600. A lab
-is identified by process id *and* start time, so that a recycled id is never taken for a lab, and never
-killed. Starting holds a lock on the folder, so that two ``up`` of one name cannot meet.
+``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and
+``processes`` whether the process that is noted is the lab. Starting holds a lock on the folder, so that
+two ``up`` of one name cannot meet.
 """
 
 import fcntl
 import json
 import os
 import re
-import shutil
-import stat
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
-
+from nettests.lab import places, private, processes
 from nettests.lab.errors import StateError
+from nettests.lab.processes import Identity
 
 # lab, my-lab-2
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _RECORD = "lab.json"
-_SAME_START = 2.0
-"""Seconds by which a start time may seem to move when the clock is set."""
+_TRIES = 10
+"""How often a folder is made that somebody's ``down`` removes at the same moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +32,23 @@ class Record:
     name: str
     profile: str
     pid: int
-    started: float
-    """The process's start time as psutil gives it, in seconds since the epoch."""
+    started: int
+    boot: str
+    user: int
+    """Whose the process is: ours, or an id without rights that root gave it."""
+
+    @property
+    def identity(self) -> Identity:
+        """What tells the process from later ones of its id."""
+        return Identity(pid=self.pid, started=self.started, boot=self.boot)
+
+    def __post_init__(self) -> None:
+        for field, kind in (
+            *((self.name, str), (self.profile, str), (self.boot, str)),
+            *((self.pid, int), (self.started, int), (self.user, int)),
+        ):
+            if type(field) is not kind:
+                raise TypeError(f"{field!r} is no {kind.__name__}")
 
 
 class LabFolder:
@@ -66,11 +78,29 @@ class LabFolder:
         """What the lab's process wrote."""
         return self.path / "lab.log"
 
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """Give a descriptor of the folder; ``StateError`` if it or its parent is not private."""
+        with (
+            private.opened(self.path.parent) as base,
+            private.opened(Path(self.name), within=base) as descriptor,
+        ):
+            yield descriptor
+
+    def exists(self) -> bool:
+        """Whether there is such a folder; ``StateError`` if there is one that is not private."""
+        try:
+            with self.opened():
+                return True
+        except FileNotFoundError:
+            return False
+
     def record(self) -> Record | None:
         """Return what is noted, ``None`` when nothing (readable) is."""
         try:
-            return Record(**json.loads((self.path / _RECORD).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            with self.opened() as descriptor:
+                return _read(descriptor)
+        except FileNotFoundError:
             return None
 
     def note(self, record: Record) -> None:
@@ -79,26 +109,45 @@ class LabFolder:
 
     def write(self, name: str, text: str) -> Path:
         """Write a private file in one step."""
-        path = self.path / name
-        draft = path.with_name(f".{name}.new")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        draft.replace(path)
-        return path
+        with self.opened() as descriptor:
+            private.write(name, text, descriptor)
+        return self.path / name
 
-    def process(self) -> psutil.Process | None:
-        """Return the lab's process if it runs; a zombie or another process of that id does not count."""
-        record = self.record()
-        return None if record is None else find_process(record.pid, record.started)
+    @contextmanager
+    def process(self) -> Iterator[int | None]:
+        """Give a descriptor of the lab's process (pidfd_open(2)) if it runs.
+
+        A process that has the noted id and is not the lab does not count, nor does a zombie.
+        """
+        with ExitStack() as stack:
+            yield self._held(stack)
+
+    def _held(self, stack: ExitStack) -> int | None:
+        try:
+            descriptor = stack.enter_context(self.opened())
+        except FileNotFoundError:
+            return None
+        record = _read(descriptor)
+        if record is None:
+            return None
+        users = frozenset({os.geteuid(), record.user})
+        return stack.enter_context(processes.held_lab(record.identity, descriptor, users))
+
+    def runs(self) -> bool:
+        """Whether the lab's process runs."""
+        with self.process() as process:
+            return process is not None
 
     def remove(self) -> None:
-        """Delete the folder, and the parent when this was the last lab."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        try:
+        """Delete the folder, and the parent when this was the last lab; a folder not private stays."""
+        with (
+            suppress(OSError),  # somebody else of this user may remove it at the same time
+            private.opened(self.path.parent) as base,
+            private.opened(Path(self.name), within=base),
+        ):
+            private.remove(self.name, base)
+        with suppress(OSError):
             self.path.parent.rmdir()
-        except OSError:
-            return
 
     @contextmanager
     def starting(self) -> Iterator[None]:
@@ -106,9 +155,7 @@ class LabFolder:
 
         What a killed lab left behind under this name is removed first.
         """
-        self.path.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with self._made() as descriptor:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
@@ -116,33 +163,36 @@ class LabFolder:
                     f'A lab called "{self.name}" is being started.', hint="Choose another --name."
                 ) from error
             self._refuse_if_running()
-            for leftover in self.path.iterdir():
-                leftover.unlink()
+            private.empty(descriptor)
             yield
-        finally:
-            os.close(descriptor)
+
+    @contextmanager
+    def _made(self) -> Iterator[int]:
+        """Make the folder and open it, also while another lab's end removes the parent."""
+        for _ in range(_TRIES):
+            places.make(self.path.parent)
+            with suppress(FileNotFoundError), private.opened(self.path.parent) as base:
+                with suppress(FileExistsError):
+                    os.mkdir(self.name, mode=0o700, dir_fd=base)
+                break
+        with self.opened() as descriptor:
+            yield descriptor
 
     def _refuse_if_running(self) -> None:
-        process = self.process()
-        if process is None:
-            return
         record = self.record()
-        profile = record.profile if record else "?"
+        if record is None or not self.runs():
+            return
         raise StateError(
-            f'A lab called "{self.name}" runs already (profile {profile}, process {process.pid}).',
+            f'A lab called "{self.name}" runs already (profile {record.profile}, process {record.pid}).',
             hint=f"Use it, choose another --name, or stop it: nettests lab down --name {self.name}",
         )
 
 
-def find_process(pid: int, started: float) -> psutil.Process | None:
-    """Return the live process of that id and start time."""
+def _read(descriptor: int) -> Record | None:
     try:
-        process = psutil.Process(pid)
-        same = abs(process.create_time() - started) < _SAME_START
-        alive = process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+        return Record(**json.loads(private.read(_RECORD, descriptor)))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
-    return process if same and alive else None
 
 
 def folder(name: str) -> LabFolder:
@@ -152,36 +202,25 @@ def folder(name: str) -> LabFolder:
             f'"{name}" cannot be the name of a lab.',
             hint="Use up to 40 lower-case letters, digits and dashes.",
         )
-    return LabFolder(_base() / name)
+    for place in places.existing():
+        found = LabFolder(place / name)
+        if found.exists():
+            return found
+    return LabFolder(places.usable() / name)
 
 
 def folders() -> tuple[LabFolder, ...]:
-    """Return the folders of all labs, running or not, by name."""
-    base = _base_path()
-    if not base.is_dir():
-        return ()
-    return tuple(LabFolder(path) for path in sorted(base.iterdir()) if path.is_dir())
+    """Return the folders of all labs, running or not, by name.
 
-
-def _base_path() -> Path:
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and Path(runtime).is_dir():
-        return Path(runtime) / "nettests-lab"
-    return Path(tempfile.gettempdir()) / f"nettests-lab-{os.geteuid()}"
-
-
-def _base() -> Path:
-    """Return the parent of all labs' folders, made if needed; it must be ours alone.
-
-    Below ``/tmp`` anybody could have made it first.
+    One of them may turn out not to be private when it is used.
     """
-    base = _base_path()
-    base.mkdir(mode=0o700, exist_ok=True)
-    found = base.lstat()
-    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-    if not private or stat.S_IMODE(found.st_mode) & 0o077:
-        raise StateError(
-            f"{base} is not a private folder of this user.",
-            hint="Remove it, or set its mode to 0700.",
-        )
-    return base
+    found: list[LabFolder] = []
+    for place in places.existing():
+        with (
+            suppress(FileNotFoundError),
+            private.opened(place) as base,
+            os.scandir(base) as entries,
+        ):
+            names = [each.name for each in entries if not each.is_file(follow_symlinks=False)]
+            found += (LabFolder(place / name) for name in names if _NAME.fullmatch(name))
+    return tuple(sorted(found, key=lambda one: one.name))

@@ -220,15 +220,16 @@ class Profile:
 class Backend:
     """One endpoint of a Service port.
 
-    ``node`` is the node that holds it; ``node_address`` says that ``address`` is that node's own
-    (hostNetwork and HostProcess pods, the ``kubernetes`` Service). ``terminating`` ones are listed only
-    where no other is left.
+    ``node`` is the node that the endpoint names; ``node_address`` says that ``address`` is some node's own
+    (hostNetwork and HostProcess pods, the ``kubernetes`` Service, which names no node).
     """
 
     address: Address
     port: int
     node: str | None = None
     node_address: bool = False
+    ready: bool = True
+    serving: bool = True
     terminating: bool = False
     zones: tuple[str, ...] = ()
     """``hints.forZones`` of its endpoint."""
@@ -236,25 +237,24 @@ class Backend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePort:
-    """One port of one Service, as kube-proxy sees it.
-
-    Only ready backends are listed, or serving ones that terminate where there is no ready one.
-    """
+    """One port of one Service, as kube-proxy sees it."""
 
     namespace: str
     service: str
     port_name: str
     protocol: str
-    """``TCP`` or ``UDP``."""
+    """``TCP``, ``UDP`` or ``SCTP``."""
     cluster_ip: Address
     port: int
+    target_port: int | None = None
+    """``None`` where the Service names its target port."""
     node_port: int | None = None
     client_ip_affinity: bool = False
     affinity_timeout: int = 10800
     external_traffic_local: bool = False
     internal_traffic_local: bool = False
-    require_dual_stack: bool = False
-    backends: tuple[Backend, ...] = ()
+    endpoints: tuple[Backend, ...] = ()
+    """All that its slices list, whatever their conditions, sorted by address and port as texts."""
     ingress_addresses: tuple[Address, ...] = ()
     """What a load balancer was assigned (``status.loadBalancer``)."""
     external_addresses: tuple[Address, ...] = ()
@@ -263,6 +263,8 @@ class ServicePort:
     """``spec.loadBalancerSourceRanges``: who may use the ingress addresses; everybody if empty."""
     preserve_destination: bool = False
     """The annotation ``preserve-destination``."""
+    keep_optimised: bool = True
+    """Not switched off by the annotation ``winProxyOptimization``."""
     health_check_port: int | None = None
     topology_aware: bool = False
     """The annotation that asks for topology hints."""
@@ -278,9 +280,10 @@ class ServicePort:
         return tuple(dict.fromkeys((*self.ingress_addresses, *self.external_addresses)))
 
     @property
-    def leaving(self) -> bool:
-        """Whether all backends terminate."""
-        return bool(self.backends) and all(backend.terminating for backend in self.backends)
+    def backends(self) -> tuple[Backend, ...]:
+        """The ready ones, or where there is none those that serve while they terminate."""
+        ready = tuple(one for one in self.endpoints if one.ready)
+        return ready or tuple(one for one in self.endpoints if one.serving and one.terminating)
 
 
 ServiceTable = tuple[ServicePort, ...]

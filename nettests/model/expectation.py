@@ -11,14 +11,23 @@ from nettests.model.words import Category, Distribution, Outcome, SourceSeen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """An exact expected outcome; ``None`` means that this part is not asserted."""
+    """An expected outcome, as exact as its source; ``None`` means that this part is not asserted.
+
+    ``alternatives`` are outcomes that satisfy it as well, where a source says that something fails and not how.
+    """
 
     outcome: Outcome
     source_seen: SourceSeen | None = None
     distribution: Distribution | None = None
+    alternatives: tuple[Outcome, ...] = ()
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Every outcome that satisfies it."""
+        return (self.outcome, *self.alternatives)
 
     def __str__(self) -> str:
-        parts = [self.outcome.value]
+        parts = [" or ".join(outcome.value for outcome in self.outcomes)]
         if self.source_seen:
             parts.append(f"source = {self.source_seen.value}")
         if self.distribution:

@@ -94,11 +94,15 @@ class Observation:
     attempts: tuple[Attempt, ...]
     controls: tuple[ControlResult, ...] = ()
     source_seen: SourceSeen | None = None
+    sources_seen: tuple[SourceSeen, ...] = ()
+    """All that servers saw, where they saw more than one."""
     server_saw: str | None = None
     backends: tuple[str, ...] = ()
     distribution: Distribution | None = None
     misled: tuple[str, ...] = ()
     """What the name resolved to that is no address of the target, as with a wildcard record."""
+    stale: str | None = None
+    """The change of a Service that its rules did not follow."""
     divided: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None

@@ -14,6 +14,8 @@ RUN = "{run}"
 EVERYWHERE = "*"
 """All namespaces."""
 SYSTEM = "kube-system"
+SERVICE_CIDRS = KubernetesVersion(1, 33, 0)
+"""From then on the API names the networks of Services (KEP-1880)."""
 CREATE_TO_CONNECT = KubernetesVersion(1, 35)
 """From here on a WebSocket that opens exec or port-forward needs ``create`` beside ``get``."""
 
@@ -63,6 +65,7 @@ LIST_ALL_SLICES = Permission(
     verb="list", resource="endpointslices", group=_DISCOVERY, namespace=EVERYWHERE
 )
 LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, namespace=EVERYWHERE)
+LIST_SERVICE_CIDRS = Permission(verb="list", resource="servicecidrs", group="networking.k8s.io")
 LIST_RUNTIME_CLASSES = Permission(verb="list", resource="runtimeclasses", group="node.k8s.io")
 SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
 SYSTEM_LOGS = Permission(verb="get", resource="pods/log", namespace=SYSTEM)
@@ -97,6 +100,10 @@ LIST_LEASES = _run("list", "leases", _COORDINATION)
 DELETE_LEASE = _run("delete", "leases", _COORDINATION)
 HOLDING = (CREATE_LEASE, GET_LEASE, UPDATE_LEASE)
 """The Lease that guards a run's namespace."""
+_NETWORKING = "networking.k8s.io"
+CREATE_POLICY = _run("create", "networkpolicies", _NETWORKING)
+LIST_POLICIES = _run("list", "networkpolicies", _NETWORKING)
+DELETE_POLICY = _run("delete", "networkpolicies", _NETWORKING)
 LIST_EVENTS = _run("list", "events")
 LIST_SLICES = _run("list", "endpointslices", _DISCOVERY)
 CREATE_SLICE = _run("create", "endpointslices", _DISCOVERY)
@@ -140,6 +147,11 @@ def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
     return (CREATE_SERVICE,) if own_namespace else (CREATE_SERVICE, LIST_SERVICES, DELETE_SERVICE)
 
 
+def isolating(*, own_namespace: bool) -> tuple[Permission, ...]:
+    """Return what it takes to guard probes by a NetworkPolicy and to remove it again; no check needs it."""
+    return (CREATE_POLICY,) if own_namespace else (CREATE_POLICY, LIST_POLICIES, DELETE_POLICY)
+
+
 FOR_FACTS: tuple[Permission, ...] = (
     LIST_DAEMON_SETS,
     LIST_RUNTIME_CLASSES,
@@ -162,10 +174,12 @@ def reviewed(
         LIST_ALL_SERVICES,
         LIST_ALL_SLICES,
         *FOR_FACTS,
+        *((LIST_SERVICE_CIDRS,) if version >= SERVICE_CIDRS else ()),
         *map(config_map, config_maps),
         *(() if own_namespace else (READ_NAMESPACE,)),
         *standing(own_namespace=own_namespace),
         *serving(own_namespace=own_namespace),
+        *isolating(own_namespace=own_namespace),
         GET_SERVICE,
         LIST_SERVICES,
         DELETE_SERVICE,

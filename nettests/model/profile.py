@@ -188,6 +188,8 @@ class ClusterProfile:
     external_proxy: str | None = None
     external_ips: Network = DOCUMENTATION_ADDRESSES
     """Where Services get their ``externalIPs`` from: nobody else may have these addresses."""
+    network_policy: bool = True
+    """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

@@ -105,26 +105,29 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    """A conjunction of bounds such as ``>=17763.1432 <20348``; the empty range holds for all."""
+    """Bounds such as ``>=17763.1432 <20348``; ``<1.24.10 || >=1.25 <1.25.6`` is either of two conjunctions.
+
+    A change that was picked to patch releases of several minor versions ends in each of them.
+    """
 
     text: str
-    bounds: tuple[tuple[str, Bound], ...]
+    spans: tuple[tuple[tuple[str, Bound], ...], ...]
 
     @classmethod
     def parse(cls, text: str, kind: type[KubernetesVersion] | type[WindowsBuild]) -> "VersionRange":
         """Read bounds separated by blanks or commas; ``ValueError`` names the bound it cannot read."""
-        bounds = []
-        for part in re.split(r"[\s,]+", text.strip()):
-            # sample: ">=17763.1432", "<1.27"
-            found = re.fullmatch(r"(>=|<=|==|>|<)(\S+)", part)
-            if found is None:
-                raise ValueError(f"not a version bound: {part!r} (write for example >=1.20 <1.27)")
-            bounds.append((found[1], kind.parse(found[2])))
-        return cls(text, tuple(bounds))
+        return cls(text, tuple(_span(part, kind) for part in text.split("||")))
+
+    @property
+    def bounds(self) -> tuple[tuple[str, Bound], ...]:
+        """The bounds of all its conjunctions."""
+        return tuple(bound for span in self.spans for bound in span)
 
     def holds(self, version: Bound) -> bool:
-        """Whether every bound holds for ``version``."""
-        return all(_OPERATORS[sign](version, bound) for sign, bound in self.bounds)
+        """Whether every bound of a conjunction holds for ``version``."""
+        return any(
+            all(_OPERATORS[sign](version, bound) for sign, bound in span) for span in self.spans
+        )
 
     def holds_within_skew(self, server: KubernetesVersion) -> bool | None:
         """Whether it holds for whatever version of a node's component goes with ``server``.
@@ -133,15 +136,10 @@ class VersionRange:
         """
         oldest = KubernetesVersion(server.major, max(server.minor - minors_behind(server), 0))
         newest = replace(server, patch=_LAST_PATCH)
-        ends = [
-            (sign, _OPERATORS[sign](oldest, bound), _OPERATORS[sign](newest, bound))
-            for sign, bound in self.bounds
-        ]
-        if all(low and high for _, low, high in ends):
+        told = [_settled(span, oldest, newest) for span in self.spans]
+        if True in told:
             return True
-        # A bound that is open to one side and takes in neither end takes in nothing between them.
-        excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
-        return False if excluded else None
+        return None if None in told else False
 
     def decides_by_patch(self, version: WindowsBuild) -> bool:
         """Whether a bound lies inside ``version``'s own build, so that its patch level decides."""
@@ -152,3 +150,30 @@ class VersionRange:
 
     def __str__(self) -> str:
         return self.text
+
+
+def _span(
+    text: str, kind: type[KubernetesVersion] | type[WindowsBuild]
+) -> tuple[tuple[str, Bound], ...]:
+    bounds = []
+    for part in re.split(r"[\s,]+", text.strip()):
+        # sample: ">=17763.1432", "<1.27"
+        found = re.fullmatch(r"(>=|<=|==|>|<)(\S+)", part)
+        if found is None:
+            raise ValueError(f"not a version bound: {part!r} (write for example >=1.20 <1.27)")
+        bounds.append((found[1], kind.parse(found[2])))
+    return tuple(bounds)
+
+
+def _settled(
+    span: tuple[tuple[str, Bound], ...], oldest: KubernetesVersion, newest: KubernetesVersion
+) -> bool | None:
+    ends = [
+        (sign, _OPERATORS[sign](oldest, bound), _OPERATORS[sign](newest, bound))
+        for sign, bound in span
+    ]
+    if all(low and high for _, low, high in ends):
+        return True
+    # A bound that is open to one side and takes in neither end takes in nothing between them.
+    excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
+    return False if excluded else None

@@ -179,6 +179,8 @@ class Outcome(StrEnum):
     TIMED_OUT = "timed_out"
     UNREACHABLE = "unreachable"
     NXDOMAIN = "nxdomain"
+    SERVFAIL = "servfail"
+    """A name server could not find out: of names beyond the cluster, that its upstream does not answer."""
     RESOLVED = "resolved"
     LOST = "lost"
     """A connection that stood carries nothing any more: silence, or a reset, answers what is sent."""

@@ -13,6 +13,8 @@ from typing import Any
 import yaml
 
 from nettests.errors import ManifestError
+from nettests.model.limits import TooMuchError
+from nettests.model.yaml_limits import bound_yaml
 
 Path = tuple[str | int, ...]
 
@@ -38,7 +40,16 @@ for _tag, _pattern, _first in (
 
 def read_yaml(text: str, file: str) -> tuple[Any, Mapping[Path, int]]:
     """Return the data and the line, from 1, of each path; ``ManifestError`` for what is no YAML."""
-    loader = _Loader(text)
+    try:
+        bound_yaml(text)
+    except TooMuchError as error:
+        raise ManifestError(f"{file}: not read: {error}") from error
+    except (yaml.YAMLError, UnicodeError):
+        pass  # what is no YAML is said below, with its line
+    try:
+        loader = _Loader(text)
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise ManifestError(f"{file}: not valid YAML: {error}") from error
     try:
         root = loader.get_single_node()
         lines: dict[Path, int] = {}
@@ -49,7 +60,7 @@ def read_yaml(text: str, file: str) -> tuple[Any, Mapping[Path, int]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _broken(file, mark, str(error.problem)) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # also a number of thousands of digits
         raise ManifestError(f"{file}: not valid YAML: {error}") from error
     finally:
         loader.dispose()
@@ -74,3 +85,8 @@ def _place(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> No
                 raise _broken(file, key.start_mark, problem)
             lines[here] = key.start_mark.line + 1
             _place(value, here, lines, file)
+
+
+def plain_yaml(text: str) -> Any:
+    """Return the data in a text of a cluster; ``ManifestError`` for what is no YAML or exceeds a limit."""
+    return read_yaml(text, "it")[0]

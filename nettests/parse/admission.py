@@ -9,6 +9,7 @@ webhook, 429, 5xx) is no answer to the question.
 import json
 from typing import Any
 
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
@@ -20,7 +21,7 @@ INVALID = 422
 def read(raw: Raw) -> Reading:
     """Read one answer; ``context["field"]`` is what a rejection has to name."""
     try:
-        said = json.loads(raw.stdout)
+        said = read_json(raw.stdout)
     except ValueError:
         return probe_failed(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
     if not isinstance(said, dict):
@@ -49,7 +50,7 @@ def read(raw: Raw) -> Reading:
 def _steered(said: dict[str, Any], raw: Raw) -> Reading:
     """Whether the Pod, as the API server would store it, holds what its RuntimeClass says of scheduling."""
     # sample: {"nodeSelector":{"kubernetes.io/os":"windows"},"tolerations":[{"key":"os","operator":"Equal",…}]}
-    wanted = json.loads(raw.context["scheduling"])
+    wanted = read_json(raw.context["scheduling"])
     spec, name = said.get("spec") or {}, raw.context["steered"]
     selector = (wanted.get("nodeSelector") or {}).items()
     lacking = [f"{key}={value}" for key, value in selector if (key, value) not in _selected(spec)]

@@ -5,10 +5,10 @@ Used by every tool that brings a body back.
 """
 
 import ipaddress
-import json
 import re
 from dataclasses import dataclass
 
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line
@@ -64,7 +64,7 @@ def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
         return plain
     # sample: {"service": {"namespace": "x", "name": "y"}, "localEndpoints": 1, "serviceProxyHealthy": true}
     try:
-        told = json.loads(body)
+        told = read_json(body)
     except ValueError:
         return plain
     count = told.get("localEndpoints") if isinstance(told, dict) else None

@@ -6,10 +6,10 @@ a name that does not resolve, because the name is resolved once before the first
 HTTP status is ignored.
 """
 
-import json
 import re
 from collections.abc import Sequence
 
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.answers import answered
@@ -67,7 +67,7 @@ def _channel_failure(raw: Raw) -> Reading | None:
 
 def _document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
     try:
-        loaded = json.loads(text)
+        loaded = read_json(text)
     except ValueError:
         return None
     if not isinstance(loaded, dict) or set(loaded) - {"responses", "errors"}:

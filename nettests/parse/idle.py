@@ -5,12 +5,12 @@ that is still there, and beside a new connection that is answered. Everything el
 connections. What the clients print is described in ``probes.speaking``.
 """
 
-import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
@@ -102,7 +102,7 @@ def _lines(said: str) -> list[str]:
 def read(raw: Raw) -> Reading:
     """Read what became of the words before the silence, after it, and over a new connection."""
     try:
-        record = _record(json.loads(raw.stdout))
+        record = _record(read_json(raw.stdout))
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a silent connection: {raw.stdout}")
     kept, seconds = record.kept, f"{record.seconds:g} s"

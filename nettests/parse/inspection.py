@@ -1,12 +1,11 @@
 """Read what an inspection recorded: its rule says whether the configuration conforms.
 
-The recorded text is a JSON object of ``readings`` (each exactly as it came) and ``problems`` (why one
+The recorded text is a JSON object of ``readings`` (each reduced to what rules use) and ``problems`` (why one
 could not be taken); ``context`` names the rule and holds the facts. What cannot be read is no finding:
 the answer is then ``probe_failed``, never ``conforms``.
 """
 
-import json
-
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
@@ -22,7 +21,7 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"no such rule: {raw.context.get(RULE, 'none')}")
     # sample: {"readings": {"node": "{\"kind\":\"Node\",…}"}, "problems": {"kube-proxy-log": "status 403"}}
     try:
-        recorded = json.loads(raw.stdout)
+        recorded = read_json(raw.stdout)
         evidence = Evidence(
             texts=dict(recorded["readings"]),
             problems=dict(recorded["problems"]),

@@ -25,7 +25,12 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     ),
     (
         # sample: "** server can't find a.b: SERVFAIL", "*** UnKnown can't find a.b: Server failed"
-        re.compile(r"can't find .*: (?:SERVFAIL|REFUSED|Server failed|Query refused)"),
+        re.compile(r"can't find .*: (?:SERVFAIL|Server failed)"),
+        Outcome.SERVFAIL,
+    ),
+    (
+        # sample: "** server can't find a.b: REFUSED", "*** UnKnown can't find a.b: Query refused"
+        re.compile(r"can't find .*: (?:REFUSED|Query refused)"),
         Outcome.REFUSED,
     ),
     (

@@ -12,10 +12,13 @@ from nettests.model.observation import Attempt, Observation, Raw
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
+from nettests.parse.kept_back import telling
 from nettests.parse.ports import divided, parted
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.sources import classify_source, same_address
 
+BEHIND = "behind"
+"""In ``Raw.context``: the backend that a Service was in front of when this was asked, or nobody's name."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -31,8 +34,9 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
     )
     ports = divided(attempts) if len(set(seen)) <= 1 else ()
-    outcome = _outcome(attempts, failed=bool(ports))
-    outcomes = {attempt.outcome for attempt in attempts}
+    told = telling(own, attempts)
+    outcome = _outcome(told, failed=bool(ports))
+    outcomes = {attempt.outcome for attempt in told}
     distribution = _distribution(check, attempts)
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
@@ -44,15 +48,27 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         attempts=attempts,
         controls=read_controls(check, raws, outcome),
         source_seen=seen[-1] if seen else None,
+        sources_seen=tuple(dict.fromkeys(seen)) if len(set(seen)) > 1 else (),
         server_saw=_last(attempt.server_saw for attempt in attempts),
         backends=_distinct(attempt.backend for attempt in attempts),
         distribution=distribution,
         misled=_misled(own, attempts),
+        stale=_stale(check, own),
         divided=ports,
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel if own else "",
     )
+
+
+def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
+    """Say which change of a Service its rules did not follow, where it was asked all the same."""
+    behind = raws[-1].context.get(BEHIND) if raws else None
+    if behind is None or behind in check.target.backends:
+        return None
+    former = behind in check.target.former
+    made = f"made again in front of {behind}" if former else "left without endpoints"
+    return f"the Service was {made}, and its rules did not follow"
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:

@@ -47,6 +47,10 @@ RESOLVERS: Mapping[str, Parser] = {
 """The tools that can be asked for a name alone."""
 
 
+_OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What a parser raises for data of another shape than it knows."""
+
+
 def read_raw(raw: Raw) -> Attempt:
     """Read one answer. A control channel's error, and what no parser reads, is ``probe_failed``."""
     return _attempt(raw, PARSERS)
@@ -80,4 +84,8 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     parser = parsers.get(raw.tool)
     if parser is None:
         return probe_failed(f"{raw.tool} cannot answer this question")
-    return parser(raw)
+    try:
+        return parser(raw)
+    except _OTHER_SHAPES as error:
+        # A hostile answer must not end the run; what cannot be read is known to nobody.
+        return probe_failed(f"an answer of another form than {raw.tool} gives: {error!r}")

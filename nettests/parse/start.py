@@ -5,11 +5,11 @@ its admission by the kubelet) fails to start; one that no node takes or whose im
 nothing, unless the case asks for just that. Afterwards, output that holds what it should conforms.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse import curl, nslookup
@@ -55,7 +55,7 @@ def settled(pod: Json, reasons: Sequence[str]) -> bool:
 def read(raw: Raw) -> Reading:
     """Read one answer; ``context`` holds the case's ``reasons``, ``then`` and ``says``."""
     try:
-        record = json.loads(raw.stdout)
+        record = read_json(raw.stdout)
         status = record["status"]
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a Pod: {raw.stdout}")

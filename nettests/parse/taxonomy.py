@@ -6,9 +6,10 @@ with an errno that Windows never returns). A text that is not in the table is ``
 understood is never guessed.
 
 Outcomes have few words, so three choices are stated here: a connection that the other side resets or
-closes without an answer is ``refused`` (it was turned away, not lost); a name server that answers
-SERVFAIL or REFUSED has ``refused`` the name; a name without addresses (NODATA) is ``nxdomain``, as Go's
-resolver treats it.
+closes without an answer is ``refused`` (it was turned away, not lost); what Go says of a name server that
+answers SERVFAIL or REFUSED alike, ``server misbehaving``, is ``servfail``, the usual one; a name without addresses (NODATA) is ``nxdomain``, as Go's
+resolver treats it. A datagram that a node's own netfilter turns away while it is sent fails with EPERM
+(kube-proxy's reject rules sit on its output hook too): ``refused``, for the node itself answered.
 """
 
 import re
@@ -58,7 +59,9 @@ TABLE: tuple[Row, ...] = (
         Outcome.TIMED_OUT,
         "lookup a.b on 10.96.0.10:53: read udp 10.244.1.2:35393->10.96.0.10:53: i/o timeout",
     ),
-    _name("server misbehaving", Outcome.REFUSED, "lookup a.b on 10.96.0.10:53: server misbehaving"),
+    _name(
+        "server misbehaving", Outcome.SERVFAIL, "lookup a.b on 10.96.0.10:53: server misbehaving"
+    ),
     _name(
         "operation was canceled", Outcome.TIMED_OUT, "dial tcp: lookup a.b: operation was canceled"
     ),
@@ -106,7 +109,7 @@ TABLE: tuple[Row, ...] = (
     ),
     _name(
         "DNS server failure",
-        Outcome.REFUSED,
+        Outcome.SERVFAIL,
         "lookup a.b: dnsquery: DNS server failure.",
         OS.WINDOWS,
     ),
@@ -140,6 +143,13 @@ TABLE: tuple[Row, ...] = (
         "connection refused",
         Outcome.REFUSED,
         "dial tcp 10.244.2.5:9999: connect: connection refused",
+        OS.LINUX,
+    ),
+    _address(
+        # EPERM of sendto(2): "the transmission of packets was blocked by a netfilter rule" (nft(8), iptables).
+        "write: operation not permitted",
+        Outcome.REFUSED,
+        "write udp 172.30.0.11:5->10.96.0.7:81: write: operation not permitted",
         OS.LINUX,
     ),
     _address(

@@ -36,9 +36,9 @@ from nettests.plan.classes import not_enabled
 from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
-from nettests.plan.objects import pods_for, services_for
-from nettests.plan.permits import NO_READS, Reads, may_stand
+from nettests.plan.permits import NO_READS, Reads
 from nettests.plan.samples import connections
+from nettests.plan.selection import objects_of
 
 _EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
 _NEEDS = {
@@ -125,12 +125,12 @@ def build(
                     skips.append(_skip(flow, due.id, reason))
                 else:
                     checks.append(_check(due, ask, stage))
-    asks = [ask for check in checks for ask in (check.ask, *(c.ask for c in check.controls))]
+    pods, services = objects_of(checks, players, facts)
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
         skips=tuple(sorted(skips, key=lambda skip: skip.id)),
-        pods=pods_for(asks, players, may_stand=may_stand(facts)),
-        services=services_for(asks),
+        pods=pods,
+        services=services,
     )
 
 

@@ -31,7 +31,7 @@ NODE_POLICY = "ClusterFirstWithHostNet"
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
-def pods_for(asks: Iterable[Ask], cast: Cast, *, may_stand: bool = True) -> tuple[ProbePod, ...]:
+def pods_for(asks: Iterable[Ask], cast: Cast, *, may_stand: bool) -> tuple[ProbePod, ...]:
     """Return the pods that ask and answer, and those that are looked at if any ``may_stand``, by name."""
     asks = tuple(asks)
     every = {pod.name: pod for node in cast.nodes for pod in _possible(node)}

@@ -22,7 +22,7 @@ WINDOWS_USER = "ContainerUser"
 """The user of Windows containers that is no administrator."""
 
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
-_CAPABILITIES = frozenset(
+CAPABILITIES = frozenset(
     {
         *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD"),
         *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
@@ -103,7 +103,7 @@ def _context_beyond_baseline(context: Json) -> Iterator[str]:
     if context.get("privileged"):
         yield "privileged"
     for name in (context.get("capabilities") or {}).get("add") or ():
-        if name not in _CAPABILITIES:
+        if name not in CAPABILITIES:
             yield f"capability {name}"
     if {"user", "role"} & (context.get("seLinuxOptions") or {}).keys():
         yield "seLinuxOptions"

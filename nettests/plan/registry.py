@@ -1,7 +1,8 @@
 """The flows of the suites that were named: read from their modules, unique by name.
 
 Called once per process, before planning. Loading a module executes it, which is the only thing in
-``plan`` that touches the file system; a module that does not import ``nettests.plan`` is left alone.
+``plan`` that touches the file system. A file that is named is executed; of a folder, each test module that
+speaks of ``nettests``.
 """
 
 import difflib
@@ -19,9 +20,10 @@ from nettests.plan.flow import Flow, flow_of
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Flows by name, in the order of their names."""
+    """Flows by name, in the order of their names; ``declared`` are all names, selected or not."""
 
     flows: tuple[Flow, ...]
+    declared: frozenset[str]
 
     @classmethod
     def of(cls, declared: Iterable[tuple[Flow, str]]) -> "Registry":
@@ -36,7 +38,7 @@ class Registry:
                 )
             places[flow.name] = place
             flows.append(flow)
-        return cls(tuple(sorted(flows, key=lambda flow: flow.name)))
+        return cls(tuple(sorted(flows, key=lambda flow: flow.name)), frozenset(places))
 
     def select(self, names: Sequence[str]) -> "Registry":
         """Return the named flows alone, or all when none is named; ``PlanError`` lists near misses."""
@@ -46,7 +48,7 @@ class Registry:
                 raise PlanError(f"no suite declares a flow {name!r}", hint=_near(name, known))
         if not names:
             return self
-        return Registry(tuple(flow for flow in self.flows if flow.name in names))
+        return Registry(tuple(flow for flow in self.flows if flow.name in names), self.declared)
 
 
 def load(paths: Sequence[Path]) -> Registry:
@@ -63,8 +65,10 @@ def load(paths: Sequence[Path]) -> Registry:
 
 
 def _modules(path: Path) -> list[Path]:
-    found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-    return [file.resolve() for file in found if "nettests.plan" in file.read_text("utf-8")]
+    if not path.is_dir():
+        return [path.resolve()]
+    found = sorted(path.rglob("test_*.py"))
+    return [file.resolve() for file in found if "nettests" in file.read_text("utf-8")]
 
 
 def _declared(file: Path) -> Iterator[tuple[Flow, str]]:

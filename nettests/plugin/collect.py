@@ -5,10 +5,12 @@ tests in the same order.
 """
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import pytest
 
 from nettests.model.check import Check, Skip
+from nettests.model.visible import as_line
 from nettests.plan import flow_of
 from nettests.session.blueprint import Blueprint
 from nettests.session.journal import Follower
@@ -25,12 +27,16 @@ class Collector:
 
     blueprint: Blueprint
     follower: Follower
+    declared: frozenset[str]
+    """Names of all flows that were read, whether they are planned or not."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Give a suite's test one parameter for each check and skip of its flow."""
         flow = flow_of(metafunc.function)
         if flow is None:
             return
+        if flow.name not in self.declared:
+            raise pytest.Collector.CollectError(_unregistered(flow.name, metafunc.module))
         plan = self.blueprint.plan
         due: list[Check | Skip] = [
             *(check for check in plan.checks if check.flow == flow.name),
@@ -49,8 +55,15 @@ class Collector:
             items[:] = [item for item in items if item not in placeholders]
 
 
+def _unregistered(flow: str, module: ModuleType) -> str:
+    return (
+        f"flow {flow} is declared in {module.__file__}, which was not read as a suite, so that nothing of it is "
+        "planned: name the file as a suite, or let it import nettests itself"
+    )
+
+
 def _parameter(due: Check | Skip) -> object:
-    marks = [pytest.mark.skip(reason=due.reason)] if isinstance(due, Skip) else []
+    marks = [pytest.mark.skip(reason=as_line(due.reason))] if isinstance(due, Skip) else []
     return pytest.param(due, id=due.id, marks=marks)
 
 

@@ -18,6 +18,7 @@ from _pytest.outcomes import (
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.verdict import Judgement
+from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
 from nettests.plugin import exitcodes, options, outcome, worker
@@ -28,13 +29,13 @@ from nettests.plugin.reporter import Reporter
 from nettests.plugin.summary import show
 from nettests.session.blueprint import unused
 from nettests.session.options import RunOptions
+from nettests.session.report_dir import require_writable
 from nettests.session.run import (
     JOURNAL,
     Prepared,
     Run,
     prepare,
     record_failed_start,
-    require_writable,
 )
 from nettests.session.signals import ending_signals
 
@@ -91,7 +92,8 @@ class Controller:
             self.run = Run(prepared, self.reporter.progress)
             journal = self.run.journal.path
         self._prepared = prepared
-        worker.collecting(self.config, prepared.blueprint, journal)
+        declared = self._registry.declared
+        worker.collecting(self.config, prepared.blueprint, journal, declared)
 
     def _silence_pytest(self) -> None:
         manager = self.config.pluginmanager
@@ -122,7 +124,8 @@ class Controller:
         """Report a run that could not start, and end pytest."""
         self.reporter.still()
         directory = self._record_failure(error, code)
-        raise Error(f"{error}\n  report: {directory}" if directory else str(error), code)
+        told = f"{error}\n  report: {directory}" if directory else str(error)
+        raise Error(as_paragraph(told), code)
 
     def _record_failure(self, error: NettestsError, code: int) -> Path | None:
         """Write the documents of a run that could not start, if they are wanted and can be written."""
@@ -186,7 +189,7 @@ class Controller:
 
     def _tell_failure(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if self._alone and report.failed:
-            self.reporter.say(f"{report.nodeid}:\n{report.longreprtext}")
+            self.reporter.paragraph(f"{report.nodeid}:\n{report.longreprtext}")
 
     def _judge(self, judgement: Judgement) -> None:
         if judgement.check in self._verdicts:
@@ -217,9 +220,9 @@ class Controller:
         finally:
             show(self.reporter, write_documents(run.directory), run.directory)
             if run.holding.left_behind:
-                self.reporter.say(f"left behind: {run.holding.left_behind}", style="bold red")
+                self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
             if run.holding.kept:
-                self.reporter.say(f"kept: {run.holding.kept}")
+                self.reporter.paragraph(f"kept: {run.holding.kept}")
         return code
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:

@@ -3,9 +3,9 @@
 The only place where reports meet the file system. What they say is decided by ``report``.
 """
 
-import json
 from pathlib import Path
 
+from nettests.private import write_text
 from nettests.report import (
     Results,
     build_results,
@@ -14,6 +14,7 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
+from nettests.session.journal import as_record, understood
 from nettests.session.run import JOURNAL
 
 HTML = "report.html"
@@ -30,7 +31,8 @@ def write_documents(directory: Path) -> Results:
     """Render the journal in ``directory``, and return what the documents say."""
     # Bytes: text of a cluster may hold what Unicode calls an end of a line.
     lines = (directory / JOURNAL).read_bytes().splitlines()
-    results = build_results(json.loads(line) for line in lines)
+    with understood(directory / JOURNAL):
+        results = build_results(as_record(line, n) for n, line in enumerate(lines, start=1))
     for name, render in _RENDERERS.items():
-        (directory / name).write_text(render(results), encoding="utf-8")
+        write_text(directory / name, render(results))
     return results

@@ -10,6 +10,7 @@ import pytest
 from nettests.judge import judge
 from nettests.model.check import Check
 from nettests.model.verdict import Judgement
+from nettests.model.visible import as_line
 from nettests.model.words import Verdict
 from nettests.plugin.collect import CHECK, Collector
 from nettests.plugin.options import COLLECTOR
@@ -32,10 +33,10 @@ def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
     collector: Collector = request.config.pluginmanager.getplugin(COLLECTOR)
     finished = collector.follower.wait(check.id, timeout=PATIENCE)
     if finished.skip:
-        pytest.skip(finished.skip)
+        pytest.skip(as_line(finished.skip))
     expectation = collector.blueprint.expectations[check.id]
     judgement = judge(check, expectation, observed(check, finished))
     remember(request.node, judgement)
     if judgement.verdict is Verdict.UNKNOWN:
-        raise UntrustedError(judgement.message)
+        raise UntrustedError(as_line(judgement.message))
     return judgement

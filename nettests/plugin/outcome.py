@@ -13,6 +13,7 @@ import pytest
 
 from nettests.model.codec import from_data, to_line
 from nettests.model.verdict import Judgement
+from nettests.model.visible import as_line
 from nettests.model.words import Verdict
 
 JUDGEMENT = pytest.StashKey[Judgement]()
@@ -53,7 +54,7 @@ def translate(report: pytest.TestReport, judgement: Judgement) -> None:
         return
     if report.passed and judgement.verdict is Verdict.LIMITED:
         report.outcome = "skipped"
-        report.wasxfail = f"{judgement.limitation}: {judgement.message}"
+        report.wasxfail = as_line(f"{judgement.limitation}: {judgement.message}")
     elif not judgement.accepted:
         report.outcome = "failed"  # also where the suite's test asserts nothing
         report.longrepr = explained(judgement)
@@ -68,7 +69,8 @@ def explained(judgement: Judgement) -> str:
         lines.append(f"  limitation  {judgement.limitation}")
     if judgement.next_step:
         lines.append(f"  → {judgement.next_step}")
-    return "\n".join(lines)
+    # pytest's own reporter prints it as well, and prints what it gets.
+    return "\n".join(map(as_line, lines))
 
 
 def judged(report: pytest.TestReport, check: str) -> Judgement | None:

@@ -6,25 +6,23 @@ It writes to the terminal that pytest started with, because pytest captures stan
 tests run.
 """
 
-import io
-import os
-import sys
 import threading
 from collections import Counter
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Self
 
-from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import as_line, as_paragraph
 from nettests.model.words import Verdict
 from nettests.session.options import Progress
+from nettests.terminal import uncaptured
+from nettests.terminal.drawing import console
 
 STYLE = {
     Verdict.FAIL: "bold red",
@@ -53,8 +51,8 @@ class Reporter:
     """
 
     def __init__(self, output: str) -> None:
-        self._stream, self._own_stream = _terminal()
-        self.console = Console(file=self._stream, highlight=False, soft_wrap=True)
+        self._stream, self._own_stream = uncaptured()
+        self.console = console(self._stream, soft_wrap=True)
         self.quiet = output == "quiet"
         self._beside_pytest = output == "pytest"
         self._progress = Progress(stage="start")
@@ -104,7 +102,7 @@ class Reporter:
             key = (progress.stage, _quarter(progress))
             if key not in self._said:
                 self._said.add(key)
-                self.console.print(_plain(progress), style="dim")
+                self.console.print(as_line(_plain(progress)), style="dim")
 
     def verdict(self, verdict: Verdict) -> None:
         """Count one more verdict."""
@@ -129,8 +127,12 @@ class Reporter:
         return line
 
     def say(self, text: str, *, style: str = "") -> None:
-        """Print one line as it is: text of a cluster is never read as markup."""
-        self.console.print(escape(text), style=style or None)
+        """Print one line as it is: a text of a cluster neither ends it nor is read as markup."""
+        self.console.print(as_line(text), style=style or None)
+
+    def paragraph(self, text: str, *, style: str = "") -> None:
+        """Print what may have several lines, all but the first indented."""
+        self.console.print(as_paragraph(text), style=style or None)
 
 
 def _quarter(progress: Progress) -> int:
@@ -141,16 +143,3 @@ def _plain(progress: Progress) -> str:
     if not progress.total:
         return progress.stage
     return f"{progress.stage}: {progress.done}/{progress.total} {_SAID.get(progress.stage, '')}"
-
-
-def _terminal() -> tuple[TextIO, bool]:
-    """Return a stream to the present standard output that capturing does not redirect.
-
-    pytest captures by replacing file descriptor 1, so a duplicate of it is kept; where standard
-    output is no file, it is used as it is, and is not ours to close.
-    """
-    try:
-        descriptor = os.dup(sys.stdout.fileno())
-    except (io.UnsupportedOperation, AttributeError, ValueError):
-        return sys.stdout, False
-    return os.fdopen(descriptor, "w", encoding=sys.stdout.encoding or "utf-8"), True

@@ -14,20 +14,20 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
-from nettests.report.results import CheckResult
+from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
+    counted_verdicts,
     coverage_line,
     duration,
     headline,
     meanings,
-    needing_attention,
 )
 from nettests.report.text import plural
 from nettests.session.diagnosis import FOLDER, INDEX
 
-SHOWN = 10
-"""How many checks that need attention are told in full; the report has them all."""
+SHOWN = 5
+"""How many incidents are told, and how many checks of one; the report has them all."""
 NAMED = 4
 """Limitations that the last lines name, the most frequent ones; the report has all."""
 
@@ -35,26 +35,36 @@ NAMED = 4
 def show(reporter: Reporter, results: Results, directory: Path) -> None:
     """Print the summary of a finished run."""
     reporter.still()
-    # What a broken-off run never judged is one line below, not a page here.
-    red = [check for check in needing_attention(results) if check.ran]
-    for check in red[:SHOWN]:
-        for line, style in _told(check):
+    for incident in results.incidents[:SHOWN]:
+        for line, style in _told(incident, results):
             reporter.say(line, style=style)
-    if len(red) > SHOWN:
-        reporter.say(f"… and {len(red) - SHOWN} more that need attention, in the report")
-    if results.in_common:
-        reporter.say(f"In common: {results.in_common}", style="bold")
+    if len(results.incidents) > SHOWN:
+        more = sum(len(one.checks) for one in results.incidents[SHOWN:])
+        reporter.say(f"… and {plural(more, 'more check')} that need attention, in the report")
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)
 
 
-def _told(check: CheckResult) -> Iterator[tuple[str, str]]:
-    yield f"{check.verdict.value.upper()} {check.message}", STYLE[check.verdict]
-    if check.next_step:
-        yield f"  → {check.next_step}", ""
-    if check.diagnostics:
-        yield f"  diagnostics: {_places(check)}", ""
+def _told(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the cause, the next step and the first checks of an incident."""
+    red = {check.id: check for check in results.checks if check.id in incident.checks}
+    worst = min((red[one].verdict for one in incident.checks), key=SUMMARY_ORDER.index)
+    if not incident.explained:
+        yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
+    else:
+        count = plural(len(incident.checks), "check")
+        yield f"{incident.cause}: {count} {counted_verdicts(red.values())}", f"bold {STYLE[worst]}"
+    if incident.next_step:
+        yield f"  → {incident.next_step}", ""
+    if incident.explained:
+        more = len(incident.checks) - SHOWN
+        for name in incident.checks[:SHOWN]:
+            yield f"  {red[name].verdict.value} {name}", ""
+        if more > 0:
+            yield f"  … and {more} more", ""
+    if collected := [red[name] for name in incident.checks if red[name].diagnostics]:
+        yield f"  diagnostics: {_places(collected[0])}", ""
 
 
 def _places(check: CheckResult) -> str:

@@ -5,7 +5,7 @@ and judges.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
@@ -45,19 +45,21 @@ def handover(
 def register(config: pytest.Config) -> None:
     """Take over what the controller handed, and collect by it."""
     given = json.loads(config.workerinput[WORKER_KEY])  # type: ignore[attr-defined] # xdist sets it
-    flows = load([Path(path) for path in given["suites"]]).select(given["flows"]).flows
+    registry = load([Path(path) for path in given["suites"]]).select(given["flows"])
     made = blueprint(
         from_data(given["facts"], ClusterFacts),
-        flows,
+        registry.flows,
         read_manifests([Path(path) for path in given["manifests"]]),
         read_classes(given["enabled"]),
     )
-    collecting(config, made, Path(given["journal"]))
+    collecting(config, made, Path(given["journal"]), registry.declared)
 
 
-def collecting(config: pytest.Config, made: Blueprint, journal: Path) -> None:
-    """Register what every process that runs tests needs."""
+def collecting(
+    config: pytest.Config, made: Blueprint, journal: Path, declared: Collection[str]
+) -> None:
+    """Register what every process that runs tests needs; ``declared`` are the names of all flows."""
     manager = config.pluginmanager
-    manager.register(Collector(made, Follower(journal)), COLLECTOR)
+    manager.register(Collector(made, Follower(journal), frozenset(declared)), COLLECTOR)
     manager.register(fixtures, "nettests-fixtures")
     manager.register(outcome, "nettests-outcome")

@@ -23,6 +23,7 @@ _COUNTED = {
     **_QUOTED,
     "EndpointSlice": "endpointslices.discovery.k8s.io",
     "Lease": "leases.coordination.k8s.io",
+    "NetworkPolicy": "networkpolicies.networking.k8s.io",
     "StatefulSet": "statefulsets.apps",
 }
 """What quotas count as ``count/<resource>.<group>``, of the kinds that a run makes."""

@@ -1,7 +1,13 @@
 """What this identity may not do, and which checks each missing right costs."""
 
 from nettests.model.check import Check
-from nettests.model.permission import FOR_FACTS, LIST_EVENTS, Permission
+from nettests.model.permission import (
+    CREATE_POLICY,
+    FOR_FACTS,
+    LIST_EVENTS,
+    LIST_SERVICE_CIDRS,
+    Permission,
+)
 from nettests.plan.permits import needed
 from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level
@@ -47,8 +53,10 @@ def _detail(one: Permission, evidence: Evidence) -> str:
     flows = len({check.flow for check in costs})
     if costs:
         return f"{one}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
-    if one in FOR_FACTS or one.resource == "configmaps":
+    if one in {*FOR_FACTS, LIST_SERVICE_CIDRS} or one.resource == "configmaps":
         return f"{one}: facts stay unknown, unless the cluster profile states them"
+    if one.resource == CREATE_POLICY.resource:
+        return f"{one}: no NetworkPolicy keeps others in the pod network from the probes"
     if one == LIST_EVENTS:
         return f"{one}: why a pod does not start is told less exactly"
     return f"{one}: another way is used, or less is known"

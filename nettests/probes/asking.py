@@ -9,22 +9,27 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
 from nettests.model.profile import Timing
-from nettests.model.words import OS, Question, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, VantageKind
+from nettests.parse.kept_back import ICMP, SPENT
+from nettests.parse.read import read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
+from nettests.probes.pace import Pace
 from nettests.probes.seams import Recorder
 
 EXAMINED = frozenset({Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE})
 """Questions that take more than one command: an examiner answers them."""
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 STOPPED = "the run was stopped"
 """How every reason begins that says that a check was not asked to its end."""
 
@@ -70,10 +75,22 @@ class Asker:
     stopped: threading.Event = field(default_factory=threading.Event)
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
     """Who asks the questions that take more than one command."""
+    pace: Pace = field(default_factory=Pace)
 
-    def ask(self, check: str, purpose: str, number: int, ask: Ask, *, turn: int = 0) -> Raw:
-        """Ask once, write the answer to the journal and return it.
+    def ask(
+        self,
+        check: str,
+        purpose: str,
+        number: int,
+        ask: Ask,
+        *,
+        turn: int = 0,
+        paced: bool = False,
+        more: Mapping[str, str] = NOTHING,
+    ) -> Raw:
+        """Ask once, write the answer to the journal and return it; ``more`` is what to know of it besides.
 
+        ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
         ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
         """
         if self.stopped.is_set():
@@ -81,19 +98,27 @@ class Asker:
         if ask.question in EXAMINED:
             return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
-        context = self.directory.context(ask)
+        context = {**self.directory.context(ask), **more}
         if wanted.request:
             context["request"] = wanted.request
         if wanted.port is not None:
             context["port"] = str(wanted.port)
+        if paced:
+            now = time.monotonic()
+            self.stopped.wait(max(0.0, self.pace.reserve(ask.source.probe, now) - now))
         with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
             started = time.monotonic()
             answer = self._answer(wanted, ask)
             elapsed = time.monotonic() - started
+        if ask.protocol is Protocol.UDP and self.pace.spent(ask.source.probe, started):
+            context[ICMP] = SPENT
         done = Examination(tool=wanted.tool, words=wanted.words, context=context, **asdict(answer))
-        return self._written(
+        raw = self._written(
             ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
+        if not paced and read_raw(raw).outcome is Outcome.REFUSED:
+            self.pace.told(ask.source.probe, started)
+        return raw
 
     def _examined(self, check: str, purpose: str, number: int, ask: Ask) -> Raw:
         examiner = self.examiners.get(ask.question)

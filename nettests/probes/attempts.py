@@ -7,12 +7,14 @@ negative again. ``turns`` says what is asked next. It reads answers only to know
 from nettests.model.check import Check, Control
 from nettests.model.observation import Attempt, Raw
 from nettests.model.profile import Timing
-from nettests.model.words import Outcome, Question
-from nettests.parse.observe import some_may_refuse
+from nettests.model.words import Outcome, Protocol, Question, VantageKind
+from nettests.parse.kept_back import kept_back
+from nettests.parse.observe import BEHIND, some_may_refuse
 from nettests.parse.read import read_raw, read_resolution
 from nettests.probes.asking import Asker
 from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotAskError
+from nettests.probes.pace import BURST
 from nettests.probes.turns import next_turn
 
 ONE_IS_ENOUGH = frozenset(
@@ -50,17 +52,29 @@ def _repeat(asker: Asker, check: Check) -> None:
     turns: list[int] = []
     seen: list[Attempt] = []
     turn: int | None = 0
+    silences, paced = 0, _refused_by_icmp(check)
     while turn is not None:
-        raw = asker.ask(check.id, "check", len(seen) + 1, check.ask, turn=turn)
+        number = len(seen) + silences + 1
+        raw = asker.ask(check.id, "check", number, check.ask, turn=turn, paced=paced)
         if raw.error is not None:
             return
         one = _read(raw, check.ask.question)
+        if paced and kept_back(raw, one) and silences < BURST:
+            silences += 1
+            continue
         if not one.outcome.positive and all(before.outcome.positive for before in seen):
             _ask_controls(asker, check, turn)
         turns.append(turn)
         seen.append(one)
         successes, failures = _enough(raw, asker.timing)
         turn = next_turn(turns, seen, successes=successes, failures=failures)
+
+
+def _refused_by_icmp(check: Check) -> bool:
+    """Whether all is well if a kernel tells the probe's Pod by ICMP that nobody is there; over TCP a SYN is sent again."""
+    ask = check.ask
+    claimed = check.claim.outcome is Outcome.REFUSED and ask.question is Question.REACH
+    return claimed and ask.protocol is Protocol.UDP and ask.source.kind is VantageKind.POD
 
 
 def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:
@@ -99,10 +113,10 @@ def _after_churn(asker: Asker, check: Check, churn: Churn | None) -> None:
     """Let the Service go and come, then open many new connections: a stale rule would take some."""
     if churn is None:
         raise CannotAskError("nobody here can change a Service")
-    churn.carry_out(asker, check)
+    behind = {BEHIND: churn.carry_out(asker, check)}
     failures = 0
     for number in range(1, check.ask.connections + 1):
-        raw = asker.ask(check.id, "check", number, check.ask)
+        raw = asker.ask(check.id, "check", number, check.ask, more=behind)
         if raw.error is not None:
             return
         if not positive(raw, check.ask.question):

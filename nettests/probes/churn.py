@@ -5,7 +5,6 @@ it keeps its address: a rule that kube-proxy left behind would still lead to a b
 answer on the way is written to the journal; what it means is not known here.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Check
+from nettests.model.json_text import read_json
 from nettests.model.words import Question
 from nettests.parse import read_raw
 from nettests.probes.asking import Asker
@@ -31,7 +31,7 @@ _KEPT = ("name", "port", "targetPort", "protocol")
 
 
 class NotFollowedError(ClusterError):
-    """The Service could not be changed, or the rules did not follow a change."""
+    """The Service could not be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,12 @@ class Churn:
     services: Services
     namespace: str
 
-    def carry_out(self, asker: Asker, check: Check) -> None:
-        """Leave the Service in front of the check's backend, after many others.
+    def carry_out(self, asker: Asker, check: Check) -> str:
+        """Leave the Service in front of the check's backend, after many others; return who is behind it.
 
-        It ends at the first change back to that backend which the rules do not follow: what is asked then
-        shows who answers instead. Another change that they do not follow is a ``NotFollowedError``, for
-        rules that never left the last backend would look like rules that came back to it.
+        It ends at the first change that the rules do not follow: what is asked then shows who answers
+        instead, or that nobody does. Rules that never left the last backend would look like rules that came
+        back to it: that is why it is told who should answer.
         """
         name = check.target.service or ""
         path = f"/api/v1/namespaces/{self.namespace}/services/{name}"
@@ -57,14 +57,12 @@ class Churn:
             self._remake(path, known, backend)
             if self._watch(asker, check.id, ask, backend, numbers):
                 continue
-            if backend in check.target.backends:
-                return
-            silence = "was still answered by others"
-            said = silence if backend == NOBODY else f"was not answered by {backend}"
             seconds = asker.timing.convergence
-            raise NotFollowedError(
-                f"Service {name} was made again in front of {backend}, and {said} after {seconds:g} s"
+            asker.recorder.event(
+                f"Service {name} was made again in front of {backend}, and its rules did not follow in {seconds:g} s"
             )
+            return backend
+        return check.target.backends[0]
 
     def _read(self, path: str) -> Object:
         try:
@@ -73,7 +71,10 @@ class Churn:
             raise NotFollowedError(error.message) from error
         if status != 200:
             raise NotFollowedError(f"{path} cannot be read: {status} {text}")
-        found: Object = json.loads(text)
+        try:
+            found: Object = read_json(text)
+        except ValueError as error:
+            raise NotFollowedError(f"{path} cannot be read: {error}") from error
         return found
 
     def _remake(self, path: str, known: Object, backend: str) -> None:

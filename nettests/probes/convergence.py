@@ -151,7 +151,13 @@ def _answers(
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):
         return True
-    return _enough(wanted, asker.carry_out(wanted, ask))
+    asked = time.monotonic()
+    raw = _read(wanted, asker.carry_out(wanted, ask))
+    if raw is None:
+        return False
+    if read_raw(raw).outcome is Outcome.REFUSED:
+        asker.pace.told(pair.probe, asked)
+    return _enough(raw)
 
 
 def _target(asker: Asker, pair: Pair, names: dict[str, str]) -> Target:
@@ -169,10 +175,10 @@ def _target(asker: Asker, pair: Pair, names: dict[str, str]) -> Target:
     return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
 
 
-def _enough(wanted: Command, answer: Answer) -> bool:
+def _read(wanted: Command, answer: Answer) -> Raw | None:
     if answer.error is not None:
-        return False
-    raw = Raw(
+        return None
+    return Raw(
         check="",
         purpose="convergence",
         attempt=1,
@@ -187,7 +193,10 @@ def _enough(wanted: Command, answer: Answer) -> bool:
         stdout=answer.stdout,
         context={"request": wanted.request},
     )
-    if wanted.request == HEALTH:
+
+
+def _enough(raw: Raw) -> bool:
+    if raw.context["request"] == HEALTH:
         return read_raw(raw).outcome is Outcome.HEALTHY
     return positive(raw, Question.REACH)
 

@@ -25,6 +25,7 @@ from nettests.probes.deployment import (
     standing_service,
 )
 from nettests.probes.exposure import exposed_ports
+from nettests.probes.isolation import PROBES, network_policies, why_not_isolated
 from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
 from nettests.probes.pulling import pulling_pods
 from nettests.probes.seams import Cluster
@@ -60,11 +61,8 @@ def deploy(
     wanted = [item for item in wanted if item["metadata"]["name"] not in declined]
     refuse_commands([*wanted, *pods_of(plan, facts, blank)])
     if in_cluster(plan):
-        if not blank.existing:
-            cluster.create(objects.namespace(blank))
-        on_namespace()
-        for level in levels(plan):
-            cluster.create(objects.namespace_of_level(blank, level))
+        _make_namespaces(cluster, plan, blank, on_namespace)
+    unguarded = _isolate(cluster, plan, facts, blank)
     created, problems, forbidden = _create_all(cluster, _with_images(cluster, wanted, pull))
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
@@ -93,7 +91,7 @@ def deploy(
     problems |= _create_all(cluster, list(made))[1]
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
-    remarks = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
+    remarks = unguarded + _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
@@ -104,6 +102,31 @@ def deploy(
         sentinel=sentinel,
         remarks=remarks,
     )
+
+
+def _make_namespaces(
+    cluster: Cluster, plan: Plan, blank: objects.Blank, on_namespace: Callable[[], None]
+) -> None:
+    if not blank.existing:
+        cluster.create(objects.namespace(blank))
+    on_namespace()
+    for level in levels(plan):
+        cluster.create(objects.namespace_of_level(blank, level))
+
+
+def _isolate(
+    cluster: Cluster, plan: Plan, facts: ClusterFacts, blank: objects.Blank
+) -> tuple[str, ...]:
+    """Make the NetworkPolicy before any Pod stands; return for people why there is none, where one is wished."""
+    if not blank.isolated or not any(pod.purpose in PROBES for pod in plan.pods):
+        return ()
+    why = why_not_isolated(facts)
+    try:
+        for policy in network_policies(plan, facts, blank):
+            cluster.create(policy)
+    except ClusterError as error:
+        why = error.message
+    return (f"no NetworkPolicy guards the probes: {why}",) if why else ()
 
 
 def _behind(
@@ -173,6 +196,7 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
         *(objects.namespace_of_level(blank, level) for level in levels(plan)),
+        *network_policies(plan, facts, blank),
         *objects.resident(plan, facts, blank),
         *planned_slices(plan, facts, blank),
         *([objects.sentinel(servers[0], blank)] if guarded else []),

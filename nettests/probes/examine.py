@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Case
+from nettests.model.json_text import read_json
 from nettests.model.words import OS
 from nettests.plan import pod_security
 from nettests.plan.cases import STEERED
@@ -89,9 +90,12 @@ class Admission:
         status, text = self.api.read(CLASSES, {})
         if status >= OK_BELOW:
             raise ChannelError(f"{CLASSES}: status {status}: {text}")
-        for item in json.loads(text)["items"]:
-            if item["metadata"]["name"] == name:
-                return json.dumps(item.get("scheduling") or {})
+        try:
+            for item in read_json(text)["items"]:
+                if item["metadata"]["name"] == name:
+                    return json.dumps(item.get("scheduling") or {})
+        except (LookupError, TypeError, ValueError) as error:
+            raise ChannelError(f"{CLASSES} is no list of RuntimeClasses: {error}") from error
         raise ChannelError(f"RuntimeClass {name} is no longer there")
 
     def _require_enforced(self, item: dict[str, Any]) -> None:
@@ -137,6 +141,6 @@ def case_of(ask: Ask) -> Case:
 
 def in_namespace(case: Case, namespace: str) -> dict[str, Any]:
     """Return the case's object, to be created in ``namespace``."""
-    item: dict[str, Any] = json.loads(case.object)
+    item: dict[str, Any] = read_json(case.object)
     item["metadata"] = {**item.get("metadata", {}), "namespace": namespace}
     return item

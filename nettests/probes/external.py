@@ -12,11 +12,13 @@ import requests
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from requests.exceptions import ProxyError, RequestException, Timeout
 
+from nettests.model import limits
 from nettests.model.channel import ChannelError
 
 SQUID_ERROR = "X-Squid-Error"
 PROXY_STATUSES = frozenset({407, 502, 504})
 SOCKS_REPLY = "SOCKS reply"
+_PIECE = 65536
 # sample: SOCKSConnection(host='172.30.0.13', port=30080): Failed to establish a new connection: 0x05: Connection refused
 _REPLY = re.compile(r": 0x0([0-9a-fA-F]): ([^:]+)$")
 
@@ -55,7 +57,10 @@ class External:
             session.headers["Accept"] = "*/*"
             proxies = {"http": self.proxy} if self.proxy else {}
             try:
-                answer = session.get(url, proxies=proxies, timeout=patience, allow_redirects=False)
+                answer = session.get(
+                    url, proxies=proxies, timeout=patience, allow_redirects=False, stream=True
+                )
+                body = _body(answer)
             except ProxyError as error:
                 raise ChannelError(f"the external proxy failed: {_cause(error)}") from None
             except Timeout as error:
@@ -74,7 +79,20 @@ class External:
         if self._speaks_http and not squid and answer.status_code in PROXY_STATUSES:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
         said = f"{SQUID_ERROR}: {squid}" if squid else ""
-        return Fetched(status=answer.status_code, body=answer.text, error=said)
+        return Fetched(status=answer.status_code, body=body, error=said)
+
+
+def _body(answer: requests.Response) -> str:
+    """Return the body, up to a bound: whatever answers outside the cluster is nobody's we know."""
+    pieces, size = [], 0
+    for piece in answer.iter_content(_PIECE):
+        size += len(piece)
+        if size > limits.BODY_BYTES:
+            raise ChannelError(
+                f"the external vantage got more than {limits.spelled(limits.BODY_BYTES)}"
+            )
+        pieces.append(piece)
+    return b"".join(pieces).decode(answer.encoding or "utf-8", errors="replace")
 
 
 def _socks_reply(error: Exception) -> str:

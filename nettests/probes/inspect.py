@@ -1,7 +1,8 @@
 """Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
 
-The examiner of ``INSPECT``. Readings are recorded as they come; whether they conform is decided where the
-journal is read (``parse.inspection``). A reading that the API server or a tool refuses is a problem of
+The examiner of ``INSPECT``. Of each reading what rules use is recorded and nothing else, as other tenants'
+objects are in it (``parse.rules.reduction``); whether it conforms is decided where the journal is read
+(``parse.inspection``). A reading that the API server or a tool refuses is a problem of
 that reading; a channel that fails makes the whole answer untrusted.
 """
 
@@ -9,13 +10,16 @@ import ipaddress
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.json_text import read_json
 from nettests.parse.inspection import RULE
-from nettests.parse.rules import RULES
+from nettests.parse.rules import RULES, Evidence, NothingThereError, UnreadableError
+from nettests.parse.rules.reduction import reduced
+from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
 from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS, Request, log_of
@@ -58,17 +62,15 @@ class Inspection:
             return Examination(
                 tool="inspection", words=wanted, error=error.message, context=context
             )
+        texts = {key: one.text for key, one in taken.items() if not one.problem}
+        problems = {key: one.problem for key, one in taken.items() if one.problem}
+        _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
         on_node = any(reading in COMMANDS for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
             words=tuple(" ".join(one.words) for one in taken.values()),
-            stdout=json.dumps(
-                {
-                    "readings": {key: one.text for key, one in taken.items() if not one.problem},
-                    "problems": {key: one.problem for key, one in taken.items() if one.problem},
-                }
-            ),
+            stdout=json.dumps({"readings": texts, "problems": problems}),
             context=context,
         )
 
@@ -78,7 +80,8 @@ class Inspection:
             own = self._locks.setdefault(key, threading.Lock())
         with own:
             if key not in self._taken:
-                self._taken[key] = self._read(reading, node, probe)
+                taken = self._read(reading, node, probe)
+                self._taken[key] = replace(taken, text=reduced(reading, taken.text))
             return self._taken[key]
 
     def _read(self, reading: str, node: NodeFacts | None, probe: str) -> Taken:
@@ -110,12 +113,28 @@ class Inspection:
     def _proxy_log(self, node: NodeFacts | None, probe: str) -> Taken:
         """Read the log of the node's kube-proxy Pod; the Pods were recorded as a reading before."""
         pods = self._take("node-pods", node, probe)
-        for pod in json.loads(pods.text).get("items", []) if pods.text else []:
+        try:
+            listed = read_json(pods.text)["items"] if pods.text.startswith("{") else []
+        except (LookupError, TypeError, ValueError) as error:
+            raise ChannelError(f"the Pods of the node cannot be read: {error}") from error
+        for pod in listed:
             metadata = pod["metadata"]
             if metadata["name"].startswith("kube-proxy"):
                 container = pod["spec"]["containers"][0]["name"]
                 return self._asked(log_of(metadata["namespace"], metadata["name"], container))
         return Taken(words=("GET", "log"), problem="no kube-proxy Pod runs on this node")
+
+
+def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
+    """Say that a check is skipped where its rule has nothing to look at; all else is judged later."""
+    if name not in RULES:
+        return
+    try:
+        RULES[name].judge(evidence)
+    except NothingThereError as error:
+        raise NotOfferedError(error.message) from error
+    except (UnreadableError, KeyError, IndexError, TypeError, ValueError, AttributeError):
+        return
 
 
 def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
@@ -132,11 +151,16 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
         found |= {
             "node": node.name,
             "driver": node.cni_driver.value or "",
+            "dsr": _switched(node.kube_proxy.dsr.value),
             "node-pod-cidrs": _joined(node.pod_cidrs),
             "node-addresses": ",".join(map(str, node.addresses)),
             "management-address": _joined(_blocks([node])),
         }
     return {name: value for name, value in found.items() if value}
+
+
+def _switched(value: bool | None) -> str:  # noqa: FBT001
+    return "" if value is None else ("on" if value else "off")
 
 
 def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:

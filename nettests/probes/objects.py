@@ -21,6 +21,7 @@ from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
+from nettests.plan.least import limited, pinging_pods
 from nettests.resources import manifests_path
 
 Object = dict[str, Any]
@@ -67,6 +68,8 @@ class Blank:
     pod_security: str = pod_security.PRIVILEGED
     existing: bool = False
     """Whether the namespace is somebody else's: then it is neither created nor removed."""
+    isolated: bool = True
+    """Whether a NetworkPolicy guards the probes."""
     external_ips: Network = DOCUMENTATION_ADDRESSES
     """Where ``externalIPs`` are taken from."""
 
@@ -136,8 +139,14 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
         }
         for pod in plan.pods
     }
-    inspected = inspected_pods(plan)
-    return [_pod(pod, facts, backing[pod.name], inspected, blank) for pod in plan.pods]
+    inspected, pinging = inspected_pods(plan), pinging_pods(plan)
+    made = []
+    for pod in plan.pods:
+        item = _pod(pod, facts, backing[pod.name], inspected, blank)
+        node, pings = facts.node(pod.node), pod.name in pinging
+        item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
+        made.append(outfitted(item, node, blank))
+    return made
 
 
 def inspected_pods(plan: Plan) -> frozenset[str]:
@@ -198,7 +207,7 @@ def _pod(
         _listen_in_families(spec, node)
     if pod.dns_policy:
         _resolve_by(pod, spec, facts)
-    return outfitted(item, node, blank)
+    return item
 
 
 def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
@@ -207,7 +216,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     metadata["labels"] = {**settings.labels, **metadata["labels"]}
     if settings.annotations:
         metadata["annotations"] = {**settings.annotations, **metadata.get("annotations", {})}
-    spec = pod_security.secured(item["spec"], node.os, blank.pod_security)
+    spec = limited(item["spec"], node.os)
+    spec = pod_security.secured(spec, node.os, blank.pod_security)
     spec["nodeSelector"] = {
         **settings.node_selector,
         "kubernetes.io/hostname": node.hostname or node.name,

@@ -15,8 +15,10 @@ from itertools import zip_longest
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
-from nettests.model.words import CheckClass, VantageKind
+from nettests.model.json_text import read_json
+from nettests.model.words import CheckClass, TargetKind, VantageKind
 from nettests.parse.reading import one_line
+from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import STOPPED, Asker
 from nettests.probes.attempts import attempt
@@ -28,6 +30,7 @@ from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
 from nettests.probes.speaking import TRIALS
 
+OK = 200
 THREADS = 64
 DISRUPTIVE_AT_ONCE = 8
 """So many Services at most come and go at once: each change makes the proxy of every node work."""
@@ -186,7 +189,24 @@ class Observer:
                 recorder.done(check.id, distrust=proof.distrust)
                 return
         attempt(self.asker, check, self.churn)
-        recorder.done(check.id)
+        recorder.done(check.id, distrust=self._gone(check))
+
+    def _gone(self, check: Check) -> str | None:
+        """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""
+        if check.target.kind is not TargetKind.DNS_POD or self.churn is None:
+            return None
+        address = self.asker.directory.endpoint(check.ask).server
+        try:
+            status, text = self.churn.services.read(DNS_PODS, DNS_LABEL)
+        except ChannelError:
+            return None  # not known: what was seen stands
+        if status != OK:
+            return None
+        try:
+            serving = {pod["status"]["podIP"] for pod in read_json(text)["items"] if serves(pod)}
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None
+        return None if address in serving else f"the DNS Pod at {address} does not serve any more"
 
     def _missing(self, check: Check, need: str) -> str | None:
         """Return why the source lacks a capability; found out once per probe by trying it."""

@@ -61,6 +61,9 @@ REQUESTS: Mapping[str, Callable[[ClusterFacts, NodeFacts | None], Request]] = {
     "endpoint-slices": lambda _facts, _node: Request(
         path="/apis/discovery.k8s.io/v1/endpointslices"
     ),
+    "endpoint-slices-after": lambda _facts, _node: Request(
+        path="/apis/discovery.k8s.io/v1/endpointslices"
+    ),
 }
 """What the API server is asked, by reading."""
 
@@ -73,6 +76,7 @@ PERMISSIONS: Mapping[str, Permission | None] = {
     "services": LIST_ALL_SERVICES,
     "services-after": LIST_ALL_SERVICES,
     "endpoint-slices": LIST_ALL_SLICES,
+    "endpoint-slices-after": LIST_ALL_SLICES,
     "kube-proxy-log": SYSTEM_LOGS,
 }
 """What each reading needs to be allowed."""
@@ -83,6 +87,10 @@ _CMD = ("cmd.exe", "/c")
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "hns-networks": (*_POWERSHELL, "Get-HnsNetwork | ConvertTo-Json -Depth 5"),
     "hns-endpoints": (*_POWERSHELL, "Get-HnsEndpoint | ConvertTo-Json -Depth 5"),
+    "hns-endpoints-beside-policies": (
+        *_POWERSHELL,
+        "Get-HnsEndpoint | ConvertTo-Json -Depth 5",
+    ),
     "hns-policies": (*_POWERSHELL, "Get-HnsPolicyList | ConvertTo-Json -Depth 5"),
     "windows-version": (*_CMD, "ver"),
     "ipconfig": ("ipconfig.exe",),

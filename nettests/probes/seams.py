@@ -151,7 +151,7 @@ class Examined(ApiServer, Pods, Converses, Protocol):
 class Recorder(Protocol):
     """The journal as far as probes write it."""
 
-    def raw(self, raw: Raw) -> None:
+    def raw(self, raw: Raw) -> object:
         """Write one question and its answer."""
 
     def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:

@@ -11,7 +11,7 @@ from nettests.model.words import OS
 from nettests.probes.commands import POWERSHELL
 
 _BASH = (
-    "exec 2>&1; trap '' PIPE; "
+    "exec 4>&2 2>&1; trap '' PIPE; "
     'exec 3<>"/dev/tcp/$0/$1" || exit 7; '
     "echo open; "
     "while read -r word; do "
@@ -20,7 +20,8 @@ _BASH = (
     'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; '
     "done"
 )
-"""Errors go where the words go, so that they stand before the word that they belong to."""
+"""Errors go where the words go, so that they stand before the word that they belong to. The stream of errors is kept
+open as 4: containerd 2.1 takes its end for the end of the process's output, and closes its input."""
 
 _POWERSHELL = (
     "$o=[Console]::Out;"

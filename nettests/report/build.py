@@ -21,7 +21,7 @@ from nettests.model.verdict import SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observe
 from nettests.report.digest import facts_digest
-from nettests.report.in_common import in_common
+from nettests.report.incidents import find_incidents
 from nettests.report.results import (
     CheckResult,
     Convergence,
@@ -113,7 +113,7 @@ def build_results(records: Iterable[Record]) -> Results:
         counts=_counts(checks),
         coverage=_coverage(checks),
         checks=checks,
-        in_common=in_common(checks),
+        incidents=find_incidents(checks, journal.facts),
         limitations_used=_used(checks),
         limitations_unused=journal.unused,
         pulls=tuple(journal.pulls),

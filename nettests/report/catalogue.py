@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from nettests.expect import Catalogue, Coverage, Limitation
 from nettests.model.expectation import Source
+from nettests.model.markdown import literal as escape
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
-from nettests.report.markdown import escape
 from nettests.report.text import plural
 
 HEAD = """# Catalogue

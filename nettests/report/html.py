@@ -7,11 +7,12 @@ act, so that a text from a cluster stays a text.
 
 import base64
 import hashlib
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,7 +23,7 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
-from nettests.report.results import CheckResult, Results
+from nettests.report.results import CheckResult, Incident, Results
 from nettests.report.text import plural, visible
 
 _PURPOSES = {
@@ -64,6 +65,7 @@ def render_html(results: Results) -> str:
         overview=overview(groups),
         shares=_shares(results),
         attention=summary.needing_attention(results),
+        of_incident=[_members(results, incident) for incident in results.incidents],
         meaning=summary.meanings(results),
         verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
         style=Markup(style),  # noqa: S704 - shipped with the package
@@ -71,6 +73,13 @@ def render_html(results: Results) -> str:
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
     )
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _members(results: Results, incident: Incident) -> list[CheckResult]:
+    """Return an incident's checks, the most urgent verdict first."""
+    of = set(incident.checks)
+    found = [check for check in results.checks if check.id in of]
+    return sorted(found, key=lambda check: SUMMARY_ORDER.index(check.verdict))
 
 
 @lru_cache(maxsize=1)
@@ -97,9 +106,10 @@ def _environment() -> Environment:
         moment=summary.moment,
         cluster_line=summary.cluster_line,
         counted=summary.counted,
+        counted_verdicts=summary.counted_verdicts,
         coverage_line=summary.coverage_line,
         duration=summary.duration,
-        path=quote,
+        inside=inside,
         end_label=summary.end_label,
         fact=summary.fact_text,
         plural=plural,
@@ -126,14 +136,27 @@ def _digest(source: str) -> str:
     return f"'sha256-{digest}'"
 
 
+_INSIDE = re.compile(
+    r"(?:\.\./)?"  # a run that was judged again stands in a folder of its own
+    r"diagnostics(?:/(?!\.{0,2}(?:/|$))[^/\\\x00-\x1f\x7f]+)+"
+)
+"""Where diagnostics are: a journal that says otherwise was not written by a run."""
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][!-\[\]-~]*)?")
+"""No user part, no backslash, nothing but ASCII: the host that a person reads is the one that is met."""
+
+
+def inside(folder: str, file: str = "") -> str | None:
+    """Return the address of something in the run's own folder; ``None`` for what may lead out of it."""
+    path = f"{folder}/{file}" if file else folder
+    if not _INSIDE.fullmatch(path):
+        return None
+    return quote(path) if file else f"{quote(path)}/"
+
+
 def link(source: Source) -> str | None:
     """Return the address to link a source to; ``None`` unless it has a web address."""
     for address in (source.address, source.document):
-        try:
-            parts = urlsplit(address)
-        except ValueError:
-            continue
-        if parts.scheme in {"http", "https"} and parts.netloc:
+        if _ADDRESS.fullmatch(address):
             return address
     return None
 

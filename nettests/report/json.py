@@ -11,7 +11,7 @@ from nettests.model.check import Check, Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
 from nettests.model.observation import Observation
-from nettests.report.results import API_VERSION, CheckResult, InCommon, Results
+from nettests.report.results import API_VERSION, CheckResult, Results
 
 
 def render_json(results: Results) -> str:
@@ -30,8 +30,8 @@ def document(results: Results) -> dict[str, Any]:
         "facts_digest": results.facts_digest,
         "counts": {verdict.value: count for verdict, count in results.counts.items()},
         "coverage": to_data(results.coverage),
+        "incidents": to_data(results.incidents),
         "checks": [_check(check) for check in results.checks],
-        **_in_common(results.in_common),
         "limitations": {
             "used": [
                 {
@@ -48,11 +48,6 @@ def document(results: Results) -> dict[str, Any]:
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),
     }
-
-
-def _in_common(shared: InCommon | None) -> dict[str, Any]:
-    """Return the trait that wrong checks share, with its counts and in words, where one stands out."""
-    return {"in_common": {**to_data(shared), "text": str(shared)}} if shared else {}
 
 
 def _check(result: CheckResult) -> dict[str, Any]:
@@ -125,6 +120,7 @@ def _expected(result: CheckResult) -> dict[str, Any]:
 def _outcome(expected: Expected | None) -> dict[str, Any]:
     return {
         "outcome": expected.outcome.value if expected else None,
+        "alternatives": [one.value for one in expected.alternatives] if expected else [],
         "source_seen": expected.source_seen.value if expected and expected.source_seen else None,
         "distribution": expected.distribution.value if expected and expected.distribution else None,
     }

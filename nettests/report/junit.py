@@ -6,6 +6,7 @@ a flow, one test case a check, its values as properties; ``limited`` is a skip o
 """
 
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 
 from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
@@ -26,9 +27,12 @@ _ELEMENT = {
 def render_junit(results: Results) -> str:
     """Return the XML document; a run that could not start is one test case with an error."""
     groups = flow_groups(results.checks)
+    causes = {
+        check: one.cause for one in results.incidents if one.explained for check in one.checks
+    }
     root = ET.Element("testsuites", {"name": "nettests", **_totals(results)})
     for group in groups:
-        root.append(_suite(results, group))
+        root.append(_suite(results, group, causes))
     if results.run.error is not None:
         root.append(_failed_start(results))
     ET.indent(root)
@@ -53,7 +57,7 @@ def _tally(verdicts: list[Verdict]) -> dict[str, str]:
     }
 
 
-def _suite(results: Results, group: FlowGroup) -> ET.Element:
+def _suite(results: Results, group: FlowGroup, causes: Mapping[str, str]) -> ET.Element:
     members = (*group.checks, *group.skips)
     spent = sum(_elapsed(check) for check in members)
     suite = ET.Element(
@@ -67,11 +71,12 @@ def _suite(results: Results, group: FlowGroup) -> ET.Element:
     )
     _properties(suite, _run_properties(results))
     for check in members:
-        suite.append(_case(check))
+        suite.append(_case(check, causes.get(check.id)))
     return suite
 
 
-def _case(result: CheckResult) -> ET.Element:
+def _case(result: CheckResult, cause: str | None) -> ET.Element:
+    """Return a test case; one that an incident explains leads with its cause."""
     case = ET.Element(
         "testcase",
         {
@@ -83,8 +88,10 @@ def _case(result: CheckResult) -> ET.Element:
     _properties(case, _check_properties(result))
     if result.verdict in _ELEMENT:
         tag, kind = _ELEMENT[result.verdict]
-        attributes = {"type": kind, "message": visible(_message(result))}
-        ET.SubElement(case, tag, attributes).text = visible(_detail(result))
+        message = f"{cause}: {_message(result)}" if cause else _message(result)
+        detail = f"incident: {cause}\n{_detail(result)}" if cause else _detail(result)
+        attributes = {"type": kind, "message": visible(message)}
+        ET.SubElement(case, tag, attributes).text = visible(detail)
     return case
 
 

@@ -4,9 +4,9 @@ It names what needs attention, the limitations seen and the flows; evidence is l
 documents. Written for GitHub's Markdown: every text from a cluster is escaped.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
+from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report.matrix import flow_groups, suites
@@ -21,13 +21,10 @@ from nettests.report.summary import (
     moment,
     needing_attention,
 )
-from nettests.report.text import one_line, plural
+from nettests.report.text import plural
 
 ATTENTION_LIMIT = 20
 """More red checks than this share a cause; the HTML report lists them all."""
-
-# sample: "a|b", "<script>", "[x](javascript:…)", "#123", "@somebody", "`code`", "&lt;", "~~no~~"
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@])")
 
 
 def render_markdown(results: Results) -> str:
@@ -40,12 +37,12 @@ def _head(results: Results) -> str:
     run = results.run
     lines = [f"## {_verdict_mark(results)} {headline(results)}", ""]
     if run.error:
-        return "\n".join([*lines, escape(run.error)])
+        return "\n".join([*lines, inert(run.error)])
     lines.append(f"**{counted(results)}** ({coverage_line(results)}).")
     if results.facts:
-        lines += ["", escape(cluster_line(results.facts))]
+        lines += ["", inert(cluster_line(results.facts))]
     spent = duration(run.seconds)
-    told = [f"Run `{_code(run.run_id)}`", f"started {escape(moment(run.started))}"]
+    told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
     told += [f"took {spent}"] if spent else []
     told += [] if run.complete else ["broke off: its journal has no end"]
     return "\n".join([*lines, "", ", ".join(told) + "."])
@@ -63,29 +60,40 @@ def _attention(results: Results) -> str:
     if not found:
         return ""
     rows = [
-        [f"{SYMBOL[c.verdict]} {c.verdict.value}", f"`{_code(c.id)}`", _happened(c)]
+        [f"{SYMBOL[c.verdict]} {c.verdict.value}", code(c.id), _happened(c)]
         for c in found[:ATTENTION_LIMIT]
     ]
     more = len(found) - ATTENTION_LIMIT
     tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
-    shared = results.in_common
-    lead = f"In common: {escape(str(shared))}.\n\n" if shared else ""
     table = _table(["verdict", "check", "what happened"], rows)
-    return f"### Needs attention\n\n{lead}{table}{tail}"
+    return f"{_incidents(results)}### Checks that need attention\n\n{table}{tail}"
+
+
+def _incidents(results: Results) -> str:
+    """Return the causes that explain several checks each, above the list of the checks."""
+    explained = [one for one in results.incidents if one.explained]
+    if not explained:
+        return ""
+    alone = len(results.incidents) - len(explained)
+    rows = [
+        [str(len(one.checks)), inert(one.cause), inert(one.next_step)]
+        for one in explained[:ATTENTION_LIMIT]
+    ]
+    rest = f"\n\nNo common cause was found for {plural(alone, 'check')}." if alone else ""
+    table = _table(["checks", "incident", "next step"], rows)
+    return f"### Incidents\n\n{table}{rest}\n\n"
 
 
 def _happened(result: CheckResult) -> str:
     """Return the message, and where the diagnostics of the check are."""
-    folders = ", ".join(f"`{_code(one.folder)}`" for one in result.diagnostics)
-    return escape(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
+    folders = ", ".join(code(one.folder) for one in result.diagnostics)
+    return inert(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
 
 
 def _suites(results: Results) -> str:
     found = suites(flow_groups(results.checks))
     shown = [v for v in SUMMARY_ORDER if any(v in suite.counts for suite in found)]
-    rows = [
-        [escape(suite.topic), *(str(suite.counts.get(v, "")) for v in shown)] for suite in found
-    ]
+    rows = [[inert(suite.topic), *(str(suite.counts.get(v, "")) for v in shown)] for suite in found]
     heads = ["suite", *(f"{SYMBOL[v]} {v.value}" for v in shown)]
     return "### Suites\n\n" + _table(heads, rows) if rows else ""
 
@@ -96,10 +104,8 @@ def _limitations(results: Results) -> str:
         seen = ", ".join(
             f"{len(used.checks[v])} {v.value}" for v in SUMMARY_ORDER if v in used.checks
         )
-        sources = "; ".join(escape(str(source)) for source in used.limitation.sources)
-        rows.append(
-            [f"`{_code(used.limitation.id)}`", escape(used.limitation.summary), seen, sources]
-        )
+        sources = "; ".join(inert(str(source)) for source in used.limitation.sources)
+        rows.append([code(used.limitation.id), inert(used.limitation.summary), seen, sources])
     if not rows:
         return ""
     return "### Documented limitations that applied\n\n" + _table(
@@ -114,13 +120,3 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def escape(text: str) -> str:
-    """Return ``text`` on one line with everything that Markdown or HTML would read made literal."""
-    return _SPECIAL.sub(r"\\\1", one_line(text))
-
-
-def _code(text: str) -> str:
-    # Inside a code span nothing is read but the span's end, and a table's own bar.
-    return one_line(text).replace("`", "'").replace("|", r"\|")

@@ -165,27 +165,18 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InCommon:
-    """A trait that stands out among the checks that went wrong, with its counts.
+class Incident:
+    """One cause that explains red checks and that no green one contradicts.
 
-    ``wrong`` of ``all_wrong`` checks have it; ``asked`` is how many have it whatever came of them.
+    ``traits`` are what the checks share, by kind; ``checks`` are ids in the plan's order. What no
+    cause explains stands alone, in the words of its check: ``explained`` is false then.
     """
 
-    trait: str
-    wrong: int
-    all_wrong: int
-    asked: int
-
-    def __str__(self) -> str:
-        head = "all" if self.wrong == self.all_wrong else f"{self.wrong} of"
-        good = self.asked - self.wrong
-        rest = f"only {good} that {'does' if good == 1 else 'do'}" if good else "no check that does"
-        return f"{head} {self.all_wrong} {self.trait}; {rest} went well"
-
-    @property
-    def fitting(self) -> float:
-        """How well the trait tells wrong from well: the harmonic mean of both shares."""
-        return 2 * self.wrong / (self.asked + self.all_wrong)
+    cause: str
+    traits: Mapping[str, str]
+    checks: tuple[str, ...]
+    next_step: str
+    explained: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +189,8 @@ class Results:
     counts: Mapping[Verdict, int] = field(default_factory=dict)
     coverage: Coverage
     checks: tuple[CheckResult, ...] = ()
-    in_common: InCommon | None = None
-    """What the checks that went wrong share, where that stands out."""
+    incidents: tuple[Incident, ...] = ()
+    """What is wrong, by its causes: most explaining first, what nothing explains last."""
     limitations_used: tuple[UsedLimitation, ...] = ()
     limitations_unused: tuple[UnusedLimitation, ...] = ()
     pulls: tuple[Pull, ...] = ()

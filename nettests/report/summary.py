@@ -4,7 +4,7 @@ Used by the renderers for people. Pure text over ``Results``; it ranks verdicts,
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
@@ -82,6 +82,12 @@ def counted(results: Results) -> str:
     """Return the verdicts that occurred, worst first: ``1 fail, 24 limited, 130 pass``."""
     found = [f"{results.counts[v]} {v.value}" for v in SUMMARY_ORDER if results.counts.get(v)]
     return ", ".join(found) or "no checks"
+
+
+def counted_verdicts(checks: Iterable[CheckResult]) -> str:
+    """Return how some checks ended, worst first and in parentheses: ``(3 fail, 1 unknown)``."""
+    seen = Counter(check.verdict for check in checks)
+    return f"({', '.join(f'{seen[v]} {v.value}' for v in SUMMARY_ORDER if seen[v])})"
 
 
 def coverage_line(results: Results) -> str:

@@ -4,7 +4,6 @@ For ``nettests rejudge``. Records of what was asked and answered are copied as t
 verdicts and the end are replaced. The run's own journal is left alone.
 """
 
-import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,8 +17,9 @@ from nettests.expect import Manifest
 from nettests.model.expectation import Expectation
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
+from nettests.private import make_folder, write_bytes
 from nettests.session.blueprint import Digest, unused
-from nettests.session.journal import Journal
+from nettests.session.journal import Journal, as_record, understood
 from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from nettests.session.run import JOURNAL
 
@@ -57,6 +57,19 @@ def judge_again(
 
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
     """
+    with understood(source / JOURNAL):
+        return _again(source, target, manifests, digests, today=today, exit_code=exit_code)
+
+
+def _again(
+    source: Path,
+    target: Path,
+    manifests: Sequence[Manifest],
+    digests: Sequence[Digest],
+    *,
+    today: date,
+    exit_code: ExitCode,
+) -> Again:
     recorded = read_recorded(source / JOURNAL)
     expectations = expect.resolve(recorded.checks, recorded.facts, manifests, today=today)
     judgements = tuple(
@@ -67,7 +80,7 @@ def judge_again(
     records = _records(source / JOURNAL)
     verdicts = _verdicts(recorded, judgements, records)
     code = exit_code(verdicts, _required(records))
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
         for record in records:
@@ -85,15 +98,27 @@ def judge_again(
 def _records(journal: Path) -> list[Record]:
     """Read the whole lines of a journal that was found readable."""
     lines = journal.read_bytes().splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+    return [as_record(line, n) for n, line in enumerate(lines, start=1) if line.endswith(b"\n")]
 
 
 def _moved(record: Record, source: Path, target: Path) -> Record:
-    """Return a record whose files are named from the new folder: they stay with the run."""
+    """Return a record whose files are named from the new folder; they are copied unless it stands in the run's.
+
+    A journal is not trusted to name files outside the run's diagnostics.
+    """
     if record["record"] != "diagnostics":
         return record
-    folder = os.path.relpath(source.resolve() / record["folder"], target.resolve())
-    return {**record, "folder": folder}
+    if target.resolve().parent == source.resolve():
+        folder = os.path.relpath(source.resolve() / record["folder"], target.resolve())
+        return {**record, "folder": folder}
+    held = source.resolve() / "diagnostics"
+    for item in record["items"]:
+        file = (source / record["folder"] / (item.get("file") or "")).resolve()
+        if file.is_file() and file.is_relative_to(held):
+            copy = target / file.relative_to(source.resolve())
+            make_folder(copy.parent)
+            write_bytes(copy, file.read_bytes())
+    return record
 
 
 def _copy(

@@ -6,7 +6,7 @@ handed. Contacts nothing.
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,8 +18,6 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, build
-from nettests.plan.cast import cast
-from nettests.plan.objects import pods_for, services_for
 from nettests.resources import manifests_path
 from nettests.session.reads import READS
 
@@ -103,19 +101,6 @@ def unused(
         }
         for entry in expect.unused(manifests, expectations)
     ]
-
-
-def narrowed(plan: Plan, facts: ClusterFacts, selected: Collection[str]) -> Plan:
-    """Return the part of a plan that the selected checks and skips need, pods and Services included."""
-    checks = tuple(check for check in plan.checks if check.id in selected)
-    asks = [ask for check in checks for ask in (check.ask, *(c.ask for c in check.controls))]
-    return replace(
-        plan,
-        checks=checks,
-        skips=tuple(skip for skip in plan.skips if skip.id in selected),
-        pods=pods_for(asks, cast(facts)),
-        services=services_for(asks),
-    )
 
 
 def _files(path: Path) -> list[Path]:

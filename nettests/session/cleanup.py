@@ -1,15 +1,12 @@
-"""Who a run is, and the removal of what it created, found by its marks, and of nothing else.
-
-The last stage of a run, and all that a run killed half-way needs: no state file is read.
-"""
+"""Who a run is, and the removal of what it created, and of nothing else: the last stage of a run."""
 
 import getpass
 import socket
 from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
-from nettests.cluster.apply import delete_run
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.undo import Made, delete_run
 from nettests.errors import ClusterError
 
 EXPIRES_AFTER = timedelta(hours=6)
@@ -27,15 +24,20 @@ def ownership(run_id: str) -> Ownership:
 
 
 def clean_up(
-    connection: Connection, run_id: str, *, wait: float, namespace: str | None = None
+    connection: Connection,
+    marks: Ownership,
+    made: Made,
+    *,
+    wait: float,
+    namespace: str | None = None,
 ) -> str:
-    """Delete the run's objects; return what is left and how to remove it, or nothing.
+    """Delete what the run made; return what is left and how to remove it, or nothing.
 
     ``namespace`` is the one of others that the run used instead of its own.
     """
     try:
-        delete_run(connection, run_id, wait=wait, namespace=namespace)
+        delete_run(connection, marks, made, wait=wait, namespace=namespace)
     except ClusterError as error:
         where = f" --namespace {namespace}" if namespace else ""
-        return f"{error.message}; remove it with: nettests gc --run {run_id}{where} --yes"
+        return f"{error.message}; remove it with: nettests gc --run {marks.run}{where} --yes"
     return ""

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
-from nettests.diagnose import Collected, Collector, Reader, Redactor, chosen, index
+from nettests.diagnose import Collected, Collector, Reader, chosen, index
+from nettests.diagnose.folder import write_below
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.judge import judge
 from nettests.model.channel import ExecChannel
@@ -26,6 +27,7 @@ from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Verdict
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
+from nettests.redaction import Redactor
 from nettests.session.journal import Finished, Journal
 from nettests.session.observed import observed
 
@@ -62,10 +64,10 @@ class Hosts:
         )
 
 
-def secrets_of(profile: ClusterProfile, connection: Connection) -> tuple[str, ...]:
-    """Return the secrets that the harness itself holds: they are taken out wherever they turn up."""
-    proxy = urlsplit(profile.external_proxy or "")
-    return tuple(one for one in (proxy.password, *connection.secrets()) if one)
+def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
+    """Return a redactor that knows the secrets which the harness itself holds, those to come included."""
+    proxy = urlsplit(profile.external_proxy or "").password
+    return Redactor((proxy,) if proxy else (), connection.secrets)
 
 
 def host_pods(plan: Plan) -> dict[str, str]:
@@ -110,7 +112,7 @@ class Diagnosis:
             api=access,
             facts=self.facts,
             namespace=self.namespace,
-            redactor=Redactor(secrets_of(self.profile, self.connection)),
+            redactor=redactor_of(self.profile, self.connection),
             open_exec=hosts.open,
             why_closed=hosts.why_closed,
             seconds=min(self.profile.timing.execute, limits.seconds),
@@ -124,8 +126,8 @@ class Diagnosis:
             ended=self.ended,
             on_progress=self.on_progress,
         ).run(wanted)
-        self.directory.mkdir(parents=True, exist_ok=True)
-        (self.directory / INDEX).write_text(index(found, left_out), encoding="utf-8")
+        page = index(found, left_out).encode()
+        write_below(self.directory, [INDEX], page)
         return found
 
 
@@ -148,8 +150,7 @@ class Watch:
 
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
-        self.journal.raw(raw)
-        self._raws[raw.check].append(raw)
+        self._raws[raw.check].append(self.journal.raw(raw))
 
     def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
         """Write that a check was asked to the end, and judge it; a stopped one is nobody's failure."""

@@ -1,7 +1,7 @@
 """What a run holds in the cluster, from its namespace on: the Lease, the objects, and their end.
 
 Used by ``Run`` alone. Whether objects stay is decided here, from what the user asked for and how the run
-ended; they are found by their marks, so that this needs to remember nothing.
+ended. What is removed is what was created through the door that ``begin`` returns.
 """
 
 from collections.abc import Callable
@@ -38,6 +38,7 @@ class Holding:
     kept: str = ""
     """What stands on purpose, and how to look at it and remove it."""
     _lease: Lease | None = None
+    _access: Access | None = None
 
     def begin(self, *, touches: bool) -> tuple[Access, Ownership]:
         """Return the door by which objects are created, each with the marks of this run.
@@ -46,7 +47,8 @@ class Holding:
         """
         self.touched = touches
         marks = ownership(self.run_id)
-        return Access(self.connection, marks), marks
+        self._access = Access(self.connection, marks)
+        return self._access, marks
 
     def guard(self, marks: Ownership, lost: Callable[[str], None]) -> None:
         """Take the Lease, when the namespace stands; ``ClusterError`` when a living run has it."""
@@ -78,9 +80,12 @@ class Holding:
         )
 
     def _remove(self) -> None:
+        assert self._access is not None, "nothing is touched before the door is there"
+        assert self._access.ownership is not None, "and what it creates is marked"
         self.left_behind = clean_up(
             self.connection,
-            self.run_id,
+            self._access.ownership,
+            self._access.made,
             wait=self.timing.clean_up,
             namespace=self.namespace if self.shared else None,
         )

@@ -1,5 +1,7 @@
 """The run's journal: JSON lines, written before anything is parsed, followed by waiting tests.
 
+Secrets are taken out of every record before it is written (``redaction``), and the file is its owner's alone.
+
 One process writes (``Journal``); any process may follow (``Follower``): it reads the lines that were
 written completely, and notices a writer that died by the file lock that the kernel took from it.
 Nothing here judges or parses answers.
@@ -11,19 +13,43 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError
+from nettests.model import limits
 from nettests.model.check import Skip
 from nettests.model.codec import from_data, to_data
+from nettests.model.json_text import read_json
+from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import Judgement
+from nettests.private import make_folder, open_file
+from nettests.redaction import Redactor
 
+_BY_SHAPE = Redactor()
+NAMES = frozenset(
+    {
+        *(
+            "record",
+            "run_id",
+            "check",
+            "checks",
+            "id",
+            "flow",
+            "purpose",
+            "tool",
+            "client_os",
+            "probe",
+        )
+    }
+)
+"""Fields whose values other records and parsers refer to: names that the harness has made."""
 POLL_SECONDS = 0.02
 """How often a follower looks for growth: no portable call blocks until another process appends."""
 
@@ -35,10 +61,11 @@ class Journal:
     it when the process ends in whatever way.
     """
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def __init__(self, path: Path, redactor: Redactor = _BY_SHAPE) -> None:
+        make_folder(path.parent)
         self.path = path
-        self._file: BinaryIO | None = path.open("ab")
+        self.redactor = redactor
+        self._file: BinaryIO | None = open_file(path, "ab")
         self._lock = threading.Lock()
         self._answers: Counter[str] = Counter()
         self.finished: set[str] = set()
@@ -62,25 +89,28 @@ class Journal:
         return False
 
     def write(self, record: str, **fields: object) -> None:
-        """Append one record; values of the vocabulary are written in their JSON form.
+        """Append one record; values of the vocabulary are written in their JSON form, without secrets.
 
         A record that comes after ``close`` is dropped: an answer may arrive when the run has ended.
         """
-        line = json.dumps(
-            {"record": record, **{key: to_data(value) for key, value in fields.items()}},
-            ensure_ascii=False,
-        )
+        data = {"record": record, **{key: to_data(value) for key, value in fields.items()}}
+        self._append(self.redactor.value(data, leave=NAMES))
+
+    def _append(self, record: dict[str, Any]) -> None:
+        line = json.dumps(record, ensure_ascii=False)
         with self._lock:
             if self._file is not None:
                 # Half a surrogate pair, as JSON may carry it, has no UTF-8 form but an escaped one.
                 self._file.write(line.encode(errors="backslashreplace") + b"\n")
                 self._file.flush()
 
-    def raw(self, raw: Raw) -> None:
-        """Append one question and its answer, before anybody parses it."""
+    def raw(self, raw: Raw) -> Raw:
+        """Append one question and its answer, before anybody parses it; return it as it was written."""
+        told = _redacted(raw, self.redactor)
         with self._lock:
             self._answers[raw.check] += 1
-        self.write("raw", raw=raw)
+        self._append({"record": "raw", "raw": to_data(told)})
+        return told
 
     def skip(self, skip: Skip) -> None:
         """Append a check or flow that is due but does not apply."""
@@ -138,6 +168,55 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _redacted(raw: Raw, redactor: Redactor) -> Raw:
+    """Return a question and its answer without secrets: all of it that a cluster or a profile has worded."""
+    return replace(
+        raw,
+        command=tuple(redactor.value(raw.command)),
+        stdout=redactor.text(raw.stdout),
+        stderr=redactor.text(raw.stderr),
+        error=None if raw.error is None else redactor.text(raw.error),
+        context=redactor.value(raw.context, leave=NAMES),
+    )
+
+
+def as_record(line: bytes, number: int | None = None) -> dict[str, Any]:
+    """Return the record of a line; ``BrokenJournalError`` for one that no run has written."""
+    where = f"line {number} of the journal" if number else "a line of the journal"
+    try:
+        record = read_json(line, most=limits.JOURNAL_LINE_BYTES)
+    except ValueError as error:
+        raise BrokenJournalError(f"{where} cannot be read: {error}") from error
+    if not isinstance(record, dict) or not isinstance(record.get("record"), str):
+        raise BrokenJournalError(f"{where} is no record of a run")
+    return record
+
+
+@contextmanager
+def understood(journal: Path) -> Iterator[None]:
+    """Raise ``BrokenJournalError`` for values of another shape than those that a run records."""
+    try:
+        yield
+    except (*_OTHER_SHAPES, ExceptionGroup) as error:
+        first = error.exceptions[0] if isinstance(error, ExceptionGroup) else error
+        told = " ".join(f"{type(first).__name__}: {first}".split())[:200]
+        raise BrokenJournalError(
+            f"{journal} was not written by a run: {told}",
+            hint="name the folder of a run, such as reports/latest",
+        ) from error
+
+
+_OTHER_SHAPES = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What readers of values of another shape raise; a cattrs structure raises a group of them."""
 
 
 def lacking(done: Mapping[str, Any], held: int) -> str | None:
@@ -212,7 +291,7 @@ class Follower:
                 if not line.endswith(b"\n"):
                     return  # being written; the rest of the line comes later
                 self._offset += len(line)
-                yield json.loads(line)
+                yield as_record(line)
 
     def _writer_alive(self) -> bool:
         """Whether somebody holds the writer's lock: asked before reading, so nothing is missed."""

@@ -24,7 +24,8 @@ from nettests.probes.objects import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
 from nettests.session.options import Keep, RunOptions
-from nettests.session.run import Prepared, blank_of, prepare, require_writable
+from nettests.session.report_dir import require_writable
+from nettests.session.run import Prepared, blank_of, prepare
 
 NOT_ASKED = "it was not asked for: --hosts puts a Pod on the node for it"
 

@@ -4,7 +4,6 @@ The other way into ``judge``: raw answers, facts and checks come from the journa
 manifests of today. It asks nothing and writes nothing.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
-from nettests.session.journal import Finished, lacking
+from nettests.session.journal import Finished, as_record, lacking, understood
 from nettests.session.observed import observed
 
 TWICE = "the journal holds its observation twice"
@@ -45,12 +44,17 @@ def read_recorded(journal: Path) -> Recorded:
     """Read a journal; ``NettestsError`` when it is not one, or no run began."""
     try:
         records = [
-            json.loads(line)
-            for line in journal.read_bytes().splitlines(keepends=True)
+            as_record(line, number)
+            for number, line in enumerate(journal.read_bytes().splitlines(keepends=True), start=1)
             if _whole(line)
         ]
     except (OSError, ValueError) as error:
         raise NettestsError(f"{journal} cannot be read as a journal: {error}") from error
+    with understood(journal):
+        return _recorded(journal, records)
+
+
+def _recorded(journal: Path, records: Sequence[Mapping[str, Any]]) -> Recorded:
     facts = [record["facts"] for record in records if record.get("record") == "facts"]
     if not facts:
         raise NettestsError(

@@ -8,36 +8,37 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from nettests import __version__, probes
 from nettests.cluster import Connection, connect
 from nettests.cluster.access import Access
-from nettests.errors import NettestsError, PathError
+from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
 from nettests.plan.cast import unusable
+from nettests.plan.selection import select
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import inspected_pods
 from nettests.session.asked import facts_of, profile_of
-from nettests.session.blueprint import Blueprint, blueprint, narrowed, read_manifests
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.diagnosis import (
     FOLDER,
     Diagnosis,
     Watch,
     diagnose_failures,
     host_pods,
+    redactor_of,
 )
 from nettests.session.families import documented
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.options import Progress, RunOptions
+from nettests.session.report_dir import link_latest
 
 JOURNAL = "journal.jsonl"
 INTERRUPTED = 2
@@ -90,25 +91,13 @@ def blank_of(
         pod_security=facts.pod_security.value or "privileged",
         existing=bool(facts.namespace),
         external_ips=profile.external_ips,
+        isolated=profile.network_policy,
     )
 
 
 def new_run_id() -> str:
     """Return a run id: sortable by time, unique, and usable in a DNS label."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-def require_writable(directory: Path) -> None:
-    """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise PathError(
-            f"no report can be written to {directory}: {error.strerror}",
-            hint="name a folder of yours with --report-dir",
-        ) from error
 
 
 def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
@@ -119,7 +108,7 @@ def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int
         _write_head(journal, options, run_id, context="", server="", digests=[])
         journal.event(f"the run could not start: {error}")
         journal.end(exit_code=exit_code, counts={})
-    _link_latest(directory)
+    link_latest(directory)
     return directory
 
 
@@ -135,7 +124,8 @@ class Run:
         self.prepared = prepared
         self.run_id = prepared.run_id
         self.directory = prepared.directory
-        self.journal = Journal(prepared.directory / JOURNAL)
+        redactor = redactor_of(prepared.profile, prepared.connection)
+        self.journal = Journal(prepared.directory / JOURNAL, redactor)
         self._on_progress = on_progress
         self._progress = Progress(stage="prepared")
         self._began = time.monotonic()
@@ -152,7 +142,7 @@ class Run:
         """The run is not only to ask no more, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        _link_latest(self.directory)
+        link_latest(self.directory)
         _write_head(
             self.journal,
             prepared.options,
@@ -174,7 +164,7 @@ class Run:
         ``selected`` are ids of checks and skips; only those are recorded as planned or skipped.
         """
         made = self.prepared.blueprint
-        plan = narrowed(made.plan, made.facts, selected)
+        plan = select(made.plan, made.facts, selected)
         for check in plan.checks:
             self.journal.write("planned", check=check, expectation=made.expectations[check.id])
         for skip in plan.skips:
@@ -385,12 +375,3 @@ def _write_head(
         suites=list(options.suites),
         manifests=list(digests),
     )
-
-
-def _link_latest(directory: Path) -> None:
-    """Point ``latest`` at the newest run; a file system without links does without."""
-    link = directory.parent / "latest"
-    temporary = directory.parent / f".latest-{directory.name}"
-    with suppress(OSError):
-        temporary.symlink_to(directory.name)
-        temporary.replace(link)

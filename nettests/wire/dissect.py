@@ -17,12 +17,19 @@ from nettests.model.words import Protocol
 # scapy warns on import about interfaces and routes that dissection never uses.
 logging.getLogger("scapy").setLevel(logging.ERROR)
 
-from scapy.layers.inet import ICMP, IP, TCP, UDP  # noqa: E402
-from scapy.layers.inet6 import IPv6, _ICMPv6  # noqa: E402
-from scapy.layers.l2 import Ether  # noqa: E402
-from scapy.layers.vxlan import VXLAN  # noqa: E402
-from scapy.packet import Packet as Layer  # noqa: E402
-from scapy.utils import PcapReader  # noqa: E402
+try:
+    from scapy.layers.inet import ICMP, IP, TCP, UDP
+    from scapy.layers.inet6 import IPv6, _ICMPv6
+    from scapy.layers.l2 import Ether
+    from scapy.layers.vxlan import VXLAN
+    from scapy.packet import Packet as Layer
+    from scapy.utils import PcapReader
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "nettests.wire reads captures with scapy, which is not installed (decision 0027): "
+        'pip install "nettests[packets]"',
+        name=error.name,
+    ) from error
 
 _VXLAN_PORTS = frozenset({4789, 8472})
 """The assigned port (RFC 7348, section 5), and the one that Linux used before."""

@@ -9,7 +9,7 @@ COMMAND = (sys.executable, "-m", "nettests")
 
 
 def nettests(
-    *arguments: str, timeout: int = 240, environment: Mapping[str, str] | None = None
+    *arguments: str, timeout: int = 900, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line with the interpreter of the tests; output is captured as text.
 

@@ -90,16 +90,6 @@ EXPERIMENTS = (
         switch="stealth=off",
         checks=("pod-to-node-closed-port/*/windows-1/*",),
     ),
-    Experiment(  # the NodePort's silence is that of a closed port: refused is not what is documented
-        fact="nodeport-local-from-node",
-        profile=OVERLAY,
-        switch="stealth=off",
-        checks=(
-            "nodeport-from-local-node/windows-1/*",
-            "nodeport-from-node-source-address/windows-1/*",
-        ),
-        becomes="fail",
-    ),
     Experiment(
         fact="dns-short-same-ns",
         profile=OVERLAY,
@@ -182,13 +172,6 @@ EXPERIMENTS = (
         checks=("icmp-pod-to-service/windows-1/*",),
         becomes="fail",
     ),
-    Experiment(  # what kube-proxy skips is silent like what nobody backs
-        fact="svc-hostprocess-backend-same-node",
-        profile=L2BRIDGE,
-        switch="refuse-unserved=on",
-        checks=("service-host-process-backend/windows-1/*/same-node/*",),
-        becomes="fail",
-    ),
     Experiment(
         fact="svc-terminating-lb",
         profile=L2BRIDGE,
@@ -204,16 +187,11 @@ EXPERIMENTS = (
         apart=True,
     ),
     Experiment(
-        fact="itp-local",
-        profile=OVERLAY,
-        switch="internal-traffic-local=on",
-        checks=("itp-local-no-local-backend/windows-1/*",),
-    ),
-    Experiment(
         fact="svc-no-endpoints",
         profile=OVERLAY,
         switch="stealth=off",
         checks=("nodeport-no-endpoints/external/windows-1/*",),
+        becomes="pass",
     ),
     Experiment(  # that profile's plugin sets no loopbackDSR: the pod drops what comes from itself
         fact="svc-hairpin-dsr",
@@ -351,7 +329,11 @@ EXPERIMENTS = (
         fact="v6-requiredualstack-lbs",
         profile=DUAL,
         switch="required-families=off",
-        checks=("dual-stack-service/windows-1/*/ipv6",),
+        checks=(
+            "dual-stack-service/windows-1/*/same-node/*/ipv6",
+            "pod-to-service-clusterip/windows-1/*/same-node/*/ipv6",
+            "pod-to-service-fqdn/windows-1/*/same-node/*/ipv6",
+        ),
         was="pass",
         becomes="fail",
         apart=True,

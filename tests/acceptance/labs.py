@@ -8,7 +8,9 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+from nettests.lab.network import find_nft
 from tests.acceptance.command import nettests
 
 
@@ -51,9 +53,16 @@ class UpLab:
             capture_output=True,
             text=True,
             check=False,
+            env={**os.environ, "PATH": _path()},
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+
+def _path() -> str:
+    """``PATH`` with the system directories, which Debian keeps out of an ordinary user's, and ``nft``'s own."""
+    nft = str(Path(find_nft()).parent)
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin", nft))
 
 
 @contextmanager

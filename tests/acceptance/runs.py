@@ -37,6 +37,16 @@ SELECTED = {
 """Run in part: flows in which these profiles differ from those above, as ``-k`` selects them."""
 
 
+BY_DAY = frozenset({"win2019-l2bridge"})
+"""Run whenever the tests run; the rest at night, because a whole run takes minutes where cores are slow."""
+
+
+def by_night(*profiles: str) -> list[Any]:
+    """Return parameters of profiles, those that are not run by day marked ``nightly``."""
+    marks = pytest.mark.nightly
+    return [one if one in BY_DAY else pytest.param(one, marks=marks) for one in profiles]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
     """One finished run: its exit code, what it printed, and its documents."""

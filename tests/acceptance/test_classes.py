@@ -9,6 +9,8 @@ from tests.acceptance.experiments import EXPERIMENTS
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import run_on
 
+pytestmark = pytest.mark.nightly
+
 FLOWS = ("--flow=service-64-backends", "--flow=service-65-backends")
 ENABLED = sorted({(one.profile, one.enable) for one in EXPERIMENTS if one.enable})
 

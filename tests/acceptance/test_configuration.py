@@ -5,11 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from kubernetes import client, config
 
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import wait_for
 from tests.acceptance.runs import run_on
+
+pytestmark = pytest.mark.nightly
 
 FLOWS = (
     "kube-proxy-configuration",

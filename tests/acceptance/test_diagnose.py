@@ -10,6 +10,8 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import connect
 from tests.acceptance.runs import run_on
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def up_lab() -> Iterator[UpLab]:

@@ -125,10 +125,10 @@ def test_collecting_can_be_turned_off(up_lab: UpLab, tmp_path: Path) -> None:
     assert not folder(run).exists()
 
 
-def test_rejudged_documents_lead_to_the_run_s_own_diagnostics(
+def test_rejudged_documents_lead_to_the_run_s_diagnostics(
     broken: FinishedRun, tmp_path: Path
 ) -> None:
-    """A run that is judged again elsewhere links the files where they are."""
+    """A run that is judged again elsewhere brings its diagnostics along."""
     nettests("rejudge", str(broken.directory), f"--report-dir={tmp_path}")
     page = html.parse(str(tmp_path / "report.html"))
     links = [unquote(one) for one in page.xpath("//a/@href") if "diagnostics/" in one]

@@ -18,7 +18,11 @@ from nettests.session.blueprint import read_manifests
 from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from tests.acceptance.runs import Runs
 
-pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.xdist_group("whole-runs"),
+    pytest.mark.timeout(1800),
+]
 SHIPPED = read_manifests()[0]
 JUDGED = {Verdict.PASS, Verdict.LIMITED}
 BY_EXCEPTIONS = {"icmp-pod-to-node"}

@@ -12,7 +12,7 @@ from nettests.resources import manifests_path
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import run_on
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 PODS = "dual-stack-pods/windows-1/pod-families"
 ASKED = ("dual-stack-pods", "pod-to-pod-ip", "nodeport-from-pod-other-node")
 SETTINGS = ("hns-configuration", "flannel-host-configuration", "windows-cni-configuration")

@@ -9,7 +9,11 @@ from tests.acceptance.experiments import EXPERIMENTS
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import Runs, run_on
 
-pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.xdist_group("whole-runs"),
+    pytest.mark.timeout(1800),
+]
 
 PROFILES = sorted({one.profile for one in EXPERIMENTS if not one.enable and not one.apart})
 

@@ -8,7 +8,10 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import Objects, connect, wait_for
 
 # The official client leaves some of its TLS connections to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 SWITCH = "win-1/switch"
 
 
@@ -45,6 +48,14 @@ class Scene:
             "node → other Service": curl("vantage", f"http://{self.other}/") == "connected",
             "node → server pod": curl("vantage", f"http://{self.server}:8080/") == "connected",
         }
+
+
+def test_nft_is_found_where_the_path_lacks_the_system_directories(
+    up_lab: UpLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An ordinary user's PATH on Debian is enough to look at a switch's rules."""
+    monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+    assert "table ip hns" in up_lab.enter(SWITCH, "nft", "list", "tables")
 
 
 def test_rules_changed_by_hand_change_exactly_what_they_decide(

@@ -13,7 +13,10 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import Objects, connect, wait_for
 
 # The official client leaves some of its TLS connections to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 CAPTURE = """
 import sys
 from scapy.all import AsyncSniffer, raw

@@ -12,6 +12,8 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.recorded import Record
 from tests.acceptance.runs import HASTY, FinishedRun, run_on
 
+pytestmark = pytest.mark.nightly
+
 FLOW = "--flow=pod-to-pod-ip"
 LOGIN = {"auths": {"private.lab.test": {"username": "puller", "password": "lab"}}}
 IMPATIENT = "timing: {convergence: 8, failures: 1, stuck: 2}\n"

@@ -4,13 +4,13 @@ from collections import Counter
 
 import pytest
 
-from tests.acceptance.runs import PROFILES, SELECTED, Runs
+from tests.acceptance.runs import PROFILES, SELECTED, Runs, by_night
 
-pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.xdist_group("whole-runs"), pytest.mark.timeout(1800)]
 RED = {"fail", "lifted", "flaky", "unknown"}
 
 
-@pytest.mark.parametrize("profile", [*PROFILES, *SELECTED])
+@pytest.mark.parametrize("profile", by_night(*PROFILES, *SELECTED))
 def test_a_profile_runs_clean(finished_runs: Runs, profile: str) -> None:
     """A run on an unharmed lab exits 0 and judges no check fail, lifted, flaky or unknown."""
     run = finished_runs[profile]
@@ -33,7 +33,7 @@ def test_the_default_profile_runs_at_least_150_checks(finished_runs: Runs) -> No
     }
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", by_night(*PROFILES))
 def test_most_questions_cost_no_api_request(finished_runs: Runs, profile: str) -> None:
     """Probe pods are asked over forwardings that stay open; the rest is fewer than two a check."""
     records = finished_runs[profile].records
@@ -51,6 +51,7 @@ def test_limited_checks_come_with_their_source(finished_runs: Runs) -> None:
             assert check["limitation"]["sources"], check["id"]
 
 
+@pytest.mark.nightly
 def test_affinity_works_on_20348_and_is_ignored_on_17763(finished_runs: Runs) -> None:
     """ClientIP affinity holds on 20348 and is limited on 17763 for every Windows client."""
     new = finished_runs["win2022-l2bridge-dsr"].flow("session-affinity")
@@ -62,6 +63,7 @@ def test_affinity_works_on_20348_and_is_ignored_on_17763(finished_runs: Runs) ->
     assert {old[c]["verdict"] for c in old if c not in windows} == {"pass"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("profile", "seen"),
     [
@@ -81,6 +83,7 @@ def test_backends_see_the_address_that_driver_and_dsr_call_for(
     assert {c["observed"]["source_seen"] for c in windows} == {seen}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("profile", ["win2019-overlay", "win2022-overlay-dsr"])
 def test_a_windows_node_does_not_reach_remote_pods_on_overlay(
     finished_runs: Runs, profile: str
@@ -93,6 +96,7 @@ def test_a_windows_node_does_not_reach_remote_pods_on_overlay(
     assert (remote, local) == ({"limited"}, {"pass"})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("flow", "verdicts"),
     [

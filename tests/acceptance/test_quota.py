@@ -12,6 +12,8 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.recorded import Record
 from tests.acceptance.runs import run_on
 
+pytestmark = pytest.mark.nightly
+
 FLOW = "--flow=pod-to-pod-ip"
 FLOWS = (
     "--flow=pod-to-service-clusterip",

@@ -18,6 +18,8 @@ from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.recorded import Object, Record
 from tests.acceptance.runs import run_on
 
+pytestmark = pytest.mark.nightly
+
 FLOWS = (
     *("node-to-pod", "dsr-source-address", "service-headless", "service-unready-backend"),
     *("service-without-selector", "service-two-target-ports", "hostport-from-other-node"),
@@ -66,7 +68,8 @@ def collection(item: Object) -> str:
     prefix = "/api/v1" if item["apiVersion"] == "v1" else f"/apis/{item['apiVersion']}"
     namespace = item["metadata"].get("namespace")
     where = f"/namespaces/{namespace}" if namespace else ""
-    return f"{prefix}{where}/{item['kind'].lower()}s"
+    kind = item["kind"].lower()
+    return f"{prefix}{where}/{f'{kind[:-1]}ie' if kind.endswith('y') else kind}s"
 
 
 def comparable(item: Object) -> str:

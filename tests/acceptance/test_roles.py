@@ -15,6 +15,8 @@ from nettests.resources import manifests_path
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 
+pytestmark = pytest.mark.nightly
+
 RBAC = manifests_path() / "rbac"
 FLOWS = ("--flow=pod-to-pod-ip", "--flow=node-to-pod", "--flow=windows-node-configuration")
 IDENTITY = "identity"

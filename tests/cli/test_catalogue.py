@@ -19,7 +19,7 @@ limitations:
     expected: {{outcome: timed_out}}
     mechanism: A test.
     category: by-design
-    sources: [{{document: A guide, section: "7"}}]
+    sources: [{{document: A guide, section: "7", names: timed_out}}]
 """
 SUITE = '''
 from nettests.model.expectation import Source

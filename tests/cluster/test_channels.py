@@ -10,7 +10,7 @@ import pytest
 
 from nettests.cluster import connect
 from nettests.cluster.bounded import within
-from nettests.cluster.channels import ExecCurl, PodProxy, curl_answer, open_channels
+from nettests.cluster.channels import Climbing, ExecCurl, PodProxy, curl_answer, open_channels
 from nettests.cluster.execute import answer_of
 from nettests.model.channel import (
     ChannelError,
@@ -180,6 +180,28 @@ def test_the_first_working_channel_is_chosen() -> None:
     opened = open_channels([down, forward, execute], "probe-a", deadline=time.monotonic())
     assert [channel.name for channel in opened.channels] == ["port-forward", "exec", "pod-proxy"]
     assert opened.notes == ("pod-proxy: no route",)
+
+
+def test_a_channel_that_came_too_early_is_checked_again() -> None:
+    """The server begins to listen between two candidates: the better one is not lost for it."""
+    early = Channel("port-forward", ChannelError("connection refused"), RIGHT)
+    opened = open_channels([early, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic())
+    assert [channel.name for channel in opened.channels] == ["port-forward", "exec"]
+    assert opened.notes == ()
+
+
+def test_a_better_channel_is_taken_once_it_works() -> None:
+    """What was down at first is checked again after a while, and carries what is asked from then on."""
+    down = ChannelError("no route")
+    forward = Channel("port-forward", down, down, RIGHT)
+    opened = open_channels([forward, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic())
+    (chosen, *_) = opened.channels
+    assert isinstance(chosen, Climbing)
+    chosen.get("/hostname", timeout=1)
+    assert chosen.name == "exec"
+    chosen.again = chosen._due = 0  # the time has come
+    assert chosen.get("/hostname", timeout=1) == RIGHT
+    assert chosen.name == "port-forward"
 
 
 def test_a_channel_to_the_wrong_pod_is_refused() -> None:

@@ -212,3 +212,41 @@ def test_flannel_names_the_networks_of_both_families() -> None:
     flannel = {"Network": "10.244.0.0/16", "IPv6Network": "fd00:10:244::/56"}
     fact = networks.pod_cidrs({}, flannel, [], NOTHING)
     assert fact.value == (ip_network("10.244.0.0/16"), ip_network("fd00:10:244::/56"))
+
+
+def dns_pod(address: str, *, ready: str = "True", phase: str = "Running", **metadata: str) -> Any:
+    """Return a Pod of the cluster's DNS."""
+    return {
+        "metadata": {"name": address, "labels": {"k8s-app": "kube-dns"}, **metadata},
+        "status": {
+            "phase": phase,
+            "podIP": address,
+            "conditions": [{"type": "Ready", "status": ready}],
+        },
+    }
+
+
+def test_the_dns_pods_are_those_that_serve() -> None:
+    """A Pod that is not ready, is being deleted or does not run is no endpoint of the DNS Service."""
+    serving = dns_pod("10.244.1.2")
+    others = [
+        dns_pod("10.244.1.3", ready="False"),
+        dns_pod("10.244.1.4", deletionTimestamp="2026-01-01T00:00:00Z"),
+        dns_pod("10.244.1.5", phase="Succeeded"),
+    ]
+    assert networks.dns_pods([*others, serving]).value == (ip_address("10.244.1.2"),)
+    assert "ready" in networks.dns_pods(others).origin
+
+
+def test_service_networks_are_those_that_the_api_names(snapshot: Snapshot) -> None:
+    """ServiceCIDRs tell them also where kubeadm does not, and what was added later; one that goes does not."""
+
+    def named(name: str, *cidrs: str, **metadata: str) -> dict[str, Any]:
+        return {"metadata": {"name": name, **metadata}, "spec": {"cidrs": list(cidrs)}}
+
+    gone = named("gone", "10.99.0.0/16", deletionTimestamp="2026-01-01T00:00:00Z")
+    items = [named("kubernetes", "10.96.0.0/16", "fd00::/108"), named("more", "10.98.0.0/24"), gone]
+    read = facts_of(replace(snapshot, config_maps={}, service_cidrs=items), ClusterProfile())
+    cidrs = [str(network) for network in read.service_cidrs.value or ()]
+    assert cidrs == ["10.96.0.0/16", "fd00::/108", "10.98.0.0/24"]
+    assert "ServiceCIDR" in read.service_cidrs.origin

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from nettests.cluster.apply import COLLECTIONS
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.model.permission import (
     CONFIG_MAPS,
@@ -24,6 +25,14 @@ MAPS = (
     *FLANNEL_CONFIG_MAPS,
     *(name for maps in OF_PLUGINS.values() for name in maps),
 )
+LEFTOVERS = (
+    ("", "pods"),
+    ("", "services"),
+    ("apps", "statefulsets"),
+    ("networking.k8s.io", "networkpolicies"),
+    ("coordination.k8s.io", "leases"),
+)
+"""What `nettests gc` looks for and removes."""
 ROLES = ("discovery", "namespaced", "full")
 
 
@@ -115,3 +124,75 @@ def test_only_named_config_maps_are_read(role: str) -> None:
     for rule, _ in grants(role, namespace=""):
         if "configmaps" in rule["resources"]:
             assert set(rule["resourceNames"]) == {name.partition("/")[2] for name in MAPS}
+
+
+def test_the_role_of_gc_lists_everything_and_deletes_what_runs_create() -> None:
+    """A namespace that cannot be looked into stays; that this reads Secrets is said in the file."""
+    rules = [rule for rule, _ in grants("gc", namespace="")]
+    everything = [rule for rule in rules if "*" in rule["resources"]]
+    assert everything == [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}]
+    deleted = {name for rule in rules if "delete" in rule["verbs"] for name in rule["resources"]}
+    assert deleted == {"namespaces", *(plural for _, plural in COLLECTIONS.values())}
+    text = (manifests_path() / "rbac" / "gc.yaml").read_text("utf-8")
+    assert "can read every" in text
+
+
+def granted(role: str) -> set[tuple[str, str, str]]:
+    """Return what a role's rules say: group, resource and verb."""
+    return {
+        (group, resource, verb)
+        for rule, _ in grants(role, namespace="staging")
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+BEYOND_REVIEW = {
+    "discovery": {("", "namespaces", "get"), ("", "pods", "get")},
+    "namespaced": {("", "namespaces", "list"), ("", "pods", "get")},
+    "full": {("", "pods", "get")},
+}
+"""Used without a review: diagnostics read single Pods and the namespaces around them."""
+FOR_PREFLIGHT_AND_GC = {
+    *((group, kind, verb) for group, kind in LEFTOVERS for verb in ("list", "delete")),
+    *(("", kind, verb) for kind in ("resourcequotas", "limitranges") for verb in ("get", "list")),
+    ("", "namespaces", "get"),
+    ("", "namespaces", "list"),
+    ("", "services", "get"),
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_rule_is_used(role: str) -> None:
+    """What no review, no clean-up and no reading of the product asks for is granted by no role."""
+    wanted = {
+        (one.group, one.resource, one.verb)
+        for own in (True, False)
+        for one in reviewed(V135, MAPS, own_namespace=own)
+    }
+    assert granted(role) - wanted - FOR_PREFLIGHT_AND_GC - BEYOND_REVIEW[role] == set()
+
+
+def test_the_admission_policy_bounds_what_the_full_role_may_create_and_delete() -> None:
+    """Its rules name what RBAC cannot narrow, it is bound, and it fails closed."""
+    policy, binding = documents("admission")
+    assert binding["spec"]["policyName"] == policy["metadata"]["name"]
+    assert binding["spec"]["validationActions"] == ["Deny"]
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    matched = {
+        (resource, operation)
+        for rule in policy["spec"]["matchConstraints"]["resourceRules"]
+        for resource in rule["resources"]
+        for operation in rule["operations"]
+    }
+    assert {
+        ("namespaces", "DELETE"),
+        ("namespaces", "CREATE"),
+        ("services", "CREATE"),
+        ("pods/exec", "CONNECT"),
+    } <= matched
+    for one in policy["spec"]["validations"]:
+        text = one["expression"]
+        assert text.count("(") == text.count(")")
+        assert text.count("'") % 2 == 0

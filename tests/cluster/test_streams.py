@@ -90,3 +90,25 @@ def test_what_was_refused_is_said(tmp_path: Path) -> None:
     for ending in (CLOSING, b""):
         with pytest.raises(ChannelError, match="connection refused"):
             said(tmp_path, OPENED + refused + ending)
+
+
+@pytest.mark.parametrize("kind", ["exec", "portforward"])
+def test_a_stream_says_who_opens_it(tmp_path: Path, kind: str) -> None:
+    """Exec and port-forward have the User-Agent of every other request, for whoever reads an audit log."""
+
+    def answer(request: Request) -> Reply:
+        if kind not in request.path:
+            return Reply(body={"gitVersion": "v1.34.1"})
+        return Reply(frames=(ENDED if kind == "exec" else OPENED + CLOSING,))
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        try:
+            if kind == "exec":
+                Exec(connection, "ns", "p", "c", threading.Semaphore()).run(["hostname"], timeout=5)
+            else:
+                PortForward(connection, "ns", "p", 80).read(timeout=5)
+        finally:
+            connection.close()
+        agents = {request.headers.get("user-agent") for request in api.requests}
+    assert agents == {"nettests"}

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nettests.diagnose import Collected, Collector, Reader, Redactor, Subject, Wanted, index
+from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, index
 from nettests.model.profile import DiagnosticsLimits
+from nettests.redaction import Redactor
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod
 from tests.probes.made import FACTS
 

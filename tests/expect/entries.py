@@ -1,5 +1,6 @@
 """Manifests and checks for tables of expectations: what matters is stated."""
 
+import re
 from dataclasses import replace
 from textwrap import indent
 from typing import Any
@@ -23,7 +24,7 @@ ENTRY = """- id: {id}
 {body}
   mechanism: it is so
   category: platform
-  sources: [{{document: A page, section: Limitations}}]
+  sources: [{{document: A page, section: Limitations{names}}}]
 """
 SITE = "  reason: ours\n  review_by: 2026-12-31\n"
 
@@ -36,12 +37,18 @@ def manifest(layer: str = "base", **bodies: str) -> Manifest:
 def text(layer: str = "base", **bodies: str) -> str:
     """Return the text of such a manifest."""
     entries = "".join(
-        ENTRY.format(id=name.replace("_", "-"), body=indent(body.strip(), "  "))
+        ENTRY.format(id=name.replace("_", "-"), body=indent(body.strip(), "  "), names=_named(body))
         + (SITE if layer == "site" else "")
         for name, body in bodies.items()
     )
     head = f"apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlayer: {layer}\n"
     return f"{head}limitations:\n{entries}" if entries else f"{head}limitations: []\n"
+
+
+def _named(body: str) -> str:
+    """Return what makes the source name the one outcome that the entry expects."""
+    found = re.search(r"outcome: (timed_out|refused|unreachable|lost)\b", body)
+    return f", names: {found[1]}" if found else ""
 
 
 def check(

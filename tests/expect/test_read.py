@@ -157,3 +157,21 @@ def test_outcomes_are_read_as_words_of_the_vocabulary() -> None:
     entry = manifest(one="expected: {outcome: timed_out}").limitations[0]
     assert entry.deviation is not None
     assert entry.deviation.outcome is Outcome.TIMED_OUT
+
+
+def test_a_list_of_outcomes_is_a_set() -> None:
+    """Outcomes are read in one order, so that lists in another order are no contradiction."""
+    one, other = (
+        manifest(one=f"expected: {{outcome: [{words}]}}").limitations[0].deviation
+        for words in ("timed_out, refused", "refused, timed_out")
+    )
+    assert one is not None
+    assert one == other
+    assert {one.outcome, *one.alternatives} == {Outcome.TIMED_OUT, Outcome.REFUSED}
+
+
+@pytest.mark.parametrize("words", ["timed_out, connected", "timed_out", "timed_out, timed_out"])
+def test_a_list_holds_several_failures_or_several_answers(words: str) -> None:
+    """Failures and answers in one list, and lists of one outcome, are refused with their place."""
+    with pytest.raises(ManifestError, match=r"base.yaml:\d+: .*expected.outcome"):
+        manifest(one=f"expected: {{outcome: [{words}]}}")

@@ -8,7 +8,7 @@ from nettests.judge import judge
 from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Case, Check
 from nettests.model.expectation import Expected
-from nettests.model.words import OS, Outcome, Placement, Question, TargetKind
+from nettests.model.words import OS, Distribution, Outcome, Placement, Question, TargetKind
 from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 
 SPOOFING = "MAC address spoofing"
@@ -102,3 +102,42 @@ def test_a_windows_pod_that_does_not_start_has_the_documents_usual_causes(
     step = next_step(replace(asked, ask=ask), Outcome.FAILS_TO_START, claim)
     assert "reason and events" in step
     assert ("pause image" in step) is ("NO_PROXY" in step) is told
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "loss"),
+    [
+        ((Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.CONNECTED), True),
+        ((Outcome.CONNECTED, Outcome.REFUSED, Outcome.CONNECTED), False),
+    ],
+)
+def test_silence_among_answers_is_called_loss(outcomes: tuple[Outcome, ...], *, loss: bool) -> None:
+    """What is refused now and then is no lost packet."""
+    step = judge(check(), expects(CLAIM), observed(*outcomes)).next_step
+    assert ("loss" in step) is loss
+
+
+def test_one_silent_backend_is_named_only_where_there_are_several() -> None:
+    """A Pod has no backends: there it is loss alone."""
+    one = check(TargetKind.POD_IP)
+    one = replace(one, ask=replace(one.ask, target=replace(one.ask.target, backends=("a",))))
+    torn = observed(Outcome.CONNECTED, Outcome.TIMED_OUT, backends=())
+    assert "backend" not in judge(one, expects(CLAIM), torn).next_step
+    assert "backend" in judge(check(), expects(CLAIM), torn).next_step
+
+
+def test_lost_affinity_is_looked_for_in_the_service_and_its_rules() -> None:
+    """The source VIP has no part in which backend answers."""
+    claim = Expected(outcome=Outcome.CONNECTED, distribution=Distribution.ONE_BACKEND)
+    seen = observed(Outcome.CONNECTED, distribution=Distribution.SEVERAL_BACKENDS)
+    found = judge(replace(check(), claim=claim), expects(claim, claim=claim), seen)
+    assert "affinity" in found.next_step
+    assert "source VIP" not in found.next_step
+
+
+def test_a_service_that_nobody_reaches_may_lack_rules_on_one_node() -> None:
+    """The step names kube-proxy of a node, and where it is told which; a Pod has none."""
+    for kind, told in ((TargetKind.SERVICE_CLUSTERIP, True), (TargetKind.POD_IP, False)):
+        seen = observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY)
+        step = judge(check(kind), expects(CLAIM), seen).next_step
+        assert ("kube-proxy" in step) is told

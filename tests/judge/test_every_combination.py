@@ -72,7 +72,9 @@ def due(case: Case) -> Verdict:
     if case.expected == "unspecified":
         return Verdict.RECORDED
     if not case.agreed:
-        return Verdict.FLAKY
+        words = {"claim": Outcome.CONNECTED.value}
+        seen = {case.seen.value, other(case).value}
+        return Verdict.FLAKY if words.get(case.expected, case.expected) in seen else Verdict.FAIL
     if case.seen is Outcome.CONNECTED:
         return Verdict.PASS if case.expected == "claim" else Verdict.LIFTED
     if case.seen.value == case.expected:
@@ -80,12 +82,16 @@ def due(case: Case) -> Verdict:
     return Verdict.FAIL if case.controls in VANTAGE_HOLDS else Verdict.UNKNOWN
 
 
+def other(case: Case) -> Outcome:
+    """Return what the other attempt brought, where they are torn."""
+    return Outcome.REFUSED if case.seen is Outcome.CONNECTED else Outcome.CONNECTED
+
+
 def verdict_of(case: Case) -> Verdict:
     """Judge one combination."""
     undecided = "the driver is unknown" if case.expected == "undecided" else None
     expectation = expects(EXPECTED[case.expected], undecided=undecided)
-    other = Outcome.REFUSED if case.seen is Outcome.CONNECTED else Outcome.CONNECTED
-    outcomes = (case.seen, case.seen) if case.agreed else (other, case.seen)
+    outcomes = (case.seen, case.seen) if case.agreed else (other(case), case.seen)
     observation = observed(
         *outcomes,
         controls=CONTROLS[case.controls],

@@ -32,13 +32,13 @@ def lab_command(
         [sys.executable, "-m", "nettests.lab", *arguments],
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=300,
         check=False,
         env={**os.environ, "XDG_RUNTIME_DIR": str(runtime), **(environment or {})},
     )
 
 
-def until(condition: Callable[[], T | None], *, seconds: float = 20, what: str = "") -> T:
+def until(condition: Callable[[], T | None], *, seconds: float = 90, what: str = "") -> T:
     """Return what ``condition`` returns as soon as it is true; fail after ``seconds``."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
@@ -101,7 +101,7 @@ class Lab:
         found = self.core.read_namespaced_pod(name, namespace)
         return found if wanted(found) else None
 
-    def until_pod(self, name: str, wanted: Callable[[Any], bool], *, seconds: float = 20) -> Any:
+    def until_pod(self, name: str, wanted: Callable[[Any], bool], *, seconds: float = 90) -> Any:
         """Return the pod as soon as it is as wanted."""
         return until(lambda: self.found(name, wanted), seconds=seconds, what=f"pod {name}")
 

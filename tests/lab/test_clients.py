@@ -160,7 +160,7 @@ def test_kubectl_forwards_ports(served: Lab) -> None:
         try:
             assert forward.stdout is not None
             assert "Forwarding from" in forward.stdout.readline()
-            assert until(lambda: _ask(port), seconds=10).endswith(b"web-windows")
+            assert until(lambda: _ask(port)).endswith(b"web-windows")
         finally:
             forward.terminate()
 

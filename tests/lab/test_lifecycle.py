@@ -52,7 +52,7 @@ def running(runtime: Path, name: str = "short", *options: str) -> Iterator[Lab]:
 def assert_nothing_left(lab: Lab) -> None:
     """Fail if a process of the lab lives, a file is left, or its ports still answer."""
     assert processes_of(lab) == []
-    assert until(lambda: not _alive(lab.pid), seconds=5)
+    assert until(lambda: not _alive(lab.pid))
     assert list(lab.runtime.iterdir()) == []
 
 
@@ -232,7 +232,7 @@ def _without_nft(runtime: Path, nft: Path) -> subprocess.CompletedProcess[str]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
             env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)},
         )
     finally:
@@ -251,7 +251,7 @@ def test_no_user_namespaces(runtime: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)},
     )
     assert done.returncode == 1
@@ -264,7 +264,10 @@ def test_no_user_namespaces(runtime: Path) -> None:
 def starting(runtime: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """An ``up`` that has just made its namespaces, and the process id of its lab."""
     up = subprocess.Popen(
-        [sys.executable, "-m", "nettests.lab", "up", "--name", "cut"],
+        [
+            *(sys.executable, "-m", "nettests.lab", "up", "--name", "cut"),
+            *("--while", str(os.getpid())),
+        ],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -281,7 +284,7 @@ def test_ctrl_c_while_starting_leaves_nothing(runtime: Path) -> None:
     """An interrupt during ``up`` stops the lab's process and removes its folder."""
     with starting(runtime) as (up, pid):
         up.send_signal(signal.SIGINT)
-        _, said = up.communicate(timeout=15)
+        _, said = up.communicate(timeout=90)
     assert up.returncode == 130
     assert "nothing is left of it" in said
     until(lambda: not _alive(pid))
@@ -292,7 +295,7 @@ def test_a_lab_that_dies_while_starting_leaves_nothing(runtime: Path) -> None:
     """When the lab's process goes during ``up``, the error says so and its folder is removed."""
     with starting(runtime) as (up, pid):
         os.kill(pid, signal.SIGKILL)
-        _, said = up.communicate(timeout=15)
+        _, said = up.communicate(timeout=90)
     assert up.returncode == 1
     assert "Error: The lab's process ended without a word." in said
     assert list(runtime.iterdir()) == []
@@ -317,7 +320,8 @@ def test_an_ordinary_user_can_run_a_lab() -> None:
     os.chown(runtime, NOBODY, NOBODY)
     environment["XDG_RUNTIME_DIR"] = str(runtime)
     try:
-        done = _as_nobody(python, environment, "up", "--name", "own", "--json")
+        options = ("--name", "own", "--json", "--while", str(os.getpid()))
+        done = _as_nobody(python, environment, "up", *options)
         assert done.returncode == 0, done.stderr
         assert psutil.Process(json.loads(done.stdout)["pid"]).uids().real == NOBODY
         assert _as_nobody(python, environment, "down", "--name", "own").returncode == 0
@@ -334,7 +338,7 @@ def _as_nobody(
         capture_output=True,
         text=True,
         check=False,
-        timeout=90,
+        timeout=300,
         env=environment,
         user=NOBODY,
         group=NOBODY,
@@ -361,7 +365,10 @@ def _interpreter_for_nobody() -> tuple[str, dict[str, str]]:
 
 def test_up_shows_its_phases_and_what_to_do_next(runtime: Path) -> None:
     """Phases go to standard error as they pass, the next commands to standard output."""
-    done = lab_command("up", "--profile", "linux", "--name", "shown", runtime=runtime)
+    done = lab_command(
+        *("up", "--profile", "linux", "--name", "shown", "--while", str(os.getpid())),
+        runtime=runtime,
+    )
     lab_command("down", "--name", "shown", runtime=runtime)
     assert done.returncode == 0, done.stderr
     phases = [line.split(" s  ")[1] for line in done.stderr.splitlines()]
@@ -374,7 +381,7 @@ def test_a_node_full_of_pods_says_so_and_goes_on(runtime: Path) -> None:
     with running(runtime) as lab:
         for number in range(254):
             lab.create(pod(f"p{number}", "linux-2", args=["pause"]))
-        listed = until(lambda: _all_but_one_ready(lab), seconds=60)
+        listed = until(lambda: _all_but_one_ready(lab), seconds=600)
         (waits,) = (each for each in listed if not each.status.pod_ip)
         reason = until(lambda: lab.warnings(waits.metadata.name).get("FailedCreatePodSandBox"))
         assert "pod addresses of 10.244.2.0/24 are in use" in reason

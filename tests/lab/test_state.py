@@ -1,16 +1,12 @@
-"""Where labs are noted: names, private folders, identity of processes, remains."""
+"""Where labs are noted: names, private folders, remains."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from nettests.lab import state
 from nettests.lab.errors import StateError
-from nettests.lab.state import Record, find_process
+from tests.lab.posing import posing, record_of
 
 
 @pytest.fixture(autouse=True)
@@ -18,11 +14,6 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Labs are noted below a folder of the test's own."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path
-
-
-def _own_record(name: str) -> Record:
-    own = psutil.Process()
-    return Record(name=name, profile="linux", pid=own.pid, started=own.create_time())
 
 
 @pytest.mark.parametrize("name", ["", "-a", "A", "a/b", "..", "a" * 41, "a_b"])
@@ -58,38 +49,23 @@ def test_a_link_in_place_of_the_folder_is_not_followed(runtime: Path) -> None:
 
 
 def test_a_running_lab_keeps_its_name() -> None:
-    """A live process of the noted id and start time counts as the lab."""
+    """A live process that is the noted one counts as the lab."""
     folder = state.folder("a")
     with folder.starting():
-        folder.note(_own_record("a"))
+        pass
     with (
+        posing(folder),
         pytest.raises(StateError, match=r"runs already \(profile linux, process"),
         folder.starting(),
     ):
         pass
 
 
-def test_a_recycled_process_id_is_not_the_lab() -> None:
-    """Same id, other start time: the lab is dead, and the process is left alone."""
-    own = psutil.Process()
-    assert find_process(own.pid, own.create_time()) == own
-    assert find_process(own.pid, own.create_time() - 3600) is None
-
-
-def test_a_zombie_is_not_a_running_lab() -> None:
-    """A process that ended but was not reaped does not run."""
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    started = psutil.Process(child.pid).create_time()
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert find_process(child.pid, started) is None
-    child.wait()
-
-
 def test_remains_are_removed_when_the_name_is_used_again() -> None:
     """Files of a dead lab do not reach the next one."""
     folder = state.folder("a")
     with folder.starting():
-        folder.note(Record(name="a", profile="linux", pid=2**22, started=1.0))
+        folder.note(record_of("a", pid=2**22))
         folder.write("kubeconfig", "old")
     with folder.starting():
         assert list(folder.path.iterdir()) == []
@@ -106,14 +82,22 @@ def test_two_starts_of_one_name_do_not_meet() -> None:
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"name": "a", "more": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "[" * 10_000, '{"pid": 1}', '{"name": "a", "more": 1}'),
+        '{"name": "a", "profile": "linux", "pid": "1", "started": 1, "boot": "", "user": 0}',
+        '{"name": "a", "profile": "linux", "pid": true, "started": 1, "boot": "", "user": 0}',
+        pytest.param('{"name": "' + "a" * (1 << 20) + '"}', id="too long"),
+    ],
+)
 def test_a_record_that_cannot_be_read_is_no_record(text: str) -> None:
     """A half-written or strange file does not stop the clean-up."""
     folder = state.folder("a")
     with folder.starting():
         folder.write("lab.json", text)
     assert folder.record() is None
-    assert folder.process() is None
+    assert not folder.runs()
 
 
 def test_files_appear_whole_and_private() -> None:

@@ -15,7 +15,7 @@ def test_a_lab_ends_with_the_process_that_it_runs_for(tmp_path: Path) -> None:
         assert processes_of(lab)
         owner.kill()
         owner.communicate()
-        assert until(lambda: not processes_of(lab), seconds=20)
+        assert until(lambda: not processes_of(lab))
         assert list(tmp_path.iterdir()) == []
     finally:
         lab_command("down", "--name", "short", runtime=tmp_path)

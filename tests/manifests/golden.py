@@ -24,29 +24,27 @@ DNS = {
 }
 TAINT = {r"windows-node-taint/windows-1/": "plat-taint-convention: unspecified"}
 RESTRICTED = {r"windows-pod-restricted/api/without-linux-fields": "sec-psa-restricted: rejected"}
-ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out"}
+ICMP = {r"icmp-egress/windows-1/": "icmp-pod-external: timed_out or unreachable"}
 NODES = {
     r"pod-to-node-closed-port/[a-z]+-[0-9]/windows-[0-9]/": "flow-closed-port-node: timed_out",
     r"icmp-pod-to-node/[a-z]+-[0-9]/windows-[0-9]/": "icmp-node-firewall: unspecified",
 }
 LINUX_VIP = {r"icmp-pod-to-service/linux-1/": "svc-icmp-vip-linux: unspecified"}
-VIP = {r"icmp-pod-to-service/windows-[0-9]/": "svc-icmp-vip: timed_out", **LINUX_VIP}
+VIP = {r"icmp-pod-to-service/windows-[0-9]/": "svc-icmp-vip: timed_out or unreachable", **LINUX_VIP}
 OTHER_VIP = {
     r"icmp-pod-to-service/windows-1/": "svc-icmp-vip-other-modes: unspecified",
     **LINUX_VIP,
 }
-TRANSLATED = {r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out"}
+TRANSLATED = {
+    r"icmp-pod-to-node/windows-1/linux-1/": "icmp-pod-node-translated: timed_out or unreachable"
+}
 IDLE = {r"pod-to-pod-idle/windows-1/": "flow-tcp-idle-4min: lost"}
 OLD = {
-    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: timed_out",
-    r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: timed_out",
-    r"service-65-backends/windows-1/": "svc-max-64-backends: timed_out",
+    r"node-to-service-(clusterip|source-address)/windows-1/": "node-svc-vip-docs: refused or timed_out or unreachable",
+    r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: refused or timed_out",
+    r"service-65-backends/windows-1/": "svc-max-64-backends: refused or timed_out or unreachable",
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
-}
-LEAKS = {
-    r"service-after-churn/windows-1/": "svc-stale-vip-leak: unspecified",
-    r"hns-load-balancers/windows-1/stale-": "svc-stale-vip-leak-in-hns: unspecified",
 }
 SEEN = r"dsr-source-address/windows-1/"
 NO_DSR = {
@@ -62,37 +60,35 @@ NEW_WITH_DSR = {
     r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-open: unspecified",
 }
 REMOTE_PODS = {
-    r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out",
+    r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out or unreachable",
 }
 LOOPBACK = {r"nodeport-localhost/linux-1/": "nodeport-localhost-linux: unspecified"}
 NOBODY = {
-    r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out",
-    r"nodeport-no-endpoints/external/windows-1/": "svc-no-endpoints-nodeport: timed_out",
+    r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
+    r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out or unreachable",
+    r"nodeport-no-endpoints/external/windows-1/": "svc-no-endpoints-nodeport: refused or timed_out",
+}
+PUBLISHED = {
+    r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
 }
 EXTERNAL_LOCAL = {
     r"etp-local-(client-address|no-local-backend)/external/windows-1/": (
         "etp-local-non-dsr-docs: unspecified"
     ),
 }
-INTERNAL_LOCAL_OLD = {r"itp-local-no-local-backend/windows-1/": "itp-local: connected"}
 INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
+INTERNAL_LOST = {r"itp-local-own-node/windows-1/": "itp-local-balancer-lost: unspecified"}
 HAIRPIN = {r"service-hairpin(-source)?/windows-1/": "svc-hairpin-dsr: unspecified"}
 HOST_BACKEND = {
     r"service-host-process-backend/windows-1/windows-1/same-node/": (
-        "svc-hostprocess-backend-same-node: timed_out"
-    ),
-}
-CLUSTERIP_GONE = {
-    r"etp-local-clusterip/windows-1/": "svc-clusterip-missing-etp-local: unspecified",
-    r"hns-load-balancers/windows-1/local-policy-": (
-        "svc-clusterip-missing-etp-local-in-hns: unspecified"
+        "svc-hostprocess-backend-same-node: refused or timed_out or unreachable"
     ),
 }
 HOST_PORTS = {
     r"hostport-bound-elsewhere/[a-z]+-[0-9]/windows-[0-9]/": "hostport-bound-stealth: timed_out",
 }
 OWN_HOST_PORTS = {
-    r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+    r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused or timed_out",
     r"hostport-from-own-node/windows-1/": "hostport-local: unspecified",
 }
 ONE_NUMBER = {
@@ -152,15 +148,14 @@ LEAVING_LINUX = {
         "svc-terminating-linux-gate: unspecified"
     ),
 }
-LEAVING_OLD = {
-    **LEAVING_LINUX,
-    r"loadbalancer-terminating-backends/windows-1/": "svc-terminating-lb-old: timed_out",
+PRESERVED_OPEN = {
+    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-without-dsr: unspecified",
 }
 PRESERVED_OLD = {
     r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-older-builds: unspecified",
 }
 PRESERVED = {
-    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: timed_out",
+    r"loadbalancer-preserve-destination/windows-1/": "preserve-dest-annotation: refused or timed_out or unreachable",
 }
 BALANCED_VIP = {
     r"loadbalancer-source-address/windows-1/": "lb-source-vip: connected, source = source-vip",
@@ -192,7 +187,7 @@ def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
 WITHOUT_DSR = {
     **IDLE,
     **BALANCED,
-    **PRESERVED,
+    **PRESERVED_OPEN,
     **DNS,
     **TAINT,
     **ICMP,
@@ -214,7 +209,7 @@ TABLE: dict[str, dict[str, str]] = {
     "win2019-l2bridge": {
         **IDLE,
         **BALANCED,
-        **LEAVING_OLD,
+        **LEAVING_LINUX,
         **PRESERVED_OLD,
         **DNS,
         **TAINT,
@@ -226,19 +221,18 @@ TABLE: dict[str, dict[str, str]] = {
         **OWN_HOST_PORTS,
         **VIP,
         **OLD,
-        **LEAKS,
         **NO_DSR,
         **LOOPBACK,
         **NOBODY,
+        **PUBLISHED,
         **EXTERNAL_LOCAL,
-        **INTERNAL_LOCAL_OLD,
+        **INTERNAL_LOCAL,
         **HOST_BACKEND,
-        **CLUSTERIP_GONE,
     },
     "win2019-overlay": {
         **IDLE,
         **BALANCED,
-        **LEAVING_OLD,
+        **LEAVING_LINUX,
         **PRESERVED_OLD,
         **BALANCED_VIP,
         **DNS,
@@ -251,14 +245,13 @@ TABLE: dict[str, dict[str, str]] = {
         **OWN_HOST_PORTS,
         **VIP,
         **OLD,
-        **LEAKS,
         **REMOTE_PODS,
         **LOOPBACK,
         **NOBODY,
+        **PUBLISHED,
         **EXTERNAL_LOCAL,
-        **INTERNAL_LOCAL_OLD,
+        **INTERNAL_LOCAL,
         **HOST_BACKEND,
-        **CLUSTERIP_GONE,
         **VIP_SEEN,
         **VIP_SEEN_BY_ITSELF,
         **TRANSLATED,
@@ -281,6 +274,7 @@ TABLE: dict[str, dict[str, str]] = {
         **LOOPBACK,
         **NOBODY,
         **INTERNAL_LOCAL,
+        **INTERNAL_LOST,
         **HAIRPIN,
         **HOST_BACKEND,
         **STICKY,
@@ -311,8 +305,9 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "azure-l2tunnel": {
         **WITHOUT_DSR,
+        **INTERNAL_LOST,
         r"hostport-from-own-node/windows-1/": "hostport-local-azure: unspecified",
-        r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused",
+        r"hostport-bound-to-loopback/windows-1/": "hostport-hostip: refused or timed_out",
     },
     "antrea-transparent": {
         **DNS,
@@ -362,12 +357,13 @@ TABLE: dict[str, dict[str, str]] = {
     "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
     "mixed-builds": {
         **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
+        **on_roles((1, 2, 3), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,
         **VIP,
         **OLD,
         **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
-        **on_roles((2, 3), NEW, STICKY, PRESERVED),
+        **on_roles((2, 3), NEW, STICKY, PRESERVED_OPEN),
         **PRESERVED_OLD,
         **on_host_roles((1, 2, 3)),
         **LOOPBACK,

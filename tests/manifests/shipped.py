@@ -36,6 +36,7 @@ def flows() -> tuple[Flow, ...]:
     return tuple(load(sorted(suites_path().glob("*.py"))).flows)
 
 
+@cache
 def planned(facts: ClusterFacts) -> tuple[Check, ...]:
     """Return all checks of the shipped suites on a cluster, those of every class."""
     return build(facts, flows(), frozenset(CheckClass)).checks
@@ -44,8 +45,13 @@ def planned(facts: ClusterFacts) -> tuple[Check, ...]:
 def expectations(
     facts: ClusterFacts, used: Iterable[Manifest] | None = None
 ) -> dict[str, Expectation]:
-    """Return what the shipped manifests expect of every check on a cluster."""
-    return expect.resolve(planned(facts), facts, tuple(used or manifests()))
+    """Return what manifests, the shipped ones unless said, expect of every check on a cluster."""
+    return _shipped(facts) if used is None else expect.resolve(planned(facts), facts, tuple(used))
+
+
+@cache
+def _shipped(facts: ClusterFacts) -> dict[str, Expectation]:
+    return expect.resolve(planned(facts), facts, manifests())
 
 
 def deciding(facts: ClusterFacts) -> dict[str, str]:

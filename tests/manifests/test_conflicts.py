@@ -9,13 +9,19 @@ from tests.manifests.shipped import expectations
 
 SPLITS = [
     # C2: node → ClusterIP is denied without DSR before 17763.1432, and left open otherwise.
-    ("node-to-service-clusterip", "17763.1431", "1.24", False, "timed_out"),
+    (
+        "node-to-service-clusterip",
+        "17763.1431",
+        "1.24",
+        False,
+        "refused or timed_out or unreachable",
+    ),
     ("node-to-service-clusterip", "17763.1432", "1.24", False, "unspecified"),
     ("node-to-service-clusterip", "20348.3207", "1.33", False, "unspecified"),
     ("node-to-service-clusterip", "17763.1339", "1.24", True, "unspecified"),
     # C3: the node's own NodePort is denied before 17763.1432 or kube-proxy 1.16.
-    ("nodeport-from-local-node", "17763.1431", "1.24", False, "timed_out"),
-    ("nodeport-from-local-node", "17763.1432", "1.15", False, "timed_out"),
+    ("nodeport-from-local-node", "17763.1431", "1.24", False, "refused or timed_out"),
+    ("nodeport-from-local-node", "17763.1432", "1.15", False, "refused or timed_out"),
     ("nodeport-from-local-node", "17763.1432", "1.16", False, "unspecified"),
     ("nodeport-from-local-node", "20348.3207", "1.33", True, "unspecified"),
     # C4: affinity works from kube-proxy 1.19 on 20348, and nowhere before.
@@ -23,10 +29,11 @@ SPLITS = [
     ("session-affinity", "20348.1", "1.18", False, "several-backends"),
     ("session-affinity", "20348.1", "1.19", False, "as claimed"),
     ("session-affinity", "26100.1", "1.36", True, "as claimed"),
-    # C1: DSR is certain from 17763.1432.
+    # C1: DSR is certain from 17763.1432, and from 2004 on.
     ("dsr-source-address", "17763.1431", "1.24", True, "unspecified"),
     ("dsr-source-address", "17763.1432", "1.24", True, "as claimed"),
-    ("dsr-source-address", "18362.1", "1.24", True, "as claimed"),
+    ("dsr-source-address", "18362.1", "1.24", True, "unspecified"),
+    ("dsr-source-address", "19041.1", "1.24", True, "as claimed"),
     ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
     # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20, and open without DSR.
     ("etp-local-no-local-backend", "20348.3207", "1.19", True, "connected"),
@@ -35,16 +42,18 @@ SPLITS = [
     ("etp-local-no-local-backend", "17763.1431", "1.24", True, "unspecified"),
     ("etp-local-client-address", "20348.3207", "1.19", True, "unspecified"),
     ("etp-local-client-address", "20348.3207", "1.33", True, "as claimed"),
-    # C13: internalTrafficPolicy Local is ignored before kube-proxy 1.27, and open from then on.
+    # C13: internalTrafficPolicy Local is ignored before the releases of January 2023, and open from then on.
+    ("itp-local-no-local-backend", "20348.3207", "1.24.9", True, "connected"),
+    ("itp-local-no-local-backend", "20348.3207", "1.24.10", True, "unspecified"),
     ("itp-local-no-local-backend", "20348.3207", "1.26", True, "connected"),
-    ("itp-local-no-local-backend", "20348.3207", "1.27", True, "unspecified"),
-    # C24: pings to the outside are denied, and left open from the updates of December 2025 on.
-    ("icmp-egress", "17763.8000", "1.24", False, "timed_out"),
-    ("icmp-egress", "20348.4528", "1.33", True, "timed_out"),
-    ("icmp-egress", "20348.4529", "1.33", True, "unspecified"),
-    ("icmp-egress", "25398.1", "1.33", True, "timed_out"),
-    ("icmp-egress", "26100.7461", "1.36", True, "timed_out"),
-    ("icmp-egress", "26100.7462", "1.36", True, "unspecified"),
+    ("itp-local-no-local-backend", "20348.3207", "1.26.1", True, "unspecified"),
+    # C24: pings to the outside are denied; with Calico alone they are left open from the updates of December 2025 on.
+    ("icmp-egress", "17763.8000", "1.24", False, "timed_out or unreachable"),
+    ("icmp-egress", "20348.4528", "1.33", True, "timed_out or unreachable"),
+    ("icmp-egress", "20348.4529", "1.33", True, "timed_out or unreachable"),
+    ("icmp-egress", "25398.1", "1.33", True, "timed_out or unreachable"),
+    ("icmp-egress", "26100.7461", "1.36", True, "timed_out or unreachable"),
+    ("icmp-egress", "26100.7462", "1.36", True, "timed_out or unreachable"),
     # C30: regressions of single builds of 20348 only.
     ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),
@@ -87,12 +96,12 @@ def test_conflicts_of_sources_split_versions(
     [
         ("load-balancers", "1.19.16", ""),
         ("load-balancers", "1.24.17", ""),
-        ("stale-load-balancers", "1.25.16", "svc-stale-vip-leak-in-hns"),
-        ("stale-load-balancers", "1.26.0", ""),
+        ("stale-load-balancers", "1.25.4", "svc-stale-vip-leak-in-hns"),
+        ("stale-load-balancers", "1.25.5", ""),
         ("local-policy-load-balancers", "1.19.16", ""),
         ("local-policy-load-balancers", "1.20.0", "svc-clusterip-missing-etp-local-in-hns"),
-        ("local-policy-load-balancers", "1.26.15", "svc-clusterip-missing-etp-local-in-hns"),
-        ("local-policy-load-balancers", "1.27.0", ""),
+        ("local-policy-load-balancers", "1.26.2", "svc-clusterip-missing-etp-local-in-hns"),
+        ("local-policy-load-balancers", "1.26.3", ""),
     ],
 )
 def test_a_bug_of_kube_proxy_opens_its_own_part_of_an_inspection(

@@ -42,7 +42,7 @@ def outcomes(profile: str, network: str = OUTSIDE) -> dict[str, set[str]]:
 @pytest.mark.parametrize("profile", ["win2019-l2bridge", "win2022-overlay-dsr"])
 def test_no_way_to_an_excepted_host_works(profile: str) -> None:
     """By address, by its name, by an ExternalName Service and by ping its answers are lost."""
-    assert outcomes(profile) == {flow: {"timed_out"} for flow in FLOWS}
+    assert outcomes(profile) == {flow: {"timed_out or unreachable"} for flow in FLOWS}
 
 
 def test_with_azure_cni_its_routes_decide() -> None:
@@ -53,9 +53,9 @@ def test_with_azure_cni_its_routes_decide() -> None:
 def test_other_exceptions_change_nothing() -> None:
     """A host that no exception holds is reached by TCP and UDP, and not by ping."""
     found = outcomes("win2019-l2bridge", network="203.0.113.0/24")
-    assert found.pop("icmp-egress") == {"timed_out"}
+    assert found.pop("icmp-egress") == {"timed_out or unreachable"}
     assert found.keys() == FLOWS - {"icmp-egress"}
-    assert all("timed_out" not in expected for expected in found.values())
+    assert not any("timed_out" in one for expected in found.values() for one in expected)
 
 
 def test_its_name_is_still_resolved() -> None:

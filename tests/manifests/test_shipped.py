@@ -136,8 +136,12 @@ def shapes() -> dict[str, Shape]:
         ),
         "20348 of spring 2024": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2340"),
         "20348.2582": Shape(kubernetes="1.24.17", backend="host-gw", build="20348.2582"),
-        "20348 of December 2025": Shape(kubernetes="1.34", backend="host-gw", build="20348.4529"),
-        "26100 of December 2025": Shape(kubernetes="1.34", backend="host-gw", build="26100.7462"),
+        "20348 of December 2025": Shape(
+            kubernetes="1.34", backend="host-gw", build="20348.4529", plugin="calico"
+        ),
+        "26100 of December 2025": Shape(
+            kubernetes="1.34", backend="host-gw", build="26100.7462", plugin="calico"
+        ),
         "20348 overlay": Shape(
             kubernetes="1.28", backend="vxlan", build="20348.500", driver="overlay", source_vip=True
         ),

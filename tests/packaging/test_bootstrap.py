@@ -65,9 +65,9 @@ def test_the_project_is_installed_once(bootstrap: ModuleType) -> None:
     """An unchanged project file is not installed a second time."""
     calls = recorder(bootstrap)
     bootstrap.install_project(development=False)
-    assert calls.read_text().count("install") == 1
+    assert calls.read_text().count("--editable") == 1
     bootstrap.install_project(development=False)
-    assert calls.read_text().count("install") == 1
+    assert calls.read_text().count("--editable") == 1
 
 
 def test_development_is_enough_for_a_run(bootstrap: ModuleType) -> None:
@@ -75,7 +75,7 @@ def test_development_is_enough_for_a_run(bootstrap: ModuleType) -> None:
     calls = recorder(bootstrap)
     bootstrap.install_project(development=True)
     installed = calls.read_text()
-    assert "--group test --group lint" in installed
+    assert "requirements/development.txt" in installed
     bootstrap.install_project(development=False)
     assert calls.read_text() == installed
 
@@ -85,7 +85,7 @@ def test_a_run_is_not_enough_for_development(bootstrap: ModuleType) -> None:
     calls = recorder(bootstrap)
     bootstrap.install_project(development=False)
     bootstrap.install_project(development=True)
-    assert "--group test" in calls.read_text()
+    assert "requirements/development.txt" in calls.read_text()
 
 
 def test_a_changed_project_file_is_installed_again(
@@ -98,7 +98,44 @@ def test_a_changed_project_file_is_installed_again(
     bootstrap.install_project(development=False)
     (tmp_path / "pyproject.toml").write_text("two")
     bootstrap.install_project(development=False)
-    assert calls.read_text().count("install") == 2
+    assert calls.read_text().count("--editable") == 2
+
+
+def test_every_library_is_installed_by_hash(bootstrap: ModuleType) -> None:
+    """Nothing is taken that the lock files do not name: by hash, without dependencies, built from what stands."""
+    calls = recorder(bootstrap)
+    bootstrap.install_project(development=True)
+    installer, libraries, own = calls.read_text().splitlines()
+    for line, name in ((installer, "installer"), (libraries, "development")):
+        assert "--require-hashes --no-deps" in line
+        assert line.endswith(f"requirements/{name}.txt")
+    assert own.endswith("--no-deps --no-build-isolation --editable .")
+
+
+def test_uv_installs_where_it_runs(bootstrap: ModuleType) -> None:
+    """uv installs the libraries and the project, and pip only uv."""
+    calls = recorder(bootstrap)
+    by_uv = bootstrap.VENV / "by-uv"
+    program(bootstrap.VENV / "bin" / "uv", f'echo "$@" >> {by_uv}')
+    bootstrap.install_project(development=False)
+    assert [line.split()[-1] for line in calls.read_text().splitlines()] == [
+        "requirements/installer.txt"
+    ]
+    assert [line.split()[-1] for line in by_uv.read_text().splitlines()] == [
+        "requirements/run.txt",
+        ".",
+    ]
+
+
+def test_pip_installs_where_uv_fails(
+    bootstrap: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """uv reads no configuration of pip: what it cannot reach pip installs, from the same file."""
+    calls = recorder(bootstrap)
+    program(bootstrap.VENV / "bin" / "uv", 'echo "error: no route to the index" >&2; exit 2')
+    bootstrap.install_project(development=False)
+    assert "requirements/run.txt" in calls.read_text()
+    assert "uv could not install (error: no route to the index)" in capsys.readouterr().out
 
 
 def test_a_failed_installation_leaves_no_stamp(bootstrap: ModuleType) -> None:

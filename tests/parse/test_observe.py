@@ -336,3 +336,35 @@ def test_refusals_among_answers_are_a_disagreement_everywhere_else() -> None:
 def test_a_few_answers_are_no_distribution() -> None:
     """Which backends share connections is said only of a check that asked with many."""
     assert observe(check(), [says("server-1"), says("server-1", 2)]).distribution is None
+
+
+SPENT = {**CONTEXT, "icmp": "spent"}
+
+
+def silent(number: int, *, spent: bool) -> Raw:
+    """Return a silence; the probe may have been refused as often as a kernel tells it."""
+    return replace(fails(number=number), context=SPENT if spent else CONTEXT)
+
+
+def test_a_silence_that_the_limit_of_icmp_explains_contradicts_no_refusal() -> None:
+    """Beside refusals it is none of the attempts that are compared; it stays in the evidence."""
+    refused = "connect: connection refused"
+    raws = [fails(refused), silent(2, spent=True), replace(fails(refused, 3), context=SPENT)]
+    seen = observe(check(protocol=Protocol.UDP), [replace(raw, client_os="linux") for raw in raws])
+    assert (seen.outcome, seen.agreed, len(seen.attempts)) == (Outcome.REFUSED, True, 3)
+
+
+@pytest.mark.parametrize("first", ["connect: connection refused", "i/o timeout"])
+def test_another_silence_is_one(first: str) -> None:
+    """One that no limit explains contradicts a refusal; and silences alone stay silences."""
+    explained = first == "i/o timeout"
+    raws = [replace(fails(first), context=SPENT), silent(2, spent=explained)]
+    seen = observe(check(protocol=Protocol.UDP), [replace(raw, client_os="linux") for raw in raws])
+    assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, explained)
+
+
+def test_all_sources_are_told_where_servers_saw_several() -> None:
+    """One source alone is the observation's; several are told beside the last one."""
+    both = observe(check(), [says("10.244.3.2:4000"), says("172.30.0.13:4001", 2)])
+    assert both.sources_seen == (SourceSeen.CLIENT_POD, SourceSeen.CLIENT_NODE)
+    assert observe(check(), [says("10.244.3.2:4000")] * 2).sources_seen == ()

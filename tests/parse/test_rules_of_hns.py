@@ -7,6 +7,7 @@ import pytest
 
 from nettests.parse.rules import UnreadableError
 from tests.parse.rules import found, log, pods
+from tests.parse.test_rules_of_load_balancers import policy
 
 Object = dict[str, Any]
 
@@ -179,126 +180,6 @@ def test_no_pod_is_on_a_nat_network(network: str, conforms: bool) -> None:
     readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", network)])
     both = [{"Name": "nat", "Type": "NAT"}, {"Name": "cbr0", "Type": "L2Bridge"}]
     assert found("nat-unused", {**readings, "hns-networks": json.dumps(both)}).conforms is conforms
-
-
-DNS: Object = {
-    "metadata": {"name": "kube-dns", "namespace": "kube-system"},
-    "spec": {
-        "clusterIP": "10.96.0.10",
-        "ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}],
-    },
-}
-
-
-def policy(port: int, protocol: int, *vips: str) -> Object:
-    """Return a policy list as Get-HnsPolicyList shows it."""
-    elb = {
-        "ExternalPort": port,
-        "InternalPort": 53,
-        "IsDSR": False,
-        "Protocol": protocol,
-        "SourceVIP": "10.244.178.2",
-        "Type": "ELB",
-        "VIPs": list(vips),
-    }
-    return {"Policies": [elb], "References": ["/endpoints/c55b2c86"], "State": 2}
-
-
-BOTH = [policy(53, 17, "10.96.0.10"), policy(53, 6, "10.96.0.10")]
-
-
-def balanced(
-    policies: list[Object],
-    services: list[Object],
-    addresses: tuple[str, ...] = ("10.244.1.7",),
-    after: list[Object] | None = None,
-    node: str = "win-2",
-) -> dict[str, str]:
-    """Return the readings of a node with these policies, and Services that are backed on ``node``."""
-    slices = [
-        {
-            "metadata": {
-                "namespace": item["metadata"]["namespace"],
-                "labels": {"kubernetes.io/service-name": item["metadata"]["name"]},
-            },
-            "endpoints": [{"addresses": list(addresses), "nodeName": node}] if addresses else [],
-        }
-        for item in services
-    ]
-    return {
-        "services": json.dumps({"items": services}),
-        "services-after": json.dumps({"items": services if after is None else after}),
-        "endpoint-slices": json.dumps({"items": slices}),
-        "hns-policies": json.dumps(policies),
-    }
-
-
-def test_every_service_port_has_its_load_balancer() -> None:
-    """One for each port and protocol."""
-    assert found("load-balancers", balanced(BOTH, [DNS])).conforms
-    missing = found("load-balancers", balanced(BOTH[:1], [DNS]))
-    assert not missing.conforms
-    assert "no load balancer for 10.96.0.10:53/TCP" in missing.detail
-
-
-@pytest.mark.parametrize("addresses", [(), ("172.30.0.13",)])
-def test_a_service_without_backends_for_this_node_needs_none(addresses: tuple[str, ...]) -> None:
-    """kube-proxy writes no policy without endpoints; the node's own address is none (k/k #126795)."""
-    assert found("load-balancers", balanced([], [DNS], addresses)).conforms
-
-
-@pytest.mark.parametrize(
-    "stale", [policy(80, 6, "10.96.7.7"), policy(54, 6, "10.96.0.10"), policy(30080, 6)]
-)
-def test_a_load_balancer_of_no_service_is_stale(stale: Object) -> None:
-    """By address, by port, or as a NodePort that nobody has."""
-    readings = balanced([*BOTH, stale], [DNS])
-    finding = found("stale-load-balancers", readings)
-    assert not finding.conforms
-    assert "stale" in finding.detail
-    assert found("load-balancers", readings).conforms
-    assert found("stale-load-balancers", balanced(BOTH, [DNS])).conforms
-
-
-@pytest.mark.parametrize("backed_on", ["win-1", "win-2"])
-def test_local_policy_without_a_local_backend_is_a_rule_of_its_own(backed_on: str) -> None:
-    """The ClusterIP needs its load balancer anyway; where no backend is local the one rule says so, else the other."""
-    local = {**DNS, "spec": {**DNS["spec"], "externalTrafficPolicy": "Local"}}
-    readings = balanced([], [local], node=backed_on)
-    ordinary, policed = "load-balancers", "local-policy-load-balancers"
-    wrong, other = (ordinary, policed) if backed_on == "win-1" else (policed, ordinary)
-    assert "no load balancer for 10.96.0.10:53/TCP" in found(wrong, readings).detail
-    assert not found(wrong, readings).conforms
-    assert found(other, readings).conforms
-    assert found(wrong, balanced(BOTH, [local], node=backed_on)).conforms
-
-
-def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
-    """Services that come or go between the readings are given the benefit of it."""
-    web = {
-        "metadata": {"name": "web", "namespace": "demo"},
-        "spec": {"clusterIP": "10.96.7.7", "ports": [{"port": 80, "nodePort": 30080}]},
-    }
-    coming = balanced(
-        [*BOTH, policy(80, 6, "10.96.7.7"), policy(30080, 6)], [DNS], after=[DNS, web]
-    )
-    assert found("stale-load-balancers", coming).conforms
-    assert found("load-balancers", coming).conforms
-    assert found("stale-load-balancers", balanced(BOTH, [DNS, web], after=[DNS])).conforms
-    assert found("load-balancers", balanced(BOTH, [DNS, web], after=[DNS])).conforms
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"metadata": {**DNS["metadata"], "labels": {"nettests.dev/run": "x"}}},
-        {"spec": {**DNS["spec"], "clusterIP": "None"}},
-        {"spec": {**DNS["spec"], "internalTrafficPolicy": "Local"}},
-    ],
-)
-def test_some_services_are_not_asked_for(changed: Object) -> None:
-    """A run's own, headless ones, and those whose backends depend on the node."""
-    assert found("load-balancers", balanced([], [{**DNS, **changed}])).conforms
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def test_the_taint_of_the_convention(taints: list[dict[str, str]], conforms: boo
     ("rule", "kernel", "conforms"),
     [
         ("update-not-broken", "10.0.20348.2582", False),
-        ("update-not-broken", "10.0.20348.2583", True),
+        ("update-not-broken", "10.0.20348.2761", False),
+        ("update-not-broken", "10.0.20348.2762", True),
+        ("update-not-broken", "10.0.20348.2583", False),
         ("overlay-update", "10.0.17763.378", False),
         ("overlay-update", "10.0.17763.379", True),
         ("dsr-update", "10.0.17763.1216", False),

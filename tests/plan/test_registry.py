@@ -100,6 +100,28 @@ def test_a_broken_suite_is_named(tmp_path: Path) -> None:
 
 
 def test_other_test_files_are_left_alone(tmp_path: Path) -> None:
-    """A test module that does not import nettests.plan is not executed."""
+    """A test module in a folder that does not speak of nettests is not executed."""
     (tmp_path / "test_other.py").write_text("raise SystemExit('executed')\n")
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("statement", ["from nettests import plan", "import nettests.plan as plan"])
+def test_a_suite_may_import_plan_in_any_way(tmp_path: Path, statement: str) -> None:
+    """A module is known for a suite by the word nettests, not by one way to import it."""
+    text = SUITE.replace(
+        "from nettests.plan import Matrix, flow",
+        f"{statement}\nflow, Matrix = plan.flow, plan.Matrix",
+    )
+    file = tmp_path / "test_mine.py"
+    file.write_text(text.replace("{name}", "my-flow"))
+    assert names(file) == names(tmp_path) == ["my-flow"]
+
+
+def test_what_is_named_is_executed(tmp_path: Path) -> None:
+    """A file that gets its flows from elsewhere is read when it is named."""
+    suite(tmp_path, "my-flow", "vendor_flows.py")
+    file = tmp_path / "test_mine.py"
+    file.write_text(
+        f"import runpy\nglobals().update(runpy.run_path({str(tmp_path / 'vendor_flows.py')!r}))"
+    )
+    assert names(file) == ["my-flow"]

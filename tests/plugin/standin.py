@@ -49,6 +49,10 @@ class StatedConnection:
     context = "stated"
     server = "https://127.0.0.1"
 
+    def secrets(self) -> tuple[str, ...]:
+        """Return no credentials."""
+        return ()
+
     def close(self) -> None:
         """Close nothing."""
 

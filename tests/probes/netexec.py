@@ -30,6 +30,14 @@ REFUSED = (
 """A refused connection in Go's words, on Linux and on Windows."""
 
 
+def unprivileged(port: int) -> int:
+    """Return the port that stands in for one below 1024, which only root may bind on most machines.
+
+    A Service's port is no more than a name for its target port, so whoever dials translates it.
+    """
+    return port if port >= 1024 else 20_000 + port
+
+
 def fresh_address() -> str:
     """Return a loopback address that no other test of this process uses."""
     number = next(_numbers)
@@ -37,7 +45,7 @@ def fresh_address() -> str:
 
 
 class Server:
-    """A server pod on an address of its own: 18080, 18082 and UDP 18081."""
+    """A server pod on an address of its own: 18080, 18082 and UDP 18081; or a Service's ports."""
 
     def __init__(
         self, name: str, address: str, ports: tuple[int, int, int] = (18080, 18082, 18081)
@@ -74,7 +82,7 @@ class Server:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 """Stay silent."""
 
-        server = ThreadingHTTPServer((self.address, port), Handler)
+        server = ThreadingHTTPServer((self.address, unprivileged(port)), Handler)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         self._stack.callback(thread.join)
@@ -82,8 +90,9 @@ class Server:
         self._stack.callback(server.shutdown)
 
     def _serve_udp(self, port: int) -> None:
+        bound = (self.address, unprivileged(port))
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        made.bind((self.address, port))
+        made.bind(bound)
 
         def serve() -> None:
             while True:
@@ -98,7 +107,7 @@ class Server:
         thread.start()
         self._stack.callback(made.close)
         self._stack.callback(thread.join)
-        self._stack.callback(made.sendto, b"stop", (self.address, port))
+        self._stack.callback(made.sendto, b"stop", bound)
 
 
 @dataclass(slots=True)
@@ -141,14 +150,16 @@ class DialChannel:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
             made.bind((self.address, 0))
             made.settimeout(self.timeout)
-            made.connect((host, port))
+            made.connect((host, unprivileged(port)))
             made.send(request.encode())
             return made.recv(2048).decode()
 
 
 def fetch(host: str, port: int, request: str, *, source: str, timeout: float) -> str:
     """GET over a new connection from a source address."""
-    connection = http.client.HTTPConnection(host, port, timeout=timeout, source_address=(source, 0))
+    connection = http.client.HTTPConnection(
+        host, unprivileged(port), timeout=timeout, source_address=(source, 0)
+    )
     try:
         connection.request("GET", f"/{request}")
         return connection.getresponse().read().decode()

@@ -1,13 +1,17 @@
 """How often a check is asked, and when its controls are: real dials to servers on loopback."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
-from nettests.model.check import Control
+from nettests.model.check import Check, Control
+from nettests.model.expectation import Expected
 from nettests.model.words import Distribution, Outcome, Protocol, Question, Resolver, TargetKind
+from nettests.probes.attempts import attempt
+from nettests.probes.pace import BURST
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
 from tests.probes.netexec import REFUSED as SAID_BY
@@ -230,3 +234,59 @@ def test_one_ping_is_enough(stage: Stage) -> None:
     stage.observe(asked)
     assert len(stage.raws(asked.id)) == 1
     assert stage.seen(asked).outcome is Outcome.REPLIED
+
+
+class Kernel:
+    """Refuses by ICMP as Linux does: one a second for each destination, a few at once; then it is silent."""
+
+    def __init__(self) -> None:
+        self.tokens, self.last = float(BURST), time.monotonic()
+        self.asked = self.silent = 0
+
+    def __call__(self, path: str) -> HttpAnswer | None:
+        if "protocol=udp" not in path:
+            return None
+        self.asked += 1
+        now = time.monotonic()
+        self.tokens = min(BURST, self.tokens + now - self.last)
+        self.last = now
+        if self.tokens < 1:
+            self.silent += 1
+            return TIMED_OUT
+        self.tokens -= 1
+        return REFUSED
+
+
+def refused_over_udp(number: int) -> Check:
+    """Return a check that all is well with if nobody is there."""
+    question = ask(PROBE, TargetKind.NODE_IP, Protocol.UDP)
+    return replace(
+        check(question, id=f"flow/{number}"), claim=Expected(outcome=Outcome.REFUSED), controls=()
+    )
+
+
+def test_refusals_by_icmp_are_not_asked_for_faster_than_a_kernel_tells_them(stage: Stage) -> None:
+    """Four checks ask eight times for what a kernel tells six times at once: nobody hears silence."""
+    stage.dialling[PROBE].hook = kernel = Kernel()
+    asked = [refused_over_udp(number) for number in range(4)]
+    stage.observe(*asked)
+    assert (kernel.asked, kernel.silent) == (8, 0)
+    assert {stage.seen(one).outcome for one in asked} == {Outcome.REFUSED}
+    assert all(stage.seen(one).agreed for one in asked)
+
+
+def test_a_silence_that_the_limit_explains_is_asked_again(stage: Stage) -> None:
+    """What others were refused at the same time used the limit up: the record says so, and the check asks again."""
+    stage.dialling[PROBE].hook = kernel = Kernel()
+    others = [
+        check(ask(PROBE, TargetKind.NODE_IP, Protocol.UDP), id=f"other/{number}")
+        for number in range(4)
+    ]
+    asked = refused_over_udp(0)
+    observer = stage.observer([*others, asked])
+    for one in others:
+        attempt(observer.asker, one)
+    assert kernel.silent > 0, "the others did not use the limit up"
+    attempt(observer.asker, asked)
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed) == (Outcome.REFUSED, True)

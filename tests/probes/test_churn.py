@@ -11,7 +11,7 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.judge import judge
 from nettests.model.channel import HttpAnswer
-from nettests.model.check import Check
+from nettests.model.check import Check, Control
 from nettests.model.expectation import Expectation
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.churn import Churn, remade
@@ -42,6 +42,8 @@ class Api:
 
     stale_from: int = 10**6
     """From this change on the rules of before stay."""
+    silent: bool = False
+    """Rules that went stale answer nobody."""
     refuses: bool = False
     changes: list[str] = field(default_factory=list)
     rules: str = ""
@@ -63,6 +65,8 @@ class Api:
         self.changes.append(backend)
         if len(self.changes) < self.stale_from:
             self.rules = backend
+        elif self.silent:
+            self.rules = "nobody"
         return item
 
     def answer(self, path: str) -> HttpAnswer | None:
@@ -76,18 +80,18 @@ class Api:
         return HttpAnswer(status=200, body=json.dumps(told))
 
 
-def churned() -> Check:
+def churned(*controls: Control) -> Check:
     """Return a check over a Service that ends in front of another backend."""
     question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
     target = replace(question.target, backends=(FINAL,), former=(FORMER,))
-    return check(replace(question, target=target), check_class=CheckClass.DISRUPTIVE)
+    return check(replace(question, target=target), *controls, check_class=CheckClass.DISRUPTIVE)
 
 
 def observed(stage: Stage, api: Api) -> Check:
     """Observe such a check against rules that follow the API, or do not."""
     api.rules = FINAL
     stage.dialling[PROBE].hook = api.answer
-    made = churned()
+    made = churned(Control(proves="vantage", ask=ask(PROBE, TargetKind.POD_IP)))
     observer = stage.observer([made])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
@@ -123,15 +127,26 @@ def test_a_former_backend_that_still_answers_fails_the_check(stage: Stage, stale
 
 
 @pytest.mark.parametrize(
-    ("stale_from", "says"),
-    [(0, f"was not answered by {FORMER}"), (5, f"was not answered by {FORMER}"), (7, "others")],
+    ("stale_from", "silent", "says"),
+    [
+        (0, False, f"made again in front of {FORMER}"),
+        (5, False, f"made again in front of {FORMER}"),
+        (7, False, "left without endpoints"),
+        (0, True, f"made again in front of {FORMER}"),
+        (5, True, f"made again in front of {FORMER}"),
+    ],
 )
-def test_rules_that_never_left_the_last_backend_prove_nothing(
-    stage: Stage, stale_from: int, says: str
+def test_a_change_that_is_not_followed_fails_the_check(
+    stage: Stage, stale_from: int, says: str, *, silent: bool
 ) -> None:
-    """A change that is not followed leaves the check unknown, although its backend answers."""
-    made = observed(stage, Api(stale_from=stale_from))
-    assert says in stage.done(made.id)["distrust"]
+    """A Service that is made again and keeps its old rules, or answers nobody, is the bug that is looked for."""
+    made = observed(stage, Api(stale_from=stale_from, silent=silent))
+    assert stage.done(made.id).get("distrust") is None
+    expectation = Expectation(claim=made.claim, expected=made.claim)
+    found = judge(made, expectation, stage.seen(made))
+    assert found.verdict is Verdict.FAIL
+    assert says in found.message
+    assert "131466" in found.next_step
 
 
 def test_a_refusal_is_no_observation(stage: Stage) -> None:

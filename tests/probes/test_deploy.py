@@ -188,6 +188,21 @@ def test_the_sentinel_comes_last(cluster: Cluster) -> None:
     assert found.remarks == ()
 
 
+def test_the_policy_stands_before_the_probes(cluster: Cluster) -> None:
+    """Nobody reaches a probe before it is guarded."""
+    deploy_on(cluster, SERVICE)
+    names = list(cluster.created)
+    assert names.index("nettests-probes") < names.index("probe-windows-1-1")
+
+
+def test_a_policy_that_is_refused_is_remarked(cluster: Cluster) -> None:
+    """Admission, a quota or a missing right leave the run as it is, and the journal says why."""
+    cluster.forbidden["nettests-probes"] = "networkpolicies is forbidden"
+    found = deploy_on(cluster, SERVICE)
+    assert found.remarks == ("no NetworkPolicy guards the probes: networkpolicies is forbidden",)
+    assert "probe-windows-1-1" in found.pods
+
+
 def test_a_backend_that_is_not_ready_is_not_waited_for(cluster: Cluster) -> None:
     """No EndpointSlice will ever hold a pod that did not come up, and nothing is left to guard by."""
     cluster.not_ready = {"server-linux-1-1": "ImagePullBackOff"}

@@ -19,6 +19,7 @@ from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
 from tests.probes.made import FACTS, vantage
 
 NODE = "node-windows-1-1"
+FLAG = 'FLAG: --proxy-mode="kernelspace"'
 PODS = json.dumps(
     {
         "items": [
@@ -84,11 +85,13 @@ def ask(rule: str) -> Ask:
     )
 
 
-def test_readings_are_recorded_as_they_come() -> None:
-    """Raw text, with the rule's name and the facts beside it."""
-    server = Server({"/api/v1/nodes/w1": (200, '{"kind": "Node"}')})
+def test_of_readings_is_recorded_what_rules_use() -> None:
+    """The fields of an object that rules look at, with the rule's name and the facts beside it."""
+    node = '{"kind": "Node", "metadata": {"name": "w1", "annotations": {"note": "hunter2"}}}'
+    server = Server({"/api/v1/nodes/w1": (200, node)})
     got = inspection(server).examine(ask("windows-build-label"))
-    assert json.loads(got.stdout) == {"readings": {"node": '{"kind": "Node"}'}, "problems": {}}
+    kept = '{"metadata": {"name": "w1"}}'
+    assert json.loads(got.stdout) == {"readings": {"node": kept}, "problems": {}}
     assert got.context["rule"] == "windows-build-label"
     assert got.context["node"] == "w1"
     assert got.words == ("GET /api/v1/nodes/w1",)
@@ -97,9 +100,9 @@ def test_readings_are_recorded_as_they_come() -> None:
 def test_a_log_is_read_of_the_pod_that_the_list_names() -> None:
     """kube-proxy's log belongs to its Pod on this node."""
     log = "/api/v1/namespaces/kube-system/pods/kube-proxy-x/log"
-    server = Server({"/api/v1/pods": (200, PODS), log: (200, "FLAG")})
+    server = Server({"/api/v1/pods": (200, PODS), log: (200, f'{FLAG}\nFLAG: --token="hunter2"')})
     readings = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)["readings"]
-    assert readings[PROXY_LOG] == "FLAG"
+    assert readings[PROXY_LOG] == f"{FLAG}\n"
 
 
 def test_a_node_is_read_once() -> None:

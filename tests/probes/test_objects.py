@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nettests.model.check import Plan, ProbePod, ServiceObject
+from nettests.model.check import Ask, Plan, ProbePod, ServiceObject, Target, Vantage
 from nettests.model.facts import known
 from nettests.model.profile import Images
 from nettests.model.service import ServiceSettings
-from nettests.model.words import OS
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.plan.least import limited
+from nettests.plan.pod_security import forbidden
 from nettests.probes import objects
 from nettests.resources import manifests_path
-from tests.probes.made import FACTS, PODS
+from tests.probes.made import FACTS, PODS, check
 
 SERVICES = (
     ServiceObject(
@@ -125,7 +127,7 @@ def test_a_linux_node_vantage_is_on_the_host(pods: dict[str, Any]) -> None:
     """hostNetwork is enough on Linux, and nothing of Windows is declared."""
     spec = pods["node-linux-1-1"]["spec"]
     assert spec["hostNetwork"] is True
-    assert "securityContext" not in spec
+    assert "windowsOptions" not in spec["securityContext"]
 
 
 @pytest.mark.parametrize("file", sorted((manifests_path() / "probes").glob("*.yaml")))
@@ -138,6 +140,56 @@ def test_whatever_is_exposed_has_its_handler_overridden(file: Path) -> None:
         command, *options = container["args"]
         overridden = any(option.startswith("--http-override=/") for option in options)
         assert command in {"no-snat-test", "pause"} or (command == "netexec" and overridden)
+
+
+def test_pods_run_with_no_more_rights_than_they_use(pods: dict[str, Any]) -> None:
+    """At level privileged too: no root, no capability, no administrator; HostProcess stays what it is."""
+    for name, pod in pods.items():
+        spec = pod["spec"]
+        if name.startswith("node-windows"):
+            continue
+        if spec["os"]["name"] == "windows":
+            assert spec["securityContext"] == {"windowsOptions": {"runAsUserName": "ContainerUser"}}
+            continue
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["runAsUser"] > 0
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in spec["containers"]:
+            context = container["securityContext"]
+            assert context["allowPrivilegeEscalation"] is False
+            assert context["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_what_pings_keeps_the_right_to_and_no_other() -> None:
+    """A probe that checks ping from is root without capabilities but the one that raw sockets take."""
+    ask = Ask(
+        source=Vantage(kind=VantageKind.POD, probe="probe-linux-1-1", node="n1", os=OS.LINUX),
+        target=Target(kind=TargetKind.POD_IP, pod="server-linux-1-1"),
+        protocol=Protocol.ICMP,
+        question=Question.PING,
+    )
+    probe_pod = replace(PODS[0], name="probe-linux-1-1", purpose="probe", node="n1", os=OS.LINUX)
+    plan = replace(PLAN, checks=(check(ask),), pods=(*PODS, probe_pod))
+    made = {pod["metadata"]["name"]: pod["spec"] for pod in objects.pods(plan, FACTS, BLANK)}
+    probe, server = made["probe-linux-1-1"], made["server-linux-1-1"]
+    assert "runAsUser" not in probe["securityContext"]
+    dropped = set(probe["containers"][0]["securityContext"]["capabilities"]["drop"])
+    assert "NET_RAW" not in dropped
+    assert {"CHOWN", "DAC_OVERRIDE", "SETUID", "NET_BIND_SERVICE", "SYS_CHROOT"} <= dropped
+    assert server["securityContext"]["runAsNonRoot"] is True
+    assert not forbidden(probe, OS.LINUX, "baseline")
+
+
+def test_what_a_check_asks_of_rights_is_left_alone() -> None:
+    """A Pod with contexts or an image of its own is the question itself."""
+    own = {"containers": [{"name": "c"}], "securityContext": {"runAsUser": 0}}
+    other = {"containers": [{"name": "c", "image": "coredns:1"}]}
+    assert limited(own, OS.LINUX) == own
+    assert limited(other, OS.LINUX) == other
+    plain = {"containers": [{"name": "c"}]}
+    assert limited(plain, OS.WINDOWS) == plain
+    assert limited({**plain, "os": {"name": "windows"}}, OS.LINUX).keys() == {"containers", "os"}
+    assert limited(plain, OS.LINUX)["securityContext"]["runAsNonRoot"] is True
 
 
 def test_servers_have_names_and_back_their_services(

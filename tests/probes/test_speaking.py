@@ -1,6 +1,7 @@
 """The clients that say what they took: run by a real bash, through pipes, against real servers."""
 
 import re
+import select
 import shutil
 import socket
 import struct
@@ -185,3 +186,19 @@ def test_only_addresses_become_part_of_a_script(system: OS) -> None:
     """What is no address is refused before anybody runs it."""
     with pytest.raises(ValueError, match="does not appear to be"):
         client_words(system, "x'; Remove-Item C:", 21000, 10)
+
+
+@needs_bash
+def test_the_stream_of_errors_stays_open_while_it_speaks() -> None:
+    """containerd 2.1 closes the input of a process whose stream of errors has ended."""
+    with serving(lambda _connection: None) as port:
+        words = client_words(OS.LINUX, "127.0.0.1", port, REPLY)
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            client = Client(process)
+            client.hear(opened)
+            assert process.stderr is not None
+            ended, _, _ = select.select([process.stderr], [], [], 0.2)
+            answered = client.say("before")
+            process.kill()
+    assert (ended, answered) == ([], Fate.ANSWERED)

@@ -13,12 +13,13 @@ import pytest
 
 from nettests.cluster import ApiError, Connection
 from nettests.cluster import lease as module
-from nettests.cluster.apply import create
+from nettests.cluster.apply import create, delete_object
+from nettests.cluster.collect import remove
 from nettests.cluster.lease import Lease, holder_of, read_lease
-from nettests.cluster.leftovers import Leftover, State, find, remove
+from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
-from tests.session.labs import Lab, eventually
+from tests.session.labs import Lab, eventually, namespaces
 
 pytestmark = [
     pytest.mark.lab,
@@ -70,7 +71,11 @@ def connection(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection
     opened = lab.connect()
     yield opened
     for found in find(opened, watch=False):
-        remove(opened, found, wait=30)
+        for item in found.items:
+            delete_object(opened, item)
+        if found.own:
+            opened.delete(f"/api/v1/namespaces/{found.namespace}")
+    eventually(lambda: not namespaces(opened))
     opened.close()
 
 
@@ -93,7 +98,7 @@ def test_a_run_that_renews_its_lease_is_alive_and_one_that_died_is_not(
     dies(lease)
     found = one(connection)
     assert (found.state, found.removable, found.own) == (State.DEAD, True, True)
-    remove(connection, found, wait=30)
+    assert remove(connection, [found], wait=30) == {}
     assert find(connection) == ()
 
 
@@ -159,7 +164,7 @@ def test_in_a_namespace_of_others_only_marked_objects_go(connection: Connection)
     found = one(connection)
     assert (found.state, found.own, found.namespace) == (State.DEAD, False, "default")
     assert set(found.objects) == {"pod/ours", "lease/nettests"}
-    remove(connection, found, wait=30)
+    assert remove(connection, [found], wait=30) == {}
     left = connection.items("/api/v1/namespaces/default/pods")
     assert [item["metadata"]["name"] for item in left] == ["theirs"]
     assert read_lease(connection, "default") is None
@@ -219,7 +224,8 @@ def test_what_is_kept_stays_until_it_expires(connection: Connection) -> None:
     lease.keep()
     found = one(connection)
     assert (found.state, found.removable) == (State.KEPT, False)
-    remove(connection, found, wait=30)
+    assert remove(connection, [found], wait=30) == {"nettests-kept": found.obstacle}
+    assert remove(connection, [one(connection, named="kept")], wait=30) == {}
     past = own.created - timedelta(hours=9)
     old = replace(marks("old"), created=past, expires=past + timedelta(hours=6))
     create(connection, namespace_of(old))

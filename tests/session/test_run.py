@@ -12,12 +12,14 @@ import pytest
 from nettests.errors import ClusterError, ManifestError, PathError
 from nettests.model.words import Outcome, Question
 from nettests.plan import load
+from nettests.plan.selection import select
 from nettests.resources import suites_path
-from nettests.session.blueprint import narrowed, read_manifests
+from nettests.session.blueprint import read_manifests
 from nettests.session.journal import Finished, Follower
 from nettests.session.observed import observed
 from nettests.session.options import Progress, RunOptions
-from nettests.session.run import Run, new_run_id, prepare, record_failed_start, require_writable
+from nettests.session.report_dir import require_writable
+from nettests.session.run import Run, new_run_id, prepare, record_failed_start
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node
@@ -211,7 +213,7 @@ def test_a_selection_deploys_no_more_than_it_needs(options: RunOptions) -> None:
     """One pod-to-pod check needs its probe, its target and its controls, and no Service."""
     made = prepare(options, FLOWS).blueprint
     check = next(item for item in made.plan.checks if item.flow == "pod-to-pod-ip")
-    part = narrowed(made.plan, made.facts, [check.id])
+    part = select(made.plan, made.facts, [check.id])
     assert part.checks == (check,)
     assert part.services == ()
     assert {check.source.probe, check.target.pod} <= {pod.name for pod in part.pods}

@@ -12,10 +12,12 @@ from importlib.util import find_spec
 
 import pytest
 
-from nettests.cluster.leftovers import find, remove
+from nettests.cluster.collect import remove
+from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import RUN_LABEL, Ownership
+from nettests.cluster.undo import Made
 from nettests.model.words import Outcome
-from nettests.session.cleanup import clean_up
+from nettests.session.cleanup import clean_up, ownership
 from nettests.session.journal import Follower
 from nettests.session.observed import observed
 from nettests.session.options import Progress
@@ -81,7 +83,7 @@ def test_stopping_in_the_middle_leaves_nothing(lab: Lab) -> None:
 
 
 def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
-    """After ``kill -9`` the namespace stands, owned and dated, and clean-up needs its id alone."""
+    """After ``kill -9`` the namespace stands, owned and dated, and its marks are all that is needed."""
     harness = subprocess.Popen(
         [sys.executable, "-c", RUN, str(lab.kubeconfig), str(lab.directory)],
         stdin=subprocess.PIPE,
@@ -102,7 +104,7 @@ def test_what_a_killed_run_leaves_is_found_by_its_label(lab: Lab) -> None:
         assert marks is not None
         assert marks.owner
         assert marks.created <= datetime.now(UTC) < marks.expires
-    assert clean_up(connection, run_id, wait=30) == ""
+    assert remove(connection, find(connection, seconds=2), wait=30) == {}
     assert namespaces(connection, run_id) == []
 
 
@@ -127,9 +129,9 @@ def test_a_run_killed_at_any_moment_leaves_nothing_that_is_not_collected(
     harness.kill()
     harness.communicate()
     connection = lab.connect()
-    for found in find(connection, seconds=2):
-        assert found.removable
-        remove(connection, found, wait=30)
+    left = find(connection, seconds=2)
+    assert all(found.removable for found in left)
+    assert not left or remove(connection, left, wait=30) == {}
     assert find(connection, watch=False) == ()
     assert namespaces(connection) == []
 
@@ -139,6 +141,6 @@ def test_somebody_elses_run_is_left_alone(lab: Lab) -> None:
     connection = lab.connect()
     other = {"name": "nettests-other", "labels": {RUN_LABEL: "other"}}
     connection.create("/api/v1/namespaces", {"metadata": other})
-    assert clean_up(connection, "no-such-run", wait=5) == ""
+    assert clean_up(connection, ownership("other"), Made(), wait=5) == ""
     assert len(namespaces(connection, "other")) == 1
     connection.delete("/api/v1/namespaces/nettests-other")

@@ -169,3 +169,19 @@ print(sorted(families))
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_without_scapy_the_line_that_installs_it_is_told() -> None:
+    """Where the extra was not installed, the error says what to type."""
+    program = """
+import sys
+sys.modules["scapy"] = None  # as where it is not installed
+try:
+    import nettests.wire
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert 'pip install "nettests[packets]"' in done.stdout

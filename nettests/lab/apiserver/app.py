@@ -132,7 +132,10 @@ class _Runner(web.AppRunner):
         """Stop serving."""
         for connection in self.server.connections if self.server else ():
             if connection.transport is not None:
-                connection.transport.abort()
+                # Seen with Python 3.11.2: a TLS transport that was closed twice has no protocol left to
+                # abort, and says so by an AttributeError; its connection is ending already.
+                with suppress(AttributeError):
+                    connection.transport.abort()
         await super().cleanup()
 
 

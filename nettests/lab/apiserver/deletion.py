@@ -86,6 +86,18 @@ def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
     name = meta["name"]
     if resource is resources.NAMESPACES and name in _IMMORTAL:
         raise status.forbidden(resource, name, "this namespace may not be deleted")
+    if resource is resources.NAMESPACES:  # its storage compares by itself, in words of its own
+        stated = (
+            ("UID", options.uid, "uid"),
+            ("ResourceVersion", options.version, "resourceVersion"),
+        )
+        for what, wanted, key in stated:
+            if wanted is not None and wanted != meta[key]:
+                why = (
+                    f"Precondition failed: {what} in precondition: {wanted}, "
+                    f"{what} in object meta: {meta[key]}"
+                )
+                raise conflict(resource, name, why)
     if options.uid is not None and options.uid != meta["uid"]:
         why = (
             f"the UID in the precondition ({options.uid}) does not match the UID in record "

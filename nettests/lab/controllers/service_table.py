@@ -1,21 +1,24 @@
 """The table of Service ports that a node programs, from Services and EndpointSlices. Pure.
 
-What kube-proxy makes of the same objects (of Endpoints too, where it reads those): headless and ExternalName Services have no rules, only ready
-endpoints count (serving ones that terminate are used when nothing else is left, as since 1.26), and an
-endpoint that is a node's own address is marked, because source rewriting depends on it.
+What kube-proxy makes of the same objects (of Endpoints too, where it reads those): headless and ExternalName Services have no rules, nor have
+those that another proxy serves. Endpoints are listed with their conditions, of which each system's proxy
+makes its own, and an endpoint that is a node's own address is marked, because source rewriting depends on it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
 from nettests.lab.client import Json
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
 from nettests.lab.topology import Address, Backend, Network, Profile, ServicePort, ServiceTable
 
-_PROTOCOLS = frozenset({"TCP", "UDP"})
+_PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
+_OTHER_PROXY = "service.kubernetes.io/service-proxy-name"
+"""The label by which a Service asks for another proxy than kube-proxy."""
 _DEFAULT_AFFINITY_SECONDS = 10800
 _VERSIONS = {"IPv4": 4, "IPv6": 6}
 _PRESERVE_DESTINATION = "preserve-destination"
+_OPTIMISATION = "winProxyOptimization"
 _TOPOLOGY_AWARE = (
     "service.kubernetes.io/topology-mode",
     "service.kubernetes.io/topology-aware-hints",
@@ -33,10 +36,12 @@ def service_table(
         if item.get("addressType") in _VERSIONS and SERVICE_LABEL in labels:
             owner = (item["metadata"]["namespace"], labels[SERVICE_LABEL])
             by_service.setdefault(owner, []).append(item)
-    nodes = {address: node.name for node in profile.nodes for address in node.addresses}
+    nodes = frozenset(address for node in profile.nodes for address in node.addresses)
     ports: list[ServicePort] = []
     for service in services:
         metadata = service["metadata"]
+        if _OTHER_PROXY in (metadata.get("labels") or {}):
+            continue
         own = by_service.get((metadata["namespace"], metadata["name"]), [])
         for address in _cluster_ips(service["spec"]):
             of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
@@ -60,7 +65,7 @@ def as_slices(endpoints: Json) -> Iterator[Json]:
                 "endpoints": [
                     {
                         "addresses": [entry["ip"]],
-                        "conditions": {"ready": ready},
+                        "conditions": {"ready": ready, "serving": ready},
                         **({"nodeName": entry["nodeName"]} if entry.get("nodeName") else {}),
                     }
                     for entry, ready in listed
@@ -79,7 +84,7 @@ def _cluster_ips(spec: Json) -> list[Address]:
 
 
 def _ports(
-    service: Json, address: Address, slices: Sequence[Json], nodes: Mapping[str, str]
+    service: Json, address: Address, slices: Sequence[Json], nodes: Collection[str]
 ) -> Iterator[ServicePort]:
     metadata, spec = service["metadata"], service["spec"]
     affinity = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
@@ -94,17 +99,18 @@ def _ports(
             protocol=protocol,
             cluster_ip=address,
             port=int(port["port"]),
+            target_port=_target(port),
             node_port=port.get("nodePort"),
             client_ip_affinity=spec.get("sessionAffinity") == "ClientIP",
             affinity_timeout=int(affinity.get("timeoutSeconds", _DEFAULT_AFFINITY_SECONDS)),
             external_traffic_local=spec.get("externalTrafficPolicy") == "Local",
             internal_traffic_local=spec.get("internalTrafficPolicy") == "Local",
-            require_dual_stack=spec.get("ipFamilyPolicy") == "RequireDualStack",
-            backends=_backends(port, slices, nodes),
+            endpoints=_endpoints(port, slices, nodes),
             ingress_addresses=_addresses(_ingress(service), address.version),
             external_addresses=_addresses(spec.get("externalIPs"), address.version),
             source_ranges=_networks(spec.get("loadBalancerSourceRanges"), address.version),
             preserve_destination=_annotations(service).get(_PRESERVE_DESTINATION) == "true",
+            keep_optimised=_annotations(service).get(_OPTIMISATION, "").lower() != "disabled",
             health_check_port=spec.get("healthCheckNodePort"),
             topology_aware=_aware(service),
         )
@@ -137,39 +143,47 @@ def _ingress(service: Json) -> list[str]:
     return [entry["ip"] for entry in ingress if entry.get("ip") and entry.get("ipMode") != "Proxy"]
 
 
-def _backends(port: Json, slices: Sequence[Json], nodes: Mapping[str, str]) -> tuple[Backend, ...]:
-    ready: set[tuple[str, int, str | None]] = set()
-    serving: set[tuple[str, int, str | None]] = set()
-    zones: dict[str, tuple[str, ...]] = {}
+def _target(port: Json) -> int | None:
+    """Return the number of the target port, which is the Service's own where it is left out."""
+    target = port.get("targetPort", port["port"])
+    return target if isinstance(target, int) and target else None
+
+
+def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tuple[Backend, ...]:
+    """Return every address and port once; of two that are told of one, that of a Pod that stays."""
+    found: dict[tuple[str, int], Backend] = {}
     for item in slices:
         number = _port_number(item, port)
-        if number is None:
+        if not number:
             continue
         for endpoint in item.get("endpoints") or ():
-            conditions = endpoint.get("conditions") or {}
-            found = {(a, number, endpoint.get("nodeName")) for a in endpoint["addresses"]}
-            hints = (endpoint.get("hints") or {}).get("forZones") or ()
-            zones |= {a: tuple(hint["name"] for hint in hints) for a in endpoint["addresses"]}
-            # "ready" missing means unknown, which the API says to take for true.
-            if conditions.get("ready", True):
-                ready |= found
-            elif conditions.get("serving") and conditions.get("terminating"):
-                serving |= found
-    return tuple(
-        Backend(
-            address=ip_address(address),
-            port=number,
-            node=nodes.get(address, node),
-            node_address=address in nodes,
-            terminating=not ready,
-            zones=zones[address],
-        )
-        for address, number, node in sorted(ready or serving, key=_by_address)
+            for address in endpoint["addresses"][:1]:  # the others mean nothing to kube-proxy
+                one = _endpoint(endpoint, ip_address(address), number, nodes)
+                if (address, number) not in found or not one.terminating:
+                    found[address, number] = one
+    return tuple(sorted(found.values(), key=_by_text))
+
+
+def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str]) -> Backend:
+    conditions = endpoint.get("conditions") or {}
+    hints = (endpoint.get("hints") or {}).get("forZones") or ()
+    # A condition that is missing means unknown, which the API says to take for true, or for staying.
+    return Backend(
+        address=address,
+        port=port,
+        node=endpoint.get("nodeName"),
+        node_address=str(address) in nodes,
+        ready=conditions.get("ready", True),
+        serving=conditions.get("serving", True),
+        terminating=conditions.get("terminating", False),
+        zones=tuple(hint["name"] for hint in hints),
     )
 
 
-def _by_address(found: tuple[str, int, str | None]) -> tuple[int, int]:
-    return int(ip_address(found[0])), found[1]
+def _by_text(one: Backend) -> str:
+    """kube-proxy sorts endpoints as texts (``pkg/proxy/endpointslicecache.go``)."""
+    host = f"[{one.address}]" if one.address.version == 6 else str(one.address)
+    return f"{host}:{one.port}"
 
 
 def _port_number(item: Json, port: Json) -> int | None:

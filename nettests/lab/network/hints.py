@@ -18,4 +18,4 @@ def _kept(port: ServicePort, zone: str) -> ServicePort:
     local = port.external_traffic_local or port.internal_traffic_local
     near = tuple(backend for backend in port.backends if zone in backend.zones)
     hinted = port.topology_aware and all(backend.zones for backend in port.backends)
-    return replace(port, backends=near) if hinted and near and not local else port
+    return replace(port, endpoints=near) if hinted and near and not local else port

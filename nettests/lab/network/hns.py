@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
-from nettests.lab.network.load_balancers import OUTER, LoadBalancer, Source
+from nettests.lab.network.load_balancers import (
+    CLUSTER_IP,
+    NODE_PORT,
+    OUTER,
+    Flag,
+    LoadBalancer,
+    Source,
+)
 from nettests.lab.network.thresholds import switch_features
 from nettests.lab.topology import (
     Address,
@@ -34,8 +41,8 @@ _TYPES = {
     Driver.OVERLAY: "Overlay",
     Driver.TRANSPARENT: "Transparent",
 }
-_OBJECTS = frozenset({"ClusterIP", "NodePort", *OUTER})
-_PROTOCOLS = {"tcp": 6, "udp": 17}
+_OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
+_PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
 
@@ -195,21 +202,19 @@ class NodeHns:
         return self.policies() if kernelspace else ()
 
     def _policy_list(self, policy: LoadBalancer) -> Json:
-        vip = addressing.rewritten_source(self.node, self.profile)
-        rewritten = {Source.VIP: str(vip), Source.NODE: "", Source.KEPT: str(vip or "")}
         elb: Json = {
             "ExternalPort": policy.external_port,
             "InternalPort": policy.internal_port,
-            "IsDSR": policy.source is Source.KEPT,
+            "IsDSR": Flag.DSR in policy.flags,
             "Protocol": _PROTOCOLS[policy.protocol],
-            "SourceVIP": rewritten[policy.source],
+            "SourceVIP": str(policy.source_vip or ""),
             "Type": "ELB",
-            "VIPs": [] if policy.kind == "NodePort" else [str(policy.vip)],
+            "VIPs": [] if policy.kind == NODE_PORT else [str(policy.vip)],
         }
         return {
             "ID": _identity(self.node.name, self._object_name(policy)),
             "Policies": [elb],
-            "References": [f"/endpoints/{self._endpoint_id(one)}" for one in policy.backends],
+            "References": [f"/endpoints/{self._endpoint_id(one)}" for _, one in policy.references],
             "State": _APPLIED,
         }
 

@@ -7,11 +7,18 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.host_ports import HostPorts, portmap_table
 from nettests.lab.network.kube_proxy_rules import TABLE, flannel_table, kube_proxy_table
-from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
+from nettests.lab.network.namespace import (
+    FORWARDING,
+    LIMITED_ERRORS,
+    NetworkNamespace,
+    Worker,
+    make_namespace,
+)
 from nettests.lab.network.netlink import Netlink, anywhere, configure
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
+from nettests.lab.network.services import carried
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
 from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable, of_family
@@ -31,7 +38,7 @@ class LinuxServices:
 
     def program(self, table: ServiceTable) -> None:
         """Bring the rules in force to ``table``, then forget the flows that the change ends."""
-        services = of_family(table, self._node.address)
+        services = carried(of_family(table, self._node.address))
         self._rules.change_to(
             kube_proxy_table(services, node=self._node, cluster_cidr=self._cluster_cidr)
         )
@@ -46,7 +53,12 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     """Make a Linux node's namespace and wire it. On the worker thread only."""
     overlay = profile.cni.backend == "vxlan"
     # route_localnet: portmap's, so that what the node sends to loopback may leave for a pod.
-    settings = {**settings_for(profile), **FORWARDING, "ipv4/conf/all/route_localnet": 1}
+    settings = {
+        **settings_for(profile),
+        **FORWARDING,
+        **LIMITED_ERRORS,
+        "ipv4/conf/all/route_localnet": 1,
+    }
     host = make_namespace(f"{node.name}/host", settings)
     underlay.plug(host, "eth0", node.address)
     for family in profile.by_family:
@@ -66,7 +78,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             ipv6=ipv6_range(node, profile),
             gateway_on_port=profile.cni.plugin is not Plugin.AZURE,
             mtu=pod_mtu(profile),
-            settings=settings_for(profile),
+            settings={**settings_for(profile), **LIMITED_ERRORS},
         )
     )
     services = [LinuxServices(node.name, host, family) for family in profile.by_family]

@@ -1,24 +1,15 @@
-"""What kube-proxy asks of HNS on one Windows node: Service table in, load-balancer policies out.
+"""The load balancers of one Windows node: what HNS is asked for, and what its switch makes of it. Values.
 
-Pure. Mirrors ``syncProxyRules`` of ``pkg/proxy/winkernel``: which policies exist for a Service port,
-with which backends, on which switch ports, and whose source address the backend will see. How a
-policy becomes packets is ``switch_rules``.
+``winkernel`` decides which there are, from Services and endpoints; ``switch_rules`` renders them, and
+``hns`` shows them. How a policy becomes packets is not said here.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 
-from nettests.lab.network.hints import within_zone
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
-from nettests.lab.topology import (
-    Address,
-    Backend,
-    Network,
-    NodeSpec,
-    Profile,
-    ServicePort,
-    ServiceTable,
-)
+from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable
 
 
 class Port(StrEnum):
@@ -37,9 +28,26 @@ class Source(Enum):
     VIP = "kube-proxy's source VIP"
 
 
+CLUSTER_IP, HOST_RULE, NODE_PORT = "ClusterIP", "LB_HOST", "NodePort"
 INGRESS, EXTERNAL_IP = "LoadBalancer", "ExternalIP"
 OUTER = frozenset({INGRESS, EXTERNAL_IP})
 """Kinds of which a Service may have several, one for each address."""
+
+SWITCHED = frozenset({"tcp", "udp"})
+"""What a switch translates; of SCTP, HNS keeps the object (protocol 132) and nothing comes of it."""
+
+
+class Flag(StrEnum):
+    """What kube-proxy asks of a load balancer, by hcsshim's names."""
+
+    DSR = "DSR"
+    IPV6 = "IPv6"
+    LOCAL_ROUTED_VIP = "LocalRoutedVIP"
+    VIP_EXTERNAL_IP = "VipExternalIP"
+    USE_MUX = "UseMUX"
+    PRESERVE_DIP = "PreserveDIP"
+    SOURCE_IP = "SourceIP"
+    """Not a flag but a distribution, which older builds ignore."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +62,12 @@ class LoadBalancer:
     external_port: int
     internal_port: int
     backends: tuple[Address, ...]
+    references: tuple[tuple[str, Address], ...] = ()
+    """HNS endpoints with the addresses meant: in kube-proxy's order, one twice where it has two ports."""
     source: Source
+    source_vip: Address | None = None
+    """What kube-proxy names as source, whether it is used or not."""
+    flags: frozenset[Flag] = frozenset()
     own_ports: tuple[tuple[Address, int], ...] = ()
     """Backends that are dialled at ports of their own instead, as no HNS load balancer does."""
     by_client: bool = False
@@ -82,6 +95,33 @@ class Frontend:
     port: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What kube-proxy knows of its node and of the HNS network there, in one family."""
+
+    name: str
+    address: Address
+    zone: str = ""
+    source_vip: Address | None = None
+    remote_subnets: tuple[tuple[Network, Address], ...] = ()
+    """Pod ranges of the other nodes with those nodes' addresses (RemoteSubnetRoute)."""
+    pod_cidr: Network | None = None
+    """Whose addresses are taken for endpoints of HNS, beside ``endpoints``."""
+    endpoints: Mapping[Address, str] = field(default_factory=dict)
+    """Local endpoints of HNS by their addresses; one with two addresses is one endpoint."""
+
+    def endpoint_at(self, address: Address) -> str | None:
+        """Return the local endpoint that has the address."""
+        if self.pod_cidr is not None and address in self.pod_cidr:
+            return self.endpoints.get(address, str(address))
+        return self.endpoints.get(address)
+
+    def is_outside(self, address: Address) -> bool:
+        """Whether a backend is a node or lies outside the overlay: then the node's address is the source."""
+        behind = any(address in subnet for subnet, _ in self.remote_subnets)
+        return not behind or any(address == provider for _, provider in self.remote_subnets)
+
+
 def refused_frontends(
     table: ServiceTable, node: NodeSpec, profile: Profile
 ) -> tuple[Frontend, ...]:
@@ -94,9 +134,9 @@ def refused_frontends(
         return ()
     found: list[Frontend] = []
     for service in table:
-        if service.backends:
-            continue
         protocol = service.protocol.lower()
+        if service.backends or protocol not in SWITCHED:
+            continue
         found.extend(
             Frontend(address=address, protocol=protocol, port=service.port)
             for address in (service.cluster_ip, *service.outer_addresses)
@@ -106,165 +146,14 @@ def refused_frontends(
     return tuple(found)
 
 
-def load_balancers(
-    table: ServiceTable, node: NodeSpec, profile: Profile
+def with_host_rules(
+    balancers: Iterable[LoadBalancer], node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
-    """Return the policies of all Services, ClusterIP before NodePort for each."""
-    features = switch_features(node, profile)
-    planner = _Planner(node, profile, features)
-    if features.topology_hints:
-        table = within_zone(table, node.zone)
-    return tuple(policy for service in table for policy in planner.policies(service))
-
-
-def not_found(
-    policies: tuple[LoadBalancer, ...], other_family: tuple[LoadBalancer, ...]
-) -> tuple[LoadBalancer, ...]:
-    """Return the policies that kube-proxy without ``family_in_key`` makes beside the other family's.
-
-    It looks for them by protocol, ports, VIP and endpoints first. A NodePort has no VIP in that key, and an
-    endpoint with two addresses is one endpoint of HNS: that of the other family is found (before 1.36, #136241).
-    """
-    taken = {(one.service, one.external_port) for one in other_family if one.kind == "NodePort"}
-    return tuple(
-        policy
-        for policy in policies
-        if policy.kind != "NodePort" or (policy.service, policy.external_port) not in taken
-    )
-
-
-class _Planner:
-    def __init__(self, node: NodeSpec, profile: Profile, features: SwitchFeatures) -> None:
-        self._node = node
-        self._profile = profile
-        self._features = features
-
-    def policies(self, service: ServicePort) -> list[LoadBalancer]:
-        second = service.require_dual_stack and service.cluster_ip.version == 6
-        if second and not self._features.required_families:
-            return []
-        if len({backend.address for backend in service.backends}) > self._features.backend_limit:
-            return []  # HNS: "invalid number of destinations"; the whole Service stays unprogrammed
-        usable = [backend for backend in service.backends if self._has_endpoint(backend)]
-        if service.leaving and not self._features.terminating_everywhere:
-            # kube-proxy counts terminating endpoints for Services with a balancer's address alone,
-            # and then makes no policies for NodePort and externalIPs (winkernel, from 1.27 on).
-            if not (self._features.terminating_fallback and service.ingress_addresses):
-                return []
-            return [*self._cluster_ip(service, usable), *self._ingress(service, usable)]
-        return [
-            *self._cluster_ip(service, usable),
-            *self._node_port(service, usable),
-            *self._external_ips(service, usable),
-            *self._ingress(service, usable),
-        ]
-
-    def _has_endpoint(self, backend: Backend) -> bool:
-        """kube-proxy looks up local backends as HNS endpoints, and the node's address is none.
-
-        kubernetes/kubernetes#126795: host-network backends are skipped on their own node.
-        """
-        own = backend.node_address and backend.node == self._node.name
-        return self._features.host_network_backends or not own
-
-    def _local(self, backends: list[Backend]) -> list[Backend]:
-        return [backend for backend in backends if backend.node == self._node.name]
-
-    def _cluster_ip(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
-        local_only = service.internal_traffic_local and self._features.internal_traffic_local
-        backends = self._local(usable) if local_only else usable
-        if not backends:
-            return []  # "not applying any policy": nothing answers, nothing refuses
-        rewritten = self._rewritten(backends)
-        on_pods = Source.KEPT if self._features.dsr else rewritten
-        made = [self._make(service, "ClusterIP", (Port.POD,), backends, on_pods)]
-        if self._features.host_rules:
-            made.append(self._make(service, "LB_HOST", (Port.HOST,), backends, rewritten))
-        return made
-
-    def _node_port(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
-        backends, source = self._from_outside(service, usable)
-        if service.node_port is None or not backends:
-            return []
-        return [self._make(service, "NodePort", self._outer_ports, backends, source)]
-
-    def _external_ips(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
-        backends, source = self._from_outside(service, usable)
-        if not backends or not self._features.external_ips:
-            return []
-        return [
-            self._make(service, EXTERNAL_IP, self._outer_ports, backends, source, vip=address)
-            for address in service.external_addresses
-        ]
-
-    def _ingress(self, service: ServicePort, usable: list[Backend]) -> list[LoadBalancer]:
-        backends, source = self._from_outside(service, usable)
-        preserved = service.preserve_destination and self._features.preserve_destination
-        if preserved:
-            backends, source = self._local(usable), Source.KEPT
-        if not backends or not self._features.load_balancer_addresses:
-            return []
-        allowed = service.source_ranges if self._features.source_ranges else ()
-        return [
-            replace(
-                self._make(service, INGRESS, self._outer_ports, backends, source, vip=address),
-                allowed=allowed,
-                preserved=preserved,
-            )
-            for address in service.ingress_addresses
-        ]
-
-    def _from_outside(
-        self, service: ServicePort, usable: list[Backend]
-    ) -> tuple[list[Backend], Source]:
-        """Return who answers clients from outside, and whose address is shown to them."""
-        if service.external_traffic_local and self._features.external_traffic_local:
-            return self._local(usable), Source.KEPT
-        return usable, self._rewritten(usable)
-
-    @property
-    def _outer_ports(self) -> tuple[Port, ...]:
-        own = (Port.HOST,) if self._features.local_routed_vip else ()
-        return (Port.UPLINK, Port.POD, *own)
-
-    def _internal_port(self, backends: list[Backend]) -> int:
-        """HNS has one InternalPort for all destinations; which one kube-proxy says depends on its version."""
-        place = -1 if self._features.last_internal_port else 0
-        return backends[place].port
-
-    def _rewritten(self, backends: list[Backend]) -> Source:
-        """Overlay: the source VIP, unless a backend is outside the pod network (wk ``hns.go``)."""
-        cluster = self._profile.cluster_cidr
-        if self._features.source_vip and all(backend.address in cluster for backend in backends):
-            return Source.VIP
-        return Source.NODE
-
-    def _make(
-        self,
-        service: ServicePort,
-        kind: str,
-        ports: tuple[Port, ...],
-        backends: list[Backend],
-        source: Source,
-        *,
-        vip: Address | None = None,
-    ) -> LoadBalancer:
-        node_port = kind == "NodePort"
-        by_client = service.client_ip_affinity and self._features.session_affinity
-        learns = by_client and self._features.affinity_timeout
-        return LoadBalancer(
-            service=service.key,
-            kind=kind,
-            ports=ports,
-            vip=vip or (self._node.address if node_port else service.cluster_ip),
-            protocol=service.protocol.lower(),
-            external_port=(service.node_port or 0) if node_port else service.port,
-            internal_port=self._internal_port(backends),
-            own_ports=()
-            if self._features.one_internal_port
-            else tuple((backend.address, backend.port) for backend in backends),
-            backends=tuple(sorted({backend.address for backend in backends}, key=int)),
-            source=source,
-            by_client=by_client,
-            forgets=service.affinity_timeout if learns else None,
-        )
+    """Return the load balancers with what VFP derives of each ClusterIP for the host's own port."""
+    found: list[LoadBalancer] = []
+    for one in balancers:
+        found.append(one)
+        if features.host_rules and one.kind == CLUSTER_IP:
+            source = Source.NODE if one.source_vip in {None, node.address} else Source.VIP
+            found.append(replace(one, kind=HOST_RULE, ports=(Port.HOST,), source=source))
+    return tuple(found)

@@ -27,9 +27,15 @@ _QUIET = {
     "ipv4/conf/default/rp_filter": 0,
     "ipv4/conf/all/send_redirects": 0,
     "ipv4/conf/default/send_redirects": 0,
-    # A refused UDP dial is an ICMP error; limiting their rate would turn refusals into timeouts.
+    # A refused UDP dial is an ICMP error; what is no Linux node of the cluster's answers at any rate.
     "ipv4/icmp_ratemask": 0,
 }
+LIMITED_ERRORS = {
+    "ipv4/icmp_ratemask": 6168,
+    "ipv4/icmp_ratelimit": 1000,
+    "ipv6/icmp/ratelimit": 1000,
+}
+"""What a Linux kernel does unless it is told otherwise: one error a second for each destination, six at once."""
 IPV6 = {
     "ipv6/conf/all/disable_ipv6": 0,
     "ipv6/conf/default/disable_ipv6": 0,

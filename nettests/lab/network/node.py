@@ -12,7 +12,7 @@ from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.portals import Portals
-from nettests.lab.network.services import ServiceRules, Withheld
+from nettests.lab.network.services import ServiceRules, Withheld, carried
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 
@@ -88,7 +88,7 @@ class Node:
     async def _put_in_force(self, programmed: ServiceTable) -> None:
         await self._worker.run(lambda: self._program(programmed))
         if self._portals is not None:
-            await self._portals.serve(programmed)
+            await self._portals.serve(carried(programmed))
 
     def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> PodNetwork:
         network = self._pods.attach(uid, mappings)

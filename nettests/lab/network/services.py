@@ -9,7 +9,7 @@ from collections.abc import Callable
 from nettests.lab.topology import ServiceTable
 
 PROTOCOLS = frozenset({"TCP", "UDP"})
-"""What is load-balanced; SCTP is not supported on Windows, and not emulated on Linux."""
+"""What is load-balanced; SCTP is not supported on Windows, where HNS shows an object of it, and not emulated on Linux."""
 
 Withheld = Callable[[str], bool]
 """Says of a Service port's ``key`` whether its rules are missing on the node."""
@@ -38,8 +38,9 @@ class ServiceRules:
         return self._programmed()
 
     def _programmed(self) -> ServiceTable:
-        return tuple(
-            service
-            for service in self._table
-            if service.protocol in PROTOCOLS and not self._withheld(service.key)
-        )
+        return tuple(one for one in self._table if not self._withheld(one.key))
+
+
+def carried(table: ServiceTable) -> ServiceTable:
+    """Return the Service ports of the protocols that rules are made for."""
+    return tuple(service for service in table if service.protocol in PROTOCOLS)

@@ -8,6 +8,7 @@ the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile, ProxyMode
 
@@ -29,8 +30,11 @@ LOCAL_PORT_MAPPING_BUILD = 20348
 LAST_INTERNAL_PORT = (1, 34)
 """kube-proxy 1.34 takes the port from every endpoint where it differs, so that the last one counts (#132647)."""
 
-INTERNAL_TRAFFIC_LOCAL = (1, 27)
-"""kube-proxy 1.27 reads ``internalTrafficPolicy`` on Windows."""
+Releases = tuple[tuple[int, int, int], ...]
+"""The first release of each minor version that has a change, the last one for all later minors."""
+
+INTERNAL_TRAFFIC_LOCAL: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
+"""kube-proxy reads ``internalTrafficPolicy`` on Windows (#114407, picked as #114466, #114467 and #114468)."""
 
 DUAL_STACK_CAPABLE = (19041, 610)
 """HNS 11.10 (Windows 2004 with an update of autumn 2020) has endpoints and load balancers of both families (hcsshim issue 1003)."""
@@ -38,11 +42,11 @@ DUAL_STACK_CAPABLE = (19041, 610)
 DUAL_STACK = (1, 21)
 """IPv6DualStack is on by default; kube-proxy then runs once for each family, except on overlay."""
 
-REQUIRED_FAMILIES = (1, 27)
-"""kube-proxy 1.27 makes IPv6 load balancers of RequireDualStack Services (CHANGELOG-1.27)."""
+REQUIRED_FAMILIES: Releases = ((1, 24, 12), (1, 25, 8), (1, 26, 3), (1, 27, 0))
+"""kube-proxy reads both addresses of a local Pod's HNS endpoint (#115503, picked as #115616, #115615 and one to 1.26)."""
 
-FAMILY_IN_KEY = (1, 36)
-"""kube-proxy 1.36 remembers load balancers by their family too (CHANGELOG-1.36, #136241)."""
+FAMILY_IN_KEY: Releases = ((1, 33, 8), (1, 34, 4), (1, 35, 1), (1, 36, 0))
+"""kube-proxy remembers load balancers by their family too (#136241, picked as #136375, #136374 and #136373)."""
 
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 """Plugins that give Windows pods both families; win-bridge, which Flannel calls, knows IPv4 only."""
@@ -50,8 +54,15 @@ DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 PRESERVE_DESTINATION_BUILD = 18362
 """Windows Server 1903, the first that the documents name for ``preserve-destination``."""
 
-FALLBACK = (1, 27)
-"""kube-proxy 1.27 falls back on terminating endpoints of Services with a load balancer's address."""
+FALLBACK: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
+"""kube-proxy falls back on terminating endpoints of Services with a load balancer's address (#113776, picked as
+#114451, #114452 and #114453), and leaves out what does not serve, even where it is published as ready."""
+
+KEEPS_BALANCERS = (1, 31)
+"""kube-proxy 1.31 deletes a load balancer only where its successor is another (#124092)."""
+
+MODIFIES_BUILD = 26100
+"""HNS 15.5 (Windows Server 2025) changes load balancers in place, which kube-proxy 1.31 asks it to (hnslib ``ModifyLoadbalancerVersion``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +114,12 @@ class SwitchFeatures:
     """The annotation ``preserve-destination`` is followed."""
     terminating_fallback: bool
     """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
+    skips_unserving: bool
+    """Endpoints that do not serve are left out, even where they are called ready."""
+    keeps_balancers: bool
+    """New endpoints delete no load balancer before its successor is known to be another."""
+    modifies: bool
+    """New endpoints change a load balancer in place."""
     terminating_everywhere: bool
     """They serve all Services, as on Linux."""
     own_node_route: bool
@@ -117,7 +134,7 @@ class SwitchFeatures:
     dual_stack: bool
     """Pods have addresses, and Services load balancers, of both families."""
     required_families: bool
-    """Services with RequireDualStack have load balancers of the second family too."""
+    """Load balancers of the second family hold Pods of this node too."""
     topology_hints: bool
     """kube-proxy keeps to the backends that are hinted for its zone."""
     family_in_key: bool
@@ -126,16 +143,12 @@ class SwitchFeatures:
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that build, patch, CNI and kube-proxy settings of ``node`` switch on."""
-    release = node.windows_release
-    proxy = profile.kube_proxy
+    release, proxy = node.windows_release, profile.kube_proxy
     user_mode = proxy.mode is ProxyMode.USERSPACE
-    version = _minor(profile.kubernetes_version)
     switched = profile.cni.driver is Driver.TRANSPARENT  # Open vSwitch serves pods and host alike
-    internal_local = switched or version >= INTERNAL_TRAFFIC_LOCAL
-
-    def has(name: str, usual: bool) -> bool:  # noqa: FBT001
-        return bool(profile.mechanism(name, usual))
-
+    internal_local = switched or _has(INTERNAL_TRAFFIC_LOCAL, profile)
+    keeps = _minor(profile.kubernetes_version) >= KEEPS_BALANCERS
+    has = partial(_switched_on, profile)
     return SwitchFeatures(
         overlay=switched or profile.cni.driver is Driver.OVERLAY,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
@@ -154,7 +167,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         local_port_mappings=has("local-port-mappings", _maps_for_itself(node, profile)),
         backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
         one_internal_port=has("one-internal-port", not switched),
-        last_internal_port=version >= LAST_INTERNAL_PORT,
+        last_internal_port=_minor(profile.kubernetes_version) >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
         flow_ageing=has("flow-ageing", not switched),
         refuse_unserved=has("refuse-unserved", usual=False),
@@ -163,7 +176,10 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
         preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
-        terminating_fallback=has("terminating-fallback", switched or version >= FALLBACK),
+        terminating_fallback=has("terminating-fallback", switched or _has(FALLBACK, profile)),
+        skips_unserving=not switched and not has("unserving-backends", not _has(FALLBACK, profile)),
+        keeps_balancers=not switched and keeps,
+        modifies=not switched and keeps and release[0] >= MODIFIES_BUILD,
         terminating_everywhere=has("terminating-everywhere", switched),
         own_node_route=has("own-node-route", usual=True),
         outbound_nat=has("outbound-nat", usual=True),
@@ -172,10 +188,14 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         stealth=has("stealth", usual=True),
         user_mode=user_mode,
         dual_stack=has("dual-stack", _both_families(node, profile)),
-        required_families=has("required-families", version >= REQUIRED_FAMILIES),
+        required_families=has("required-families", _has(REQUIRED_FAMILIES, profile)),
         topology_hints=has("topology-hints", switched),
-        family_in_key=has("family-in-key", version >= FAMILY_IN_KEY),
+        family_in_key=has("family-in-key", _has(FAMILY_IN_KEY, profile)),
     )
+
+
+def _switched_on(profile: Profile, name: str, usual: bool) -> bool:  # noqa: FBT001
+    return bool(profile.mechanism(name, usual))
 
 
 def _maps_for_itself(node: NodeSpec, profile: Profile) -> bool:
@@ -203,3 +223,16 @@ def _minor(version: str) -> tuple[int, int]:
     """Return ``(1, 24)`` for ``v1.24.17``."""
     major, minor, *_ = version.removeprefix("v").split(".")
     return int(major), int(minor)
+
+
+def _has(releases: Releases, profile: Profile) -> bool:
+    """Whether kube-proxy has a change that was picked to patch releases of several minors."""
+    version = _patch(profile.kubernetes_version)
+    same_minor = any(one[:2] == version[:2] and version >= one for one in releases)
+    return same_minor or version >= releases[-1]
+
+
+def _patch(version: str) -> tuple[int, int, int]:
+    """Return ``(1, 24, 17)`` for ``v1.24.17``."""
+    *_, patch = version.partition("-")[0].split(".")
+    return (*_minor(version), int(patch))

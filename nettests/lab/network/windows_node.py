@@ -12,12 +12,12 @@ from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.load_balancers import (
+    SWITCHED,
     LoadBalancer,
     Port,
     Source,
-    load_balancers,
-    not_found,
     refused_frontends,
+    with_host_rules,
 )
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
@@ -32,6 +32,7 @@ from nettests.lab.network.pods import (
     other_nodes,
 )
 from nettests.lab.network.portals import Portals
+from nettests.lab.network.services import carried
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
     TO_FABRIC,
@@ -43,6 +44,7 @@ from nettests.lab.network.switch_rules import (
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.underlay import MTU, Underlay, gateway_of, settings_for
+from nettests.lab.network.winkernel import Hns, Winkernel, host_of
 from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable, of_family
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
@@ -58,7 +60,9 @@ _WORLD = IPv4Network("0.0.0.0/0")
 class WindowsServices:
     """kube-proxy in kernelspace mode on one node, in one family. On the worker thread only."""
 
-    def __init__(self, name: str, family: Profile, switch: NetworkNamespace, pods: Pods) -> None:
+    def __init__(
+        self, name: str, family: Profile, switch: NetworkNamespace, pods: Pods, held: Hns
+    ) -> None:
         self._node = family.node(name)
         self._profile = family
         self._switch = switch
@@ -67,28 +71,30 @@ class WindowsServices:
         self._kept: dict[Address, Address] = {}
         """Destinations that are kept, and the local pod that gets what is sent to each."""
         self.policies: tuple[LoadBalancer, ...] = ()
-        """The load balancers in force."""
+        """The load balancers in force, in this family."""
+        self._features = switch_features(self._node, family)
+        self._proxy = Winkernel(self._features, held)
         family_word = word(self._node.address)
         self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
-    def program(self, table: ServiceTable, remembered: tuple[LoadBalancer, ...] = ()) -> None:
-        """Bring the switch's policies to ``table``; flows to a backend go on as they are.
-
-        ``remembered`` are load balancers of the other family that this one takes for its own.
-        """
+    def program(self, table: ServiceTable) -> None:
+        """Bring the switch's policies to ``table``; flows to a backend go on as they are."""
         services = of_family(table, self._node.address)
-        policies = not_found(load_balancers(services, self._node, self._profile), remembered)
+        host = host_of(self._node, self._profile, self._pods.addresses().values())
+        held = self._proxy.sync(services, host)
+        own = [one for one in held if one.vip.version == self._node.address.version]
+        self.policies = with_host_rules(own, self._node, self._features)
+        switched = tuple(one for one in self.policies if one.protocol in SWITCHED)
         self._rules.change_to(
             load_balancers_table(
-                policies,
+                switched,
                 node_address=self._node.address,
                 source_vip=addressing.rewritten_source(self._node, self._profile),
-                loopback=self._loopback(policies),
+                loopback=self._loopback(switched),
                 refused=refused_frontends(services, self._node, self._profile),
             )
         )
-        self.policies = policies
-        self._lead_preserved(policies)
+        self._lead_preserved(switched)
         added = conntrack.added_frontends(self._services, services, self._node.address)
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
@@ -113,7 +119,7 @@ class WindowsServices:
 
     def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[Address]:
         """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
-        if not switch_features(self._node, self._profile).loopback_dsr:
+        if not self._features.loopback_dsr:
             return []
         direct = (policy for policy in policies if policy.source is Source.KEPT)
         local = {
@@ -166,18 +172,17 @@ def build_windows_node(
             links.route(profile.service_cidr, Port.HOST, via=node.address)
     pods = Pods(_pod_ports(node, profile, switch))
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
-    services = [WindowsServices(node.name, family, switch, pods) for family in families]
+    held = Hns()
+    services = [WindowsServices(node.name, family, switch, pods, held) for family in families]
     mapping = [one.node(node.name) for one in families[: 1 + features.port_mappings_ipv6]]
     own = HostAddresses(machine)
 
     def program(table: ServiceTable) -> None:
         if features.user_mode:
-            own.program(table)
+            own.program(carried(table))
             return
-        remembered: tuple[LoadBalancer, ...] = ()
         for of_one_family in services:
-            of_one_family.program(table, remembered)
-            remembered = () if features.family_in_key else of_one_family.policies
+            of_one_family.program(table)
 
     return Node(
         spec=node,

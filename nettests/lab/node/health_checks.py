@@ -58,8 +58,8 @@ def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
         families = found.setdefault(service.health_check_port, {})
         families.setdefault(service.cluster_ip.version, set()).update(
             str(backend.address)
-            for backend in service.backends
-            if backend.node == node and not backend.terminating
+            for backend in service.endpoints
+            if backend.node == node and backend.ready
         )
     # A pod of two families is one endpoint.
     return {port: (*names[port], max(map(len, found[port].values()))) for port in names}

@@ -18,7 +18,7 @@ from nettests.lab.programs.sockets import tcp
 from nettests.lab.programs.terminal import err, out
 
 BASH = (
-    "exec 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
+    "exec 4>&2 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
     'while read -r word; do echo "$word" >&3 || { echo "failed $word"; exit 55; }; '
     'echo "took $word"; '
     'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; done'

@@ -10,7 +10,14 @@ import json
 import re
 from collections.abc import Iterator
 
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.parse.rules.hns import NETWORKS
 from nettests.parse.rules.kube_proxy import PODS
 from nettests.parse.rules.plugin import pod_addresses
@@ -44,7 +51,9 @@ def cni_version(evidence: Evidence) -> Finding:
                 taken.append(told)
             else:
                 refused.append(f"{told}, of which it takes {', '.join(sorted(supported))}")
-    found = "; ".join(refused or taken) or "none of the plugins that the documents speak of"
+    if not refused and not taken:
+        raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
+    found = "; ".join(refused or taken)
     demand = (
         "win-bridge and win-overlay with CNI 0.3.0 at most unless their release takes later ones "
         f"(1.0.1 on), sdnbridge and sdnoverlay with one of {', '.join(sorted(SDN_VERSIONS))}"
@@ -63,11 +72,13 @@ def cni_ipam(evidence: Evidence) -> Finding:
         for kind in sorted(_managers(one, plugins)):
             fits = kind in {HOST_LOCAL, WINDOWS_IPAM} or IPAM_OF.get(kind) in plugins
             (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
+    if not found and not wrong:
+        raise NothingThereError("the CNI configuration calls no plugin that gives addresses")
     elsewhere = _outside(evidence) if any(one.startswith(HOST_LOCAL) for one in found) else []
     wrong += [f"{address} outside the node's range" for address in elsewhere]
     return finding(
         not wrong,
-        "; ".join(wrong or found) or "no address management",
+        "; ".join(wrong or found),
         "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
         "calico-ipam with Calico alone, or none, which is Windows' own",
     )

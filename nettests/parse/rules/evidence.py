@@ -5,13 +5,13 @@ JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes
 """
 
 import ipaddress
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.errors import NettestsError
 from nettests.model.facts import Network
+from nettests.model.json_text import read_json
 from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
@@ -19,6 +19,10 @@ Object = dict[str, Any]
 
 class UnreadableError(NettestsError):
     """The evidence does not say what the rule asks."""
+
+
+class NothingThereError(UnreadableError):
+    """There is nothing of what the rule is about: its check is skipped, and never passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Readings by name, each as it came, and why some could not be taken; ``facts`` as discovery read them."""
+    """Readings by name, each reduced to what rules use, and why some could not be taken; ``facts`` as discovery read them."""
 
     texts: Mapping[str, str]
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -81,7 +85,7 @@ class Evidence:
     def _json(self, reading: str) -> Any:
         text = self.text(reading)
         try:
-            return json.loads(text)
+            return read_json(text)
         except ValueError as error:
             raise UnreadableError(f"{reading} is no JSON: {text[:80]!r}") from error
 

@@ -1,4 +1,4 @@
-"""Rules about HNS on a Windows node: its network, the endpoints of pods, OutBoundNAT, load balancers.
+"""Rules about HNS on a Windows node: its network, the endpoints of pods, OutBoundNAT, source VIPs.
 
 Read from the cmdlets of the module HostNetworkingService, whose objects have the property names of HNS'
 first schema. Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Microsoft's
@@ -7,7 +7,15 @@ first schema. Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkerne
 
 from collections.abc import Iterable, Iterator
 
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules import balancing
+from nettests.parse.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.parse.rules.kube_proxy import PODS, network_of
 from nettests.parse.rules.nat import excepted, exceptions_of, extra, uncovered
 from nettests.parse.rules.plugin import of_pod_families
@@ -21,19 +29,13 @@ SERVICES_AFTER = "services-after"
 SLICES = "endpoint-slices"
 RUN_LABEL = "nettests.dev/run"
 """Services of a run come and go; whether theirs are complete is asked by its flows."""
-SERVICE_LABEL = "kubernetes.io/service-name"
-PROTOCOLS = {6: "TCP", 17: "UDP"}
-MOST_BACKENDS = 64
-"""Old builds take no more; whether more are programmed is another rule's matter."""
+SERVICE_LABEL = balancing.SERVICE_LABEL
 SHOWN = 5
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
 """Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
 FIRST_VNI = 4096
 HYBRID_OVERLAY_VNI = 4097
 VXLAN_PORT = 4789
-
-Frontend = tuple[str, int, str]
-"""Address (empty for a NodePort), port and protocol."""
 
 
 def hns_network(evidence: Evidence) -> Finding:
@@ -73,7 +75,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
     still_there = set(_pods(evidence, PODS_AFTER))
     pods = dict(one for one in _pods(evidence) if one in still_there)
     if not pods:
-        raise UnreadableError("no pod of the pod network runs on the node")
+        raise NothingThereError("no pod of the pod network runs on the node")
     wrong = [
         f"{pod} ({address}) on {networks.get(address, 'no network')}"
         for address, pod in sorted(pods.items())
@@ -81,7 +83,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
     ]
     return finding(
         not wrong,
-        _shown(wrong) or f"{len(pods)} endpoints of pods on {name}",
+        shown(wrong) or f"{len(pods)} endpoints of pods on {name}",
         f"an endpoint on {name} for every pod: kube-proxy looks nowhere else",
     )
 
@@ -94,7 +96,7 @@ def outbound_nat(evidence: Evidence) -> Finding:
         one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
     ]
     if not endpoints:
-        raise UnreadableError("no pod of the pod network has an endpoint on the node")
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
     wrong = []
     for one in endpoints:
         lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]
@@ -107,7 +109,7 @@ def outbound_nat(evidence: Evidence) -> Finding:
             wrong.append(f"{pods[str(one['IPAddress'])]} {what}")
     return finding(
         not wrong,
-        _shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
+        shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
         f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
     )
 
@@ -117,13 +119,13 @@ def nat_unused(evidence: Evidence) -> Finding:
     nat = {str(one.get("Name")) for one in evidence.rows(NETWORKS) if one.get("Type") == "NAT"}
     pods = dict(_pods(evidence))
     if not pods:
-        raise UnreadableError("no pod of the pod network runs on the node")
+        raise NothingThereError("no pod of the pod network runs on the node")
     on_nat = [
         pods[str(one.get("IPAddress"))]
         for one in _local(evidence.rows(ENDPOINTS))
         if str(one.get("IPAddress")) in pods and str(one.get("VirtualNetworkName")) in nat
     ]
-    found = f"{_shown(on_nat)} on a NAT network" if on_nat else f"none of {len(pods)} pods on one"
+    found = f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(pods)} pods on one"
     return finding(not on_nat, found, "no pod on a network of type NAT")
 
 
@@ -139,12 +141,12 @@ def pod_gateway(evidence: Evidence) -> Finding:
         if str(one.get("IPAddress")) in pods
     }
     if not found:
-        raise UnreadableError("no pod of the pod network has an endpoint on the node")
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
     due = {str(network[GATEWAYS[driver]]) for network in own}
     wrong = [f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in due]
     return finding(
         not wrong,
-        _shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
+        shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
         f"{' or '.join(sorted(due))} as the gateway on {driver}",
     )
 
@@ -167,41 +169,12 @@ def hybrid_overlay_id(evidence: Evidence) -> Finding:
     )
 
 
-def load_balancers(evidence: Evidence) -> Finding:
-    """HNS has a load balancer at the ClusterIP of every Service port with backends.
-
-    Those of Services with externalTrafficPolicy Local and backends on other nodes alone are another rule's:
-    versions of kube-proxy are documented to leave them out.
-    """
-    afar = _backed_afar(evidence)
-    return _complete(evidence, [one for one in _staying(evidence) if _name(one) not in afar])
-
-
-def local_policy_load_balancers(evidence: Evidence) -> Finding:
-    """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
-    afar = _backed_afar(evidence)
-    return _complete(evidence, [one for one in _staying(evidence) if _name(one) in afar])
-
-
-def stale_load_balancers(evidence: Evidence) -> Finding:
-    """HNS has no load balancer for what is no Service."""
-    there = set(_frontends(evidence.rows(POLICIES)))
-    services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
-    known = {one for service in services for one in _ports(service)}
-    stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
-    return finding(
-        not stale,
-        _shown(stale) or f"{len(there)} load balancers, all of Services",
-        "no load balancer for what is no Service",
-    )
-
-
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
     shown = [elb for one in evidence.rows(POLICIES) for elb in policies_of(one, "ELB")]
     if not shown:
-        raise UnreadableError("HNS shows no load balancer on the node")
+        raise NothingThereError("HNS shows no load balancer on the node")
     given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
     return finding(
         not given,
@@ -255,115 +228,16 @@ def _pods(evidence: Evidence, reading: str = PODS) -> Iterator[tuple[str, str]]:
             continue
         if pod["metadata"].get("deletionTimestamp") or not status.get("podIP"):
             continue
-        yield str(status["podIP"]), _name(pod)
+        yield str(status["podIP"]), name_of(pod)
 
 
-def _frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
-    # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
-    #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
-    for one in lists:
-        for policy in policies_of(one, "ELB"):
-            protocol = PROTOCOLS.get(policy.get("Protocol", 0), "?")
-            vips = policy.get("VIPs") or [""]
-            for vip in vips if isinstance(vips, list) else [vips]:
-                yield str(vip), int(policy["ExternalPort"]), protocol
-
-
-def _ports(service: Object) -> Iterator[Frontend]:
-    """Yield every frontend that kube-proxy may make of a Service."""
-    spec, status = service["spec"], service.get("status") or {}
-    ingress = (status.get("loadBalancer") or {}).get("ingress") or []
-    addresses = [
-        *(spec.get("clusterIPs") or [spec.get("clusterIP")]),
-        *(spec.get("externalIPs") or []),
-    ]
-    addresses += [item.get("ip") for item in ingress]
-    for port in spec.get("ports") or []:
-        protocol = port.get("protocol", "TCP")
-        yield from ((str(address), int(port["port"]), protocol) for address in addresses if address)
-        if port.get("nodePort"):
-            yield "", int(port["nodePort"]), protocol
-    if spec.get("healthCheckNodePort"):
-        yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in addresses if one)
-
-
-def _cluster_ports(service: Object) -> Iterator[Frontend]:
-    address = str(service["spec"]["clusterIP"])
-    for port in service["spec"].get("ports") or []:
-        if port.get("protocol", "TCP") in PROTOCOLS.values():
-            yield address, int(port["port"]), port.get("protocol", "TCP")
-
-
-def _complete(evidence: Evidence, services: Iterable[Object]) -> Finding:
-    """Compare the load balancers that are there with those that are due for these Services."""
-    there, backed = set(_frontends(evidence.rows(POLICIES))), _backed(evidence)
-    due = {one for item in services if _is_due(item, backed) for one in _cluster_ports(item)}
-    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(due - there)]
-    return finding(
-        not missing,
-        _shown(missing) or f"{len(there)} load balancers for {len(due)} Service ports due",
-        "a load balancer for every one of these Service ports that has backends",
-    )
-
-
-def _staying(evidence: Evidence) -> list[Object]:
-    """Return the Services that were there before the load balancers were read, and after."""
-    after = {_name(one) for one in evidence.items(SERVICES_AFTER)}
-    return [one for one in evidence.items(SERVICES) if _name(one) in after]
-
-
-def _backed_afar(evidence: Evidence) -> set[str]:
-    """Return the Services with externalTrafficPolicy Local that have no backend on this node."""
-    local = {
-        _service_of(item)
-        for item in evidence.items(SLICES)
-        for endpoint in item.get("endpoints") or []
-        if endpoint.get("nodeName") == evidence.fact("node")
-    }
-    policed = {
-        _name(one)
-        for one in evidence.items(SERVICES)
-        if one["spec"].get("externalTrafficPolicy") == "Local"
-    }
-    return policed - local
-
-
-def _service_of(item: Object) -> str:
-    """Return the Service that an EndpointSlice belongs to."""
-    metadata = item["metadata"]
-    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
-
-
-def _backed(evidence: Evidence) -> dict[str, int]:
-    """Return how many ready backends Services have that this node can balance to."""
-    own = set(evidence.fact("node-addresses").split(","))
-    found: dict[str, set[str]] = {}
-    for item in evidence.items(SLICES):
-        for endpoint in item.get("endpoints") or []:
-            if (endpoint.get("conditions") or {}).get("ready", True):
-                addresses = set(endpoint["addresses"]) - own
-                found.setdefault(_service_of(item), set()).update(addresses)
-    return {service: len(addresses) for service, addresses in found.items()}
-
-
-def _is_due(service: Object, backed: dict[str, int]) -> bool:
-    spec, labels = service["spec"], service["metadata"].get("labels") or {}
-    headless = spec.get("clusterIP") in {None, "", "None"}
-    local_only = spec.get("internalTrafficPolicy") == "Local"
-    if headless or local_only or RUN_LABEL in labels or ":" in str(spec.get("clusterIP")):
-        return False
-    return 0 < backed.get(_name(service), 0) <= MOST_BACKENDS
-
-
-def _name(item: Object) -> str:
+def name_of(item: Object) -> str:
+    """Return namespace and name of an object."""
     return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
 
 
-def _spelled(one: Frontend) -> str:
-    return f"{one[0] or 'NodePort'}:{one[1]}/{one[2]}"
-
-
-def _shown(problems: list[str]) -> str:
+def shown(problems: list[str]) -> str:
+    """Return the first of several problems, and how many more there are."""
     more = len(problems) - SHOWN
     return ", ".join(problems[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 

@@ -4,10 +4,16 @@ Sources: "Guide for running Windows containers" (labels, taints), KEP-5100 and M
 (updates), the version-skew policy, Flannel's ``backends.md``.
 """
 
-import json
-
+from nettests.model.json_text import read_json
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.parse.rules.kube_proxy import skew
 
 NODE = "node"
@@ -20,6 +26,8 @@ FIRST_DSR = WindowsBuild(17763, 1217)
 """The update of May 2020 (KEP-5100); others ask for 17763.1432."""
 BROKEN = WindowsBuild(20348, 2582)
 """KB5040437, of July 2024."""
+MENDED = WindowsBuild(20348, 2762)
+"""KB5044281, of October 2024, announced as the fix."""
 CONTROL_PLANE_ROLES = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 FIRST_VNI = 4096
 VXLAN_PORT = 4789
@@ -53,9 +61,10 @@ def windows_taint(evidence: Evidence) -> Finding:
 
 
 def update_not_broken(evidence: Evidence) -> Finding:
-    """The update of July 2024 for Windows Server 2022 broke container networking."""
+    """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
     build = build_of(evidence)
-    return finding(build != BROKEN, str(build), f"any build but {BROKEN} (KB5040437)")
+    demanded = f"no build from {BROKEN} (KB5040437) to below {MENDED} (KB5044281)"
+    return finding(not BROKEN <= build < MENDED, str(build), demanded)
 
 
 def overlay_update(evidence: Evidence) -> Finding:
@@ -79,6 +88,8 @@ def kubelet_skew(evidence: Evidence) -> Finding:
 def control_plane_on_linux(evidence: Evidence) -> Finding:
     """Windows nodes are workers only; where the control plane is managed, none of its nodes shows."""
     nodes = evidence.items(NODES)
+    if not nodes:
+        raise NothingThereError("the API server lists no node")
     planes = sorted(f"{_name(node)} on {_system(node)}" for node in nodes if _is_plane(node))
     wrong = [node for node in nodes if _is_plane(node) and _system(node) == "windows"]
     return finding(
@@ -131,7 +142,7 @@ def _backend(evidence: Evidence) -> Object:
     """Return ``Backend`` of Flannel's ``net-conf.json``."""
     data = evidence.object(FLANNEL).get("data") or {}
     try:
-        network = json.loads(data.get("net-conf.json", ""))
+        network = read_json(data.get("net-conf.json", ""))
     except ValueError as error:
         raise UnreadableError("net-conf.json of Flannel's ConfigMap is no JSON") from error
     backend = network.get("Backend")

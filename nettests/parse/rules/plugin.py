@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.parse.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.parse.rules.kube_proxy import PODS
 from nettests.parse.rules.node import NODE, build_of
 
@@ -45,6 +52,8 @@ def calico_networking(evidence: Evidence) -> Finding:
 def antrea_alone(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea."""
     pods = evidence.items(PODS)
+    if not pods:
+        raise NothingThereError("no Pod runs on the node")
     proxies = [name for name in map(_name, pods) if name.startswith("kube-proxy")]
     demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
     if not proxies:

@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import cni, hns, kube_proxy, node, plugin, windows
+from nettests.parse.rules import cni, hns, kube_proxy, load_balancers, node, plugin, windows
 from nettests.parse.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
-_BALANCED = (hns.SERVICES, hns.SLICES, hns.POLICIES, hns.SERVICES_AFTER)
+_BALANCED = (
+    hns.SERVICES,
+    hns.SLICES,
+    hns.POLICIES,
+    load_balancers.ENDPOINTS_BESIDE,
+    load_balancers.SLICES_AFTER,
+    hns.SERVICES_AFTER,
+)
 _PORTS = (windows.DYNAMIC, windows.EXCLUDED)
 
 RULES: Mapping[str, Rule] = {
@@ -48,10 +55,14 @@ RULES: Mapping[str, Rule] = {
     "pod-gateway": Rule(readings=(kube_proxy.PODS, hns.ENDPOINTS), judge=hns.pod_gateway),
     "overlay-network-id": Rule(readings=(hns.NETWORKS,), judge=hns.overlay_network_id),
     "hybrid-overlay-id": Rule(readings=(hns.NETWORKS,), judge=hns.hybrid_overlay_id),
-    "load-balancers": Rule(readings=_BALANCED, judge=hns.load_balancers),
-    "local-policy-load-balancers": Rule(readings=_BALANCED, judge=hns.local_policy_load_balancers),
+    "load-balancers": Rule(readings=_BALANCED, judge=load_balancers.load_balancers),
+    "load-balancer-backends": Rule(readings=_BALANCED, judge=load_balancers.load_balancer_backends),
+    "local-policy-load-balancers": Rule(
+        readings=_BALANCED, judge=load_balancers.local_policy_load_balancers
+    ),
     "stale-load-balancers": Rule(
-        readings=(hns.SERVICES, hns.POLICIES, hns.SERVICES_AFTER), judge=hns.stale_load_balancers
+        readings=(hns.SERVICES, hns.POLICIES, hns.SERVICES_AFTER),
+        judge=load_balancers.stale_load_balancers,
     ),
     "empty-source-vip": Rule(readings=(hns.POLICIES,), judge=hns.empty_source_vip),
     "running-build": Rule(readings=(node.NODE, windows.VERSION), judge=windows.running_build),

@@ -95,6 +95,30 @@ def test_a_deletion_with_another_uid_is_refused(api: Api) -> None:
     api(run)
 
 
+@pytest.mark.parametrize("key", ["uid", "resourceVersion"])
+@pytest.mark.parametrize("collection", [CONFIG_MAPS, NAMESPACES])
+def test_a_deletion_names_the_very_state_that_was_seen(api: Api, collection: str, key: str) -> None:
+    """409 Conflict for another UID or version, with Kubernetes' words; the one that was seen goes."""
+
+    async def run(running: Running) -> None:
+        async with running.client() as client:
+            kind = "ConfigMap" if collection == CONFIG_MAPS else "Namespace"
+            item = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}}
+            seen = (await client.create(collection, item))["metadata"]
+            path = f"{collection}/a"
+            with pytest.raises(ApiError) as error:
+                await client.delete(path, {"preconditions": {**seen_of(seen), key: "other"}})
+            assert (error.value.status, "recondition" in error.value.message) == (409, True)
+            assert "Operation cannot be fulfilled on" in error.value.message
+            await client.delete(path, {"preconditions": seen_of(seen)})
+            await _vanishes(client, path)
+
+    def seen_of(meta: dict[str, Any]) -> dict[str, Any]:
+        return {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
+
+    api(run)
+
+
 def test_a_finalizer_holds_an_object_until_it_is_removed(api: Api) -> None:
     """DELETE marks; taking the last finalizer away deletes."""
 

@@ -15,6 +15,9 @@ from kubernetes.stream import portforward, stream
 from tests.lab.apiserver.conftest import TOKEN, Running
 from tests.lab.apiserver.objects import pod
 
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+"""The client forgets the TLS socket of a WebSocket; it may be collected at any moment of a test."""
+
 
 @pytest.fixture
 def core(served: Running) -> Iterator[k8s.CoreV1Api]:

@@ -98,7 +98,7 @@ def service(
         client_ip_affinity=affinity,
         external_traffic_local=external_local,
         internal_traffic_local=internal_local,
-        backends=backends,
+        endpoints=backends,
         ingress_addresses=tuple(map(IPv4Address, ingress)),
         external_addresses=tuple(map(IPv4Address, external)),
         source_ranges=tuple(map(IPv4Network, ranges)),

@@ -21,7 +21,7 @@ def switched(*switches: str, **fields: object) -> Profile:
     return replace(PROFILE, mechanisms=mechanisms.read(switches), **fields)  # type: ignore[arg-type]
 
 
-def service(name: str, address: str, *, required: bool = False) -> ServicePort:
+def service(name: str, address: str) -> ServicePort:
     """Return the IPv6 port of a Service in front of one pod."""
     return ServicePort(
         namespace="default",
@@ -30,8 +30,7 @@ def service(name: str, address: str, *, required: bool = False) -> ServicePort:
         protocol="TCP",
         cluster_ip=ip_address(VIPS[name]),
         port=80,
-        require_dual_stack=required,
-        backends=(Backend(address=ip_address(address), port=8080, node=PLACES[name]),),
+        endpoints=(Backend(address=ip_address(address), port=8080, node=PLACES[name]),),
     )
 
 
@@ -78,34 +77,38 @@ def test_windows_pods_have_ipv4_alone(start_lab: StartLab, profile: Profile, rea
 
 
 @pytest.mark.parametrize(
-    ("version", "answer"), [("v1.26.15", "timed out"), ("v1.27.1", "win-far sees {node}")]
+    ("version", "answer"),
+    [("v1.24.11", "timed out"), ("v1.26.2", "timed out"), ("v1.24.12", "win sees {node}")],
 )
-def test_required_families_have_load_balancers_since_127(
+def test_pods_of_the_clients_node_are_endpoints_of_both_families(
     start_lab: StartLab, version: str, answer: str
 ) -> None:
-    """A Service with RequireDualStack answers Windows pods by IPv6 from Kubernetes 1.27 on."""
+    """kube-proxy finds local Pods by their second address since March 2023; those of other nodes always."""
     profile = switched(kubernetes_version=version)
     lab = start_lab(profile)
-    lab.attach_dual(WINDOWS, "win")
-    address = lab.attach_dual("win-2", "win-far")[1] or ""
-    lab.program(service("win-far", address, required=True))
+    lab.attach_dual(WINDOWS, "client")
+    near = lab.attach_dual(WINDOWS, "win")[1] or ""
+    far = lab.attach_dual("win-2", "win-far")[1] or ""
+    lab.program(service("win", near), service("win-far", far))
     node = profile.by_family[1].node(WINDOWS).address
-    assert lab.ask("win", VIPS["win-far"], 80) == answer.format(node=node)
+    assert lab.ask("client", VIPS["win-far"], 80) == f"win-far sees {node}"
+    assert lab.ask("client", VIPS["win"], 80) == answer.format(node=node)
 
 
 @pytest.mark.parametrize(
     ("profile", "answer"),
     [
-        (switched(kubernetes_version="v1.35.4"), "timed out"),
+        (switched(kubernetes_version="v1.35.0"), "timed out"),
+        (switched(kubernetes_version="v1.35.1"), "win sees"),
         (switched("family-in-key=off"), "timed out"),
         (PROFILE, "win sees"),
     ],
-    ids=["before 1.36", "switched off", "1.36"],
+    ids=["1.35.0", "1.35.1", "switched off", "1.36"],
 )
-def test_a_nodeport_of_both_families_has_one_load_balancer_before_136(
+def test_a_nodeport_of_both_families_has_one_load_balancer_until_picked(
     start_lab: StartLab, profile: Profile, answer: str
 ) -> None:
-    """Before Kubernetes 1.36 kube-proxy finds the IPv4 NodePort's load balancer when it looks for IPv6."""
+    """Before the releases of February 2026 kube-proxy finds the IPv4 NodePort's load balancer when it looks for IPv6."""
     lab = start_lab(profile)
     lab.attach_dual(LINUX, "lin")
     first, second = lab.attach_dual(WINDOWS, "win")

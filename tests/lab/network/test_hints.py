@@ -6,7 +6,7 @@ import pytest
 
 from nettests.lab.controllers.service_table import service_table
 from nettests.lab.network.hints import within_zone
-from nettests.lab.network.load_balancers import load_balancers
+from nettests.lab.network.winkernel import load_balancers
 from nettests.lab.topology import ServicePort
 from tests.lab.network.clusters import WIN_A, WIN_B, backend, profile, service
 
@@ -22,7 +22,7 @@ ASKING = replace(service(NEAR, FAR), topology_aware=True)
         (ASKING, "c", 2),
         (ASKING, "", 2),
         (replace(ASKING, topology_aware=False), "a", 2),
-        (replace(ASKING, backends=(NEAR, replace(FAR, zones=()))), "a", 2),
+        (replace(ASKING, endpoints=(NEAR, replace(FAR, zones=()))), "a", 2),
         (replace(ASKING, internal_traffic_local=True), "a", 2),
     ],
     ids=["own zone", "nobody's zone", "no zone", "not asked for", "one without hints", "local"],

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network.hns import NodeHns
-from nettests.lab.network.load_balancers import load_balancers
+from nettests.lab.network.winkernel import load_balancers
 from nettests.lab.topology import Driver, Plugin, Profile, ServicePort
 from tests.lab.network.clusters import NODE_PORT, VIP, WIN_A, WIN_B, backend, profile, service
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.lab.network.load_balancers import LoadBalancer, Port, Source, load_balancers
+from nettests.lab.network.load_balancers import LoadBalancer, Port, Source
+from nettests.lab.network.winkernel import load_balancers
 from nettests.lab.topology import Driver, Profile, ServicePort
 from tests.lab.network.clusters import (
     LINUX,
@@ -159,9 +160,38 @@ def test_affinity_by_build(build: int, by_client: bool) -> None:
     assert {policy.by_client for policy in policies.values()} == {by_client}
 
 
-@pytest.mark.parametrize(("version", "backends"), [("v1.26.15", 2), ("v1.27.0", 1), ("v1.36.2", 1)])
+@pytest.mark.parametrize(
+    ("version", "backends"),
+    [("v1.24.9", 2), ("v1.24.10", 1), ("v1.26.0", 2), ("v1.26.1", 1), ("v1.27.0", 1)],
+)
 def test_internal_traffic_local_by_version(version: str, backends: int) -> None:
-    """internalTrafficPolicy is read from kube-proxy 1.27 on."""
+    """internalTrafficPolicy is read from kube-proxy 1.27 on, and from its picks."""
     cluster = profile(kubernetes=version)
     policy = _policies(cluster, service(LOCAL, REMOTE, internal_local=True))["ClusterIP"]
     assert len(policy.backends) == backends
+
+
+@pytest.mark.parametrize(
+    ("version", "published"),
+    [
+        ("v1.24.9", True),
+        ("v1.24.10", False),
+        ("v1.25.5", True),
+        ("v1.25.6", False),
+        ("v1.26.0", True),
+        ("v1.26.1", False),
+        ("v1.27.0", False),
+        ("v1.36.2", False),
+    ],
+)
+def test_published_backends_that_do_not_serve(version: str, published: bool) -> None:
+    """Endpoints that are ready and do not serve were backends before #113776 and its picks."""
+    silent = replace(LOCAL, serving=False)
+    assert bool(_policies(profile(kubernetes=version), service(silent))) is published
+
+
+def test_a_numeric_target_port_counts_before_134() -> None:
+    """Up to 1.33 the Service's own number is dialled, whatever its endpoints say."""
+    numbered = replace(service(LOCAL), target_port=9000)
+    for version, port in (("v1.33.9", 9000), ("v1.34.0", LOCAL.port)):
+        assert _policies(profile(kubernetes=version), numbered)["ClusterIP"].internal_port == port

@@ -140,11 +140,14 @@ def test_older_windows_translates_in_spite_of_the_annotation(start_lab: StartLab
     assert lab.ask("win-a-client", BALANCED, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
 
 
-@pytest.mark.parametrize(("version", "balanced"), [("v1.27.0", True), ("v1.26.9", False)])
+@pytest.mark.parametrize(
+    ("version", "balanced"), [("v1.27.0", True), ("v1.26.1", True), ("v1.26.0", False)]
+)
 def test_terminating_backends(start_lab: StartLab, version: str, balanced: bool) -> None:
-    """Windows falls back on them from 1.27 on, for Services with a balancer's address; Linux always."""
+    """Windows falls back on them from 1.27 and the picks of #113776 on, for Services with a balancer's address; Linux always."""
     lab = with_clients(start_lab, kubernetes=version)
-    leaving = replace(backend(lab.attach(WIN_B, "leaving"), WIN_B), terminating=True)
+    staying = backend(lab.attach(WIN_B, "leaving"), WIN_B)
+    leaving = replace(staying, ready=False, terminating=True)
     lab.program(
         service(leaving, ingress=(BALANCED,)),
         service(leaving, name="plain", vip="10.96.7.9", node_port=None, external=(EXTERNAL,)),

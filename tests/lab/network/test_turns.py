@@ -35,7 +35,7 @@ def test_a_kept_backend_that_is_no_good_is_left() -> None:
     assert turns.next(KEY, "10.244.1.3") == ONE
     assert turns.next(KEY, "10.244.1.3", anew=True) == TWO
     assert turns.next(KEY, "10.244.1.3") == TWO
-    turns.take((replace(sticky, backends=(ONE,)),))
+    turns.take((replace(sticky, endpoints=(ONE,)),))
     assert turns.next(KEY, "10.244.1.3") == ONE
 
 
@@ -49,7 +49,7 @@ def test_affinity_ends_with_its_time_out() -> None:
 def test_services_without_backends_have_no_turn() -> None:
     """Nor has one that is gone."""
     turns = Turns()
-    turns.take((replace(WEB, backends=()),))
+    turns.take((replace(WEB, endpoints=()),))
     assert turns.next(KEY, "10.244.1.3") is None
     turns.take((replace(WEB, cluster_ip=IPv4Address("10.96.0.9"), service="other"),))
     assert turns.next(KEY, "10.244.1.3") is None

@@ -44,8 +44,8 @@ def test_a_node_port_reaches_a_linux_backend_through_windows(start_lab: StartLab
 
 
 def test_internal_traffic_policy_by_kubernetes_version(start_lab: StartLab) -> None:
-    """internalTrafficPolicy Local without a local pod: silence from 1.27 on, ignored before."""
-    for version, expected in (("v1.27.0", "timed out"), ("v1.26.9", "far sees 172.30.0.12")):
+    """internalTrafficPolicy Local without a local pod: silence from 1.26.1 on, ignored before."""
+    for version, expected in (("v1.26.1", "timed out"), ("v1.26.0", "far sees 172.30.0.12")):
         lab = start_lab(profile(kubernetes=version))
         lab.attach(WIN_A, "client")
         lab.program(service(backend(lab.attach(WIN_B, "far"), WIN_B), internal_local=True))

@@ -1,0 +1,49 @@
+"""Read what comes over a connection, up to a bound: a peer that never ends must not fill the memory.
+
+Used wherever bytes of a cluster come in. What is larger is ``TooBigError``, which no other try mends; the
+connection that it came over is of no use any more and is the caller's to close.
+"""
+
+from collections.abc import Callable, Iterator
+
+import urllib3
+
+from nettests.model.limits import TooBigError, spelled
+
+PIECE = 65536
+
+
+def whole(read: Callable[[int], bytes], most: int, what: str) -> bytes:
+    """Return all that ``read`` gives until it gives nothing; ``TooBigError`` above ``most`` bytes."""
+    pieces, size = [], 0
+    while piece := read(PIECE):
+        size += len(piece)
+        if size > most:
+            raise too_big(what, most)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def lines(response: urllib3.BaseHTTPResponse, most: int, what: str) -> Iterator[bytes]:
+    """Yield the lines of a streamed answer; ``TooBigError`` for a line above ``most`` bytes."""
+    pieces: list[bytes] = []
+    size = 0
+    for came in response.stream(PIECE):
+        first, *others = came.split(b"\n")
+        for piece in others:
+            yield b"".join([*pieces, first])
+            pieces, size, first = [], 0, piece
+        pieces.append(first)
+        size += len(first)
+        if size > most:
+            raise too_big(what, most)
+    if size:
+        yield b"".join(pieces)
+
+
+def too_big(what: str, most: int) -> TooBigError:
+    """Return the error for people."""
+    return TooBigError(
+        f"{what} is larger than {spelled(most)}, and was not read to its end",
+        hint="is it what it should be? nothing that this tool reads is as large",
+    )

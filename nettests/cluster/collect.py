@@ -1,0 +1,139 @@
+"""Remove what a dead run left: all of it, only what was looked at, and only while nothing of it has changed.
+
+``leftovers`` finds and judges; between that and the removal time passes. So each run is looked at again, its
+Lease is written on the condition that nobody wrote it since, and every deletion names the UID that was seen.
+A run that wakes up in between wins, or finds the word on its Lease and ends.
+"""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any
+
+from nettests.cluster.apply import COLLECTIONS, delete_object, owned_namespaces, path_of, wait_gone
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.lease import collect_lease, holder_of
+from nettests.cluster.leftovers import Leftover, State, look_at, namespace_of
+from nettests.cluster.ownership import Ownership
+from nettests.errors import ClusterError
+
+Object = dict[str, Any]
+
+
+def remove(
+    connection: Connection, places: Sequence[Leftover], *, wait: float, ignore: Collection[str] = ()
+) -> dict[str, str]:
+    """Remove all that one run left, and wait for its end; return by namespace what stays, and why.
+
+    ``places`` are all that ``find`` returned of the run. If one of them has to stay, or has changed, all do.
+    """
+    try:
+        versions = _unchanged(connection, places, ignore)
+        leases = [_forestall(connection, one) for one in places]
+    except ClusterError as error:
+        return {one.namespace: error.message for one in places}
+    problems = {}
+    for one, lease in zip(places, leases, strict=True):
+        try:
+            if not one.own:
+                _remove_objects(connection, one, lease, wait)
+            elif one.state is not State.TERMINATING and one.namespace in versions:
+                _delete_namespace(connection, one, versions[one.namespace])
+        except ClusterError as error:
+            problems[one.namespace] = error.message
+    for one in places:
+        if one.own and one.namespace not in problems:
+            try:
+                itself = {"kind": "Namespace", "metadata": {"name": one.namespace, "uid": one.uid}}
+                wait_gone(partial(_standing, connection, [itself]), "namespace", wait)
+            except ClusterError as error:
+                problems[one.namespace] = error.message
+    return problems
+
+
+def _unchanged(
+    connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
+) -> dict[str, str]:
+    """Return the versions of the run's own namespaces; ``ClusterError`` if anything is not as it was."""
+    for one in places:
+        if not one.removable:
+            raise ClusterError(one.obstacle or one.spared)
+    run = places[0].ownership.run
+    known = {one.uid: one for one in places if one.own}
+    current = owned_namespaces(connection, run)
+    for item in current:
+        seen = known.get(item["metadata"]["uid"])
+        if seen is None or Ownership.of(item) != seen.ownership:
+            name = item["metadata"]["name"]
+            raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
+    for one in look_at(connection, [one for one in places if one.own], ignore=ignore):
+        if one.obstacle:
+            raise ClusterError(f"namespace {one.namespace} has changed: {one.obstacle}")
+    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
+
+
+def _forestall(connection: Connection, one: Leftover) -> Object | None:
+    """Write on the run's Lease that it is collected; ``ClusterError`` if the run came to life."""
+    # Nothing can be created in a terminating namespace, but a Lease that stands there may yet be renewed.
+    leaving = one.state is State.TERMINATING
+    first = one.own and one.namespace == namespace_of(one.ownership.run)
+    if not one.lease and (leaving or not first):
+        return None
+    try:
+        return collect_lease(connection, one.ownership, one.namespace, one.lease)
+    except ApiError as error:
+        if error.status == 409:
+            raise ClusterError(
+                f"the Lease in namespace {one.namespace} was renewed or taken: its run lives"
+            ) from error
+        if error.status == 404 and leaving:
+            return None  # it went with its namespace; its run ends when it finds none
+        if error.status == 404:
+            raise ClusterError(
+                f"the Lease in namespace {one.namespace} is gone: somebody else removes this run"
+            ) from error
+        raise
+
+
+def _delete_namespace(connection: Connection, one: Leftover, version: str) -> None:
+    try:
+        connection.delete(f"/api/v1/namespaces/{one.namespace}", uid=one.uid, version=version)
+    except ApiError as error:
+        if error.status == 409:
+            raise ClusterError(
+                f"namespace {one.namespace} was changed in the moment of its removal"
+            ) from error
+        raise
+
+
+def _remove_objects(
+    connection: Connection, one: Leftover, lease: Object | None, wait: float
+) -> None:
+    """Remove the objects that were looked at from a namespace of others, the Lease last."""
+    current = {**lease, "kind": "Lease"} if lease else None
+    for kind in COLLECTIONS:
+        items = [current or item if kind == "Lease" else item for item in _of_kind(one, kind)]
+        for item in items:
+            delete_object(connection, item)
+        wait_gone(partial(_standing, connection, items), kind.lower(), wait)
+
+
+def _of_kind(one: Leftover, kind: str) -> list[Object]:
+    return [item for item in one.items if item["kind"] == kind]
+
+
+def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:
+    """Return those of the objects that were looked at that still stand."""
+    return [item for item in items if _stands(connection, item)]
+
+
+def _stands(connection: Connection, item: Object) -> bool:
+    try:
+        current = connection.get(f"{path_of(item)}/{item['metadata']['name']}")
+    except ApiError as error:
+        if error.status == 404:
+            return False
+        raise
+    if item["kind"] == "Lease" and holder_of(current) != holder_of(item):
+        return False  # another run has taken it over
+    same: bool = current["metadata"]["uid"] == item["metadata"]["uid"]
+    return same

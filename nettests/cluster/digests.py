@@ -1,0 +1,39 @@
+"""Which digests of images a cluster's nodes know: read from the nodes' own lists, never from a registry. Pure.
+
+A container runtime names an image by its tag and by the digest that the registry served for it, which of a
+manifest list is the list's own: one digest for every platform. The kubelet reports fifty images at most.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+# sample: registry.k8s.io/e2e-test-images/agnhost@sha256:99c6b4bb4a1e1df3f0b3752168c89358794d02258ebebc26bf21c29399011a85
+_BY_DIGEST = re.compile(r"(?P<name>[^@\s]+)@(?P<digest>sha256:[0-9a-f]{64})")
+
+
+def digests_of(nodes: Iterable[Object], images: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return by image the references by digest that nodes know it by: none, one, or several that differ.
+
+    An image that is named by digest already is its own.
+    """
+    known = _known(nodes)
+    return {
+        image: (image,) if _BY_DIGEST.fullmatch(image) else tuple(sorted(known.get(image, ())))
+        for image in images
+    }
+
+
+def _known(nodes: Iterable[Object]) -> Mapping[str, set[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        for entry in node.get("status", {}).get("images") or ():
+            names = [name for name in entry.get("names") or () if isinstance(name, str)]
+            by_digest = [match for name in names if (match := _BY_DIGEST.fullmatch(name))]
+            for name in names:
+                repository = name.rpartition(":")[0]
+                found[name] |= {one[0] for one in by_digest if one["name"] == repository}
+    return found

@@ -1,0 +1,159 @@
+"""What stands in a namespace: the run's, what Kubernetes puts there, and what is somebody else's.
+
+Every kind that the API serves is looked at, by metadata alone. What nobody may list, or what did not answer,
+is named: nothing is known of it. The decision what that means for a namespace is ``leftovers``'.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.ownership import Ownership
+from nettests.cluster.served import AT_ONCE, Catalogue, Served
+from nettests.cluster.tries import UNAUTHORIZED
+
+Object = dict[str, Any]
+Listed = Sequence[tuple[Served, Object]]
+
+MADE = frozenset(
+    {
+        "pods",
+        "services",
+        "secrets",
+        "statefulsets.apps",
+        "endpointslices.discovery.k8s.io",
+        "leases.coordination.k8s.io",
+        "networkpolicies.networking.k8s.io",
+    }
+)
+"""The kinds that a run creates in its namespace. Marks on any other kind were put there by somebody else."""
+RECORDS = frozenset({"events", "events.events.k8s.io"})
+"""What Kubernetes writes about objects and drops by itself within the hour: nobody's."""
+FURNITURE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
+"""What kube-controller-manager puts into each namespace (its serviceaccount and root-ca-cert-publisher controllers)."""
+_ACCOUNT = "kubernetes.io/service-account."
+_TOKEN_OF_DEFAULT = "default-token-"  # noqa: S105 - a name
+"""Before Kubernetes 1.24 each ServiceAccount got a Secret with its token (KEP-2799)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """Names of what stands in a namespace, as ``kind/name``, and the resources that could not be seen."""
+
+    own: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+
+def look_inside(
+    connection: Connection, catalogue: Catalogue, namespace: str, marks: Ownership
+) -> Inside:
+    """List every kind in a namespace, and tell the objects of the run with these marks from others'."""
+    kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
+    listed, unseen = [], list(catalogue.unread)
+    for kind, answer in zip(kinds, answers, strict=True):
+        if isinstance(answer, str):
+            unseen.append(f"{kind.resource}: {answer}")
+        else:
+            listed += [(kind, item) for item in answer]
+    own, strangers = sort_out(listed, marks)
+    return Inside(own=own, strangers=strangers, unseen=tuple(unseen))
+
+
+def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | str:
+    try:
+        return connection.metadata(kind.path(namespace))
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        return f"{error.status} {error.reason}".strip()
+
+
+def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the run's objects, and of those that are somebody else's.
+
+    The run's are those of a kind that runs create, with all marks of this very run and no owner, and what
+    belongs to them: every owner that it names is the run's. Kubernetes itself would remove those with them.
+    Objects without a UID are computed on request, as an aggregated API's metrics are, and stored nowhere.
+    """
+    stored = {
+        item["metadata"]["uid"]: (kind, item) for kind, item in reversed(listed) if _uid(item)
+    }
+    own = {
+        uid
+        for uid, (kind, item) in stored.items()
+        if kind.resource in MADE and not _owners(item) and Ownership.of(item) == marks
+    }
+    services = {
+        _name(item)
+        for uid, (kind, item) in stored.items()
+        if uid in own and kind.resource == "services"
+    }
+    own |= {
+        uid
+        for uid, (kind, item) in stored.items()
+        if kind.resource == "endpoints" and _name(item) in services
+    }
+    own = _with_dependents(own, {uid: _owners(item) for uid, (_, item) in stored.items()})
+    accounts = {
+        uid
+        for uid, (kind, item) in stored.items()
+        if (kind.resource, _name(item)) == ("serviceaccounts", "default")
+    }
+    return (
+        tuple(
+            sorted(kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own)
+        ),
+        tuple(
+            sorted(
+                kind.spell(_name(item))
+                for uid, (kind, item) in stored.items()
+                if uid not in own and not _of_kubernetes(kind, item, accounts)
+            )
+        ),
+    )
+
+
+def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:
+    """Yield the items that are the run's, from among marked objects of kinds that runs create."""
+    first = {_uid(item) for item in items if not _owners(item) and Ownership.of(item) == marks}
+    every = _with_dependents(first, {_uid(item): _owners(item) for item in items})
+    yield from (item for item in items if _uid(item) in every and Ownership.of(item) == marks)
+
+
+def _with_dependents(own: set[str], owners: Mapping[str, frozenset[str]]) -> set[str]:
+    """Return these UIDs and those of all objects that have no owner but them."""
+    known = set(own)
+    while more := {uid for uid, its in owners.items() if its and its <= known} - known:
+        known |= more
+    return known
+
+
+def _of_kubernetes(kind: Served, item: Object, accounts: set[str]) -> bool:
+    if (kind.resource, _name(item)) in FURNITURE:
+        return True
+    notes = item["metadata"].get("annotations") or {}
+    return (
+        kind.resource == "secrets"
+        and _name(item).startswith(_TOKEN_OF_DEFAULT)
+        and notes.get(f"{_ACCOUNT}name") == "default"
+        and notes.get(f"{_ACCOUNT}uid") in accounts
+    )
+
+
+def _uid(item: Object) -> str:
+    return str(item["metadata"].get("uid") or "")
+
+
+def _name(item: Object) -> str:
+    return str(item["metadata"]["name"])
+
+
+def _owners(item: Object) -> frozenset[str]:
+    return frozenset(
+        str(owner.get("uid")) for owner in item["metadata"].get("ownerReferences") or ()
+    )

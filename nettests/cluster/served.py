@@ -1,0 +1,107 @@
+"""What kinds of objects a cluster keeps in namespaces: the API's own answer, CRDs and aggregated APIs included.
+
+Read before a namespace is removed, so that nothing in it is overlooked because nobody here knew its kind.
+Objects themselves are ``inside``'s matter.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.tries import UNAUTHORIZED
+
+Object = dict[str, Any]
+
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A namespaced kind whose objects can be listed, at one of the versions that it is served in."""
+
+    prefix: str
+    """``/api/v1`` or ``/apis/<group>/<version>``."""
+    group: str
+    plural: str
+    kind: str
+
+    @property
+    def resource(self) -> str:
+        """The resource as ``kubectl`` and RBAC spell it: ``pods``, ``statefulsets.apps``."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str) -> str:
+        """Return the path of all objects of the kind in a namespace."""
+        return f"{self.prefix}/namespaces/{namespace}/{self.plural}"
+
+    def spell(self, name: str) -> str:
+        """Return ``kind/name``; the kind of somebody's own API with its group."""
+        known = "." not in self.group or self.group.endswith(".k8s.io")
+        kind = self.kind.lower()
+        return f"{kind}/{name}" if known else f"{kind}.{self.group}/{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All that is served, and the API groups that did not say what they serve."""
+
+    kinds: tuple[Served, ...]
+    unread: tuple[str, ...] = ()
+
+
+def namespaced_kinds(connection: Connection) -> Catalogue:
+    """Ask the API server for every namespaced kind that can be listed, each once.
+
+    A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
+    objects. Kubernetes itself finishes no namespace's deletion before that is mended.
+    """
+    groups, why = _groups(connection)
+    prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda prefix: _resources(connection, prefix), prefixes))
+    kinds: dict[str, Served] = {}
+    unread = [why] if why else []
+    for prefix, answer in zip(prefixes, answers, strict=True):
+        if isinstance(answer, str):
+            unread.append(f"{prefix.removeprefix('/apis/').removeprefix('/')}: {answer}")
+            continue
+        for one in _kinds(prefix, answer):
+            kinds.setdefault(one.resource, one)
+    return Catalogue(kinds=tuple(kinds.values()), unread=tuple(unread))
+
+
+def _groups(connection: Connection) -> tuple[list[Object], str]:
+    try:
+        return connection.get("/apis").get("groups") or [], ""
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        return [], f"all API groups: {error.status} {error.reason}".strip()
+
+
+def _versions(group: Object) -> Iterator[str]:
+    """Yield the versions of a group, the preferred one first: a kind may be served in another one only."""
+    preferred = (group.get("preferredVersion") or {}).get("groupVersion")
+    known = [version["groupVersion"] for version in group.get("versions") or ()]
+    yield from dict.fromkeys(([preferred] if preferred else []) + known)
+
+
+def _resources(connection: Connection, prefix: str) -> list[Object] | str:
+    """Return the resources of one group and version, or why they are not known."""
+    try:
+        found: list[Object] = connection.get(prefix).get("resources") or []
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        return f"{error.status} {error.reason}".strip()
+    return found
+
+
+def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
+    group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
+    for one in resources:
+        own = "/" not in one["name"]  # not a subresource
+        if own and one.get("namespaced") and "list" in (one.get("verbs") or ()):
+            yield Served(prefix=prefix, group=group, plural=one["name"], kind=one["kind"])

@@ -1,0 +1,132 @@
+"""Remove at the end of a run what this very run created, and nothing else.
+
+The run remembers what it asked for: an object goes if it carries the run's marks and was created by this
+process, by its UID. A namespace of its own goes whole, with whatever others put into it meanwhile, unless
+another run holds it. What a dead run left is ``collect``'s work: nobody remembers for that one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from nettests.cluster.apply import (
+    COLLECTIONS,
+    delete_object,
+    owned_namespaces,
+    owned_objects,
+    wait_gone,
+)
+from nettests.cluster.connection import Connection
+from nettests.cluster.lease import holder_of, read_lease
+from nettests.cluster.ownership import Ownership
+from nettests.errors import ClusterError
+
+Object = dict[str, Any]
+Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Made:
+    """What a run asked to be created: by kind, namespace and name the UID, as soon as it is known.
+
+    An answer may be lost, and the object stand nevertheless: then the name and the marks have to do.
+    """
+
+    _uids: dict[Key, set[str | None]] = field(default_factory=dict)
+
+    def ask(self, item: Object) -> None:
+        """Remember what is about to be created."""
+        self._uids.setdefault(_key(item), set()).add(None)
+
+    def take(self, stored: Object, asked: Object) -> None:
+        """Remember the UID of what was created."""
+        known = self._uids.setdefault(_key(asked), set())
+        known.discard(None)
+        known.add(stored["metadata"].get("uid"))
+
+    def holds(self, item: Object) -> bool:
+        """Whether the run created this object, or the one that it belongs to."""
+        known = self._uids.get(_key(item), set())
+        if None in known or item["metadata"]["uid"] in known:
+            return True
+        every = {uid for uids in self._uids.values() for uid in uids}
+        owners = [owner["uid"] for owner in item["metadata"].get("ownerReferences") or ()]
+        return bool(owners) and every.issuperset(owners)
+
+
+def _key(item: Object) -> Key:
+    meta = item["metadata"]
+    return item["kind"], meta.get("namespace", ""), meta["name"]
+
+
+def delete_run(
+    connection: Connection,
+    marks: Ownership,
+    made: Made,
+    *,
+    wait: float,
+    namespace: str | None = None,
+) -> None:
+    """Delete the run's namespaces, or its objects in a ``namespace`` of others, and wait for their end.
+
+    ``ClusterError`` for what is still there after ``wait`` seconds, or is another run's now.
+    """
+    if namespace is not None:
+        _delete_objects(connection, marks, made, namespace, wait)
+        return
+    taken = {}
+    for item in _namespaces(connection, marks, made):
+        name = item["metadata"]["name"]
+        lease = read_lease(connection, name)
+        if lease is not None and holder_of(lease) != marks.run:
+            taken[name] = holder_of(lease)
+            _delete_objects(connection, marks, made, name, wait)
+        else:
+            delete_object(connection, item)
+    wait_gone(
+        lambda: [
+            item
+            for item in _namespaces(connection, marks, made)
+            if item["metadata"]["name"] not in taken
+        ],
+        "namespace",
+        wait,
+    )
+    if taken:
+        names = ", ".join(f"{name} is run {run}'s now" for name, run in taken.items())
+        raise ClusterError(f"namespace {names}, and stays with what that one put into it")
+
+
+def _namespaces(connection: Connection, marks: Ownership, made: Made) -> list[Object]:
+    found = ({"kind": "Namespace", **item} for item in owned_namespaces(connection, marks.run))
+    return [item for item in found if Ownership.of(item) == marks and made.holds(item)]
+
+
+def _delete_objects(
+    connection: Connection, marks: Ownership, made: Made, namespace: str, wait: float
+) -> None:
+    for kind in COLLECTIONS:
+        left = partial(_objects, connection, marks, made, kind, namespace)
+        delete = partial(_deleted, connection, left)
+        delete()
+        # A Lease that was renewed between look and deletion is still there, and is tried again.
+        wait_gone(delete if kind == "Lease" else left, kind.lower(), wait)
+
+
+def _deleted(connection: Connection, left: Callable[[], list[Object]]) -> list[Object]:
+    found = left()
+    for item in found:
+        delete_object(connection, item)
+    return found
+
+
+def _objects(
+    connection: Connection, marks: Ownership, made: Made, kind: str, namespace: str
+) -> list[Object]:
+    return [
+        item
+        for item in owned_objects(connection, kind, marks.run, namespace)
+        if Ownership.of(item) == marks
+        and (made.holds(item) if kind != "Lease" else holder_of(item) == marks.run)
+    ]

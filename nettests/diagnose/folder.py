@@ -1,0 +1,45 @@
+"""Write files below one folder and nowhere else, whatever stands there already.
+
+Each part of a path is opened by the descriptor of the one before it, and no symbolic link is followed: a
+folder that was prepared by somebody else leads nowhere (openat(2), O_NOFOLLOW).
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from nettests.private import FILE, FOLDER, make_folder
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
+    """Write ``data`` to the file that ``parts`` name below ``top``; ``OSError`` for what leads elsewhere."""
+    for part in parts:
+        if part in {"", ".", ".."} or "/" in part or "\0" in part:
+            raise OSError(0, f"{part!r} is no name of a file")
+    make_folder(top)
+    with ExitStack() as opened:
+        here = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.callback(os.close, here)
+        for part in parts[:-1]:
+            here = _entered(here, part)
+            opened.callback(os.close, here)
+        descriptor = os.open(parts[-1], _FILE, mode=FILE, dir_fd=here)
+        os.fchmod(descriptor, FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+
+
+def _entered(parent: int, name: str) -> int:
+    made = True
+    try:
+        os.mkdir(name, mode=FOLDER, dir_fd=parent)
+    except FileExistsError:
+        made = False
+    here = os.open(name, _FOLDER, dir_fd=parent)
+    if made:
+        os.fchmod(here, FOLDER)  # the umask may have taken the owner's rights too
+    return here

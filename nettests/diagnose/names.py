@@ -1,0 +1,27 @@
+"""Names of files and folders for what a cluster names as it likes. Pure.
+
+A name that is harmless in every file system stays as it is; of any other its harmless characters stay, and
+a digest tells it apart from others. ``~`` stands in no harmless name, so the two sorts never meet.
+"""
+
+import hashlib
+import re
+
+LENGTH = 120
+"""Characters at most. File systems allow 255 bytes; a suffix such as ``-2`` must have room."""
+_HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_OTHERS = re.compile(r"[^A-Za-z0-9._-]+")
+_KEPT = 60
+_DIGEST = 16
+
+
+def safe_name(name: str) -> str:
+    """Return one path segment for ``name``: equal for equal names, different for different ones.
+
+    samples: ``windows-1`` stays; ``../../etc/cron.d/x`` becomes ``etc_cron.d_x~0f3c…``.
+    """
+    if _HARMLESS.fullmatch(name) and len(name) <= LENGTH and not name.endswith("."):
+        return name
+    kept = _OTHERS.sub("_", name).strip("._-")[:_KEPT]
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{kept}~{digest}"

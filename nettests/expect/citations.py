@@ -1,0 +1,83 @@
+"""Whether entries say no more than their sources: how exact an outcome is, and where a version's bound comes from.
+
+For people who write manifests, through ``lint``. It reads no document: an entry states of each source which
+outcome it names, and to which patch releases a merged change was picked.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from nettests.expect.manifest import Citation, Limitation
+from nettests.model.versions import Bound, KubernetesVersion, VersionRange
+from nettests.model.words import Outcome
+
+WAYS_TO_FAIL = (Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.LOST)
+"""How what a document calls failing, unsupported or unreachable may show on the network."""
+
+# sample: "kubernetes/kubernetes pull request 113776", "Bug or Regression (#132647)"
+_CHANGE = re.compile(r"pull request \d+|#\d{4,}")
+
+
+def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
+    """Yield one sentence for each entry that is more exact than what its sources are stated to say."""
+    for entry in entries:
+        yield from _too_exact(entry)
+        yield from _unpicked(entry)
+
+
+def _too_exact(entry: Limitation) -> Iterator[str]:
+    deviation = entry.deviation
+    if deviation is None or deviation.outcome is None:
+        return
+    outcomes = (deviation.outcome, *deviation.alternatives)
+    named = {citation.names for citation in entry.citations} - {None}
+    if len(outcomes) == 1 and outcomes[0] in WAYS_TO_FAIL and outcomes[0] not in named:
+        yield (
+            f"{entry.place}: {entry.id} expects {outcomes[0]} alone, which none of its sources is said to name; "
+            f"list what else may be seen, or write names: {outcomes[0]} at the source that does"
+        )
+    for stray in sorted(name for name in named if name is not None and name not in outcomes):
+        yield f"{entry.place}: {entry.id} has a source that names {stray}, which it does not expect"
+
+
+def _unpicked(entry: Limitation) -> Iterator[str]:
+    bounds = {bound for version in _versions(entry) for _, bound in version.bounds}
+    minors = sorted(
+        bound for bound in bounds if isinstance(bound, KubernetesVersion) and not bound.patch
+    )
+    for citation in entry.citations:
+        if citation.picked is None and minors and is_change(citation):
+            yield (
+                f"{entry.place}: {entry.id} is bounded by the minor version {minors[-1].major}.{minors[-1].minor}, "
+                f"and its source, {citation.source}, is a merged change; name the patch releases that it was picked "
+                "to as picked: [...], empty if there are none"
+            )
+        for release in citation.picked or ():
+            if not any(_ends_at(bound, release) for bound in bounds):
+                yield (
+                    f"{entry.place}: {entry.id} has a source that was picked to {release}, and no bound of its versions "
+                    "is in that minor version from there on"
+                )
+
+
+def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
+    """Whether a bound is that patch release, or a later one of the same minor for another change."""
+    if not isinstance(bound, KubernetesVersion):
+        return False
+    minor = (bound.major, bound.minor) == (release.major, release.minor)
+    return minor and bound.patch >= release.patch
+
+
+def is_change(citation: Citation) -> bool:
+    """Whether a source is a merged change, which may have been picked to patch releases of older versions."""
+    source = citation.source
+    here = source.document.startswith(("kubernetes/kubernetes", "Kubernetes CHANGELOG"))
+    return here and bool(_CHANGE.search(f"{source.document} {source.section}"))
+
+
+def _versions(entry: Limitation) -> Iterator[VersionRange]:
+    condition = entry.condition
+    for node in (condition.source, condition.target):
+        yield from (one for one in (node.kubelet, node.kube_proxy) if one)
+    if condition.kubernetes:
+        yield condition.kubernetes

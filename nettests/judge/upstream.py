@@ -1,0 +1,34 @@
+"""Names that leave the cluster's domain: what its DNS says of them, it says of its upstream.
+
+A resolver that walks a search list ends outside: with the node's own suffixes, and with the bare name. CoreDNS
+forwards those, and answers SERVFAIL, or nothing in time, where its upstream cannot be reached, as on a cluster
+without a way out. Such a name is not found either; beside a control that resolves, this is as good as a denial.
+A name that ends with a dot stays in the cluster's domain, and is never read so. Used by ``verdicts``.
+"""
+
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.observation import Attempt, Observation
+from nettests.model.words import Outcome, TargetKind
+
+NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
+
+
+def read_as_denied(check: Check, observation: Observation) -> Observation:
+    """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
+    form = check.target.name_form or ""
+    beyond = check.target.kind is TargetKind.NO_NAME and not form.endswith(".")
+    if not beyond or observation.outcome not in NOT_FOUND:
+        return observation
+    attempts = tuple(_denied(one) for one in observation.attempts)
+    return replace(
+        observation,
+        outcome=Outcome.NXDOMAIN,
+        attempts=attempts,
+        agreed=len({one.outcome for one in attempts}) == 1,
+    )
+
+
+def _denied(attempt: Attempt) -> Attempt:
+    return replace(attempt, outcome=Outcome.NXDOMAIN) if attempt.outcome in NOT_FOUND else attempt

@@ -1,0 +1,110 @@
+"""Folders and files that are this user's alone: opened by descriptor, checked, then used through it.
+
+The one place where owner and mode are looked at. ``/tmp`` is shared: whatever has the right name there may
+be somebody else's folder, or a link to a place of theirs. Nothing here follows a link, and what is opened
+stays what was checked, whatever becomes of its name. Knows nothing of labs.
+"""
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nettests.lab.errors import StateError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_BYTES = 1 << 20
+"""More than any file of a lab that is read back; a larger one is not ours."""
+
+
+class NotPrivateError(StateError):
+    """A folder is a link, or of another user, or open to others; the text says which."""
+
+
+@contextmanager
+def opened(path: Path, *, within: int | None = None) -> Iterator[int]:
+    """Give a descriptor of the folder, below ``within`` if that is given.
+
+    ``NotPrivateError`` unless it is a folder, no link, of this user, mode 0700 or less; ``FileNotFoundError``.
+    """
+    try:
+        descriptor = os.open(path, _FOLDER, dir_fd=within)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _refused(path, os.stat(path, dir_fd=within, follow_symlinks=False)) from error
+    try:
+        found = os.fstat(descriptor)
+        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            raise _refused(path, found)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def owner(path: Path) -> int | None:
+    """Return the id of the user who owns what has that name, a link itself included; ``None``: nothing."""
+    try:
+        return path.lstat().st_uid
+    except FileNotFoundError:
+        return None
+
+
+def read(name: str, within: int) -> str:
+    """Return the text of a file of ours; ``OSError`` or ``ValueError`` if it is none."""
+    with os.fdopen(os.open(name, _FILE, dir_fd=within), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise ValueError(f"{name} is not a file of this user")
+        text = file.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"{name} is longer than {_MOST_BYTES} bytes")
+    return text.decode("utf-8")
+
+
+def write(name: str, text: str, within: int) -> None:
+    """Write a file of mode 0600 in one step."""
+    draft = f".{name}.{secrets.token_hex(4)}"
+    try:
+        with os.fdopen(os.open(draft, _DRAFT, 0o600, dir_fd=within), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(draft, name, src_dir_fd=within, dst_dir_fd=within)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(draft, dir_fd=within)
+        raise
+
+
+def empty(within: int) -> None:
+    """Remove everything in a folder."""
+    for name in os.listdir(within):
+        remove(name, within)
+
+
+def remove(name: str, within: int) -> None:
+    """Remove a file, a link (not what it names) or a folder with all that is in it."""
+    found = os.stat(name, dir_fd=within, follow_symlinks=False)
+    if stat.S_ISDIR(found.st_mode):
+        shutil.rmtree(name, dir_fd=within)  # by descriptors, where the system has them, as Linux
+    else:
+        os.unlink(name, dir_fd=within)
+
+
+def _refused(path: Path, found: os.stat_result) -> NotPrivateError:
+    if stat.S_ISLNK(found.st_mode):
+        what = "it is a link"
+    elif not stat.S_ISDIR(found.st_mode):
+        what = "it is no folder"
+    elif found.st_uid != os.geteuid():
+        what = f"it belongs to user {found.st_uid}"
+    else:
+        what = f"its mode is {stat.S_IMODE(found.st_mode):04o}"
+    return NotPrivateError(
+        f"{path} is not a private folder of this user: {what}.",
+        hint="Nothing in it was read. Remove it, or make it yours with mode 0700.",
+    )

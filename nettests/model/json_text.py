@@ -1,0 +1,44 @@
+"""JSON that others wrote, within limits: neither its depth nor its size ends the process that reads it.
+
+Errors are ``ValueError``, as those of ``json`` are. Nothing is known here of what the data mean.
+"""
+
+import json
+from typing import Any
+
+from nettests.model import limits
+from nettests.model.limits import TooMuchError, spelled
+
+
+def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
+    """Return the data in ``text``; ``ValueError`` for what is no JSON, ``TooMuchError`` beyond a limit."""
+    if len(text) > most:
+        raise TooMuchError(f"it is larger than {spelled(most)}")
+    try:
+        loaded = json.loads(text)
+    except RecursionError:
+        raise _too_deep() from None
+    brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
+    # Most texts have too few brackets to be deep, and need not be walked.
+    if sum(map(text.count, brackets)) > limits.DEPTH:  # type: ignore[arg-type]
+        _bound_depth(loaded)
+    return loaded
+
+
+def _bound_depth(loaded: Any) -> None:
+    """Walk level by level: no level of the data is one of this program's own calls."""
+    level, depth = ([loaded] if isinstance(loaded, dict | list) else []), 0
+    while level:
+        depth += 1
+        if depth > limits.DEPTH:
+            raise _too_deep()
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+
+
+def _too_deep() -> TooMuchError:
+    return TooMuchError(f"it is nested more than {limits.DEPTH} levels deep")

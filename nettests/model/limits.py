@@ -1,0 +1,50 @@
+"""How much is taken of what others wrote, and why so much: texts of a cluster, answers, and users' files.
+
+A limit is far above what honest input has, and far below what harms this process. Who reads something
+names the limit here; what exceeds it is ``TooMuchError``, never a crash.
+"""
+
+from nettests.errors import ClusterError, NettestsError
+
+KIB = 1024
+MIB = 1024 * KIB
+
+DEPTH = 100
+"""Levels of nesting of YAML and JSON. Pod specs have about 15; Python's own readers stop near 1000."""
+ALIASES = 200
+"""Aliases in one YAML document. Manifests of ours have none."""
+NODES = 500_000
+"""Nodes of one YAML document when every alias is written out: what a bomb makes of a few lines."""
+YAML_BYTES = 4 * MIB
+"""Of a profile, manifest, kubeconfig or ConfigMap. etcd takes no object above 1.5 MiB."""
+JSON_BYTES = 64 * MIB
+"""Of one JSON text, as read. A page of a list holds 500 objects of at most 1.5 MiB, usually of 10 KiB."""
+ANSWER_BYTES = 64 * MIB
+"""Of one answer of the API server: a page of 500 objects, or a log."""
+WATCH_LINE_BYTES = 4 * MIB
+"""Of one watch event: one object."""
+PAGES = 400
+"""Pages of one list: 200 000 objects. Kubernetes supports 150 000 Pods in a cluster."""
+EXEC_BYTES = 64 * MIB
+"""Of what one process in a container says. HNS of a busy node says about 5 MiB."""
+BODY_BYTES = 8 * MIB
+"""Of what a probe or backend answers over HTTP or a port-forward. Netexec answers a few KiB."""
+JOURNAL_LINE_BYTES = 256 * MIB
+"""Of one record of a journal: it may hold what several processes said."""
+
+
+class TooMuchError(ValueError):
+    """A text is larger, deeper or more entangled than anything that is read here; says by which limit."""
+
+
+class TooBigError(ClusterError):
+    """A cluster answered with more than is read of anything."""
+
+
+class BrokenJournalError(NettestsError):
+    """A journal was not written by a run: its records are not what a run records."""
+
+
+def spelled(count: int) -> str:
+    """Return a number of bytes for people: ``64 MiB``."""
+    return f"{count // MIB} MiB" if count >= MIB else f"{count} bytes"

@@ -1,0 +1,47 @@
+"""Texts of a cluster in Markdown: literal, and no link, mention or reference.
+
+For GitHub's dialect, which the summary of a job is read in, and so for the smaller ones. A backslash makes
+punctuation literal, but addresses, ``@names`` and ``#numbers`` are looked for in what is left; an empty
+comment inside them, which no reader sees or copies, ends that (GitHub Flavored Markdown, 6.9 Autolinks).
+"""
+
+import re
+
+from nettests.model.visible import one_line
+
+# samples: "a|b", "<script>", "[x](javascript:…)", "`code`", "&lt;", "~~no~~", "# head", "- item", "1. one"
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@$!])")
+_BULLET = re.compile(r"^([-+=])")
+_NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+# samples: http://x, www.x, mailto:x, xmpp:x, a@b.c, @team, #123, GH-123, owner/repo#1, !5
+_LINKED = re.compile(
+    r"(?i)(?<=:)(?=//)|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=@)(?=\w)|(?<=[#!])(?=\w)"
+    r"|(?<=GH)(?=-\d)"
+)
+_BREAK = "<!-- -->"
+_ATTACK_ON_BAR = re.compile(r"(\\+)(?=\|)")
+
+
+def literal(text: str) -> str:
+    """Return ``text`` on one line with everything that Markdown or HTML would read made literal."""
+    return _NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", _SPECIAL.sub(r"\\\1", one_line(text))))
+
+
+def inert(text: str) -> str:
+    """Return ``text`` literal, and with nothing that a reader's program would turn into a link."""
+    # Split first: a comment must stand outside the backslashes, and is none of the text's own.
+    return _BREAK.join(_pieces(one_line(text)))
+
+
+def _pieces(line: str) -> list[str]:
+    pieces = _LINKED.split(line)
+    first, *others = (_SPECIAL.sub(r"\\\1", piece) for piece in pieces)
+    return [_NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", first)), *others]
+
+
+def code(text: str) -> str:
+    """Return a code span, in which nothing is read but its end and a table's own bar."""
+    line = one_line(text).replace("`", "'")
+    # A bar is escaped by a backslash, which one before it must not escape (6.9 Tables, cells).
+    line = _ATTACK_ON_BAR.sub(r"\1 ", line).replace("|", r"\|")
+    return f"`{line}`" if line else "` `"

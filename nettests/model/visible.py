@@ -1,0 +1,57 @@
+"""Texts that came from a cluster, made harmless to read: no invisible or reordering characters.
+
+Used by every renderer before its own escaping, and by ``nettests.terminal`` for all that people see on a
+terminal. A character that a reader could not see, that would reorder what stands around it, or that a
+terminal would obey, is shown by name instead.
+"""
+
+import re
+
+# samples: "\x00", "\x1b[31m", "\u202egnp.exe", "\ufeff", "\ud800"
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and line feed: XML and terminals refuse them
+    "\xad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"  # invisible, line-
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"  # breaking, reordering, tags
+    "\ud800-\udfff\ufffe\uffff"  # not characters; XML refuses them and UTF-8 cannot write them
+    "]"
+)
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with hidden characters as ``␀`` (controls) or ``⟨U+202E⟩``; CR LF becomes LF."""
+    return _HIDDEN.sub(_name, text.replace("\r\n", "\n"))
+
+
+def _name(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    # The Control Pictures block mirrors the C0 controls (The Unicode Standard, chapter 22.7).
+    return chr(0x2400 + code) if code < 0x20 else f"⟨U+{code:04X}⟩"
+
+
+def one_line(text: str, *, limit: int = 300) -> str:
+    """Return ``text`` on one line, shortened with ``…``, for cells and attributes."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def as_line(text: str) -> str:
+    """Return ``text`` as exactly one line, nothing of it lost: a line feed is shown as ``␊``."""
+    return visible(text).replace("\n", "␊").replace("\t", "␉")
+
+
+def as_paragraph(text: str) -> str:
+    """Return ``text`` with what follows its first line indented: no line of it passes for another text's."""
+    first, *others = visible(text).split("\n")
+    return "\n".join([first, *(one if one.startswith("  ") else f"  {one}" for one in others)])
+
+
+def escaped_json(text: str) -> str:
+    r"""Return JSON with hidden characters as ``\u`` escapes: the same data, harmless on a terminal."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    # A character beyond the basic plane is a surrogate pair in JSON (RFC 8259, section 7).
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

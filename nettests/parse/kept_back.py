@@ -1,0 +1,27 @@
+"""Silences that the limit of a Linux kernel explains: the refusal of a datagram may have been kept back.
+
+``probes.pace`` counts what a probe was refused; where the kernel had none left to tell (``icmp_ratelimit``), the
+record of a UDP question says so. Such a silence beside refusals shows nothing. Used by ``observe``, and by probes
+to know that they have to ask again.
+"""
+
+from collections.abc import Sequence
+
+from nettests.model.observation import Attempt, Raw
+from nettests.model.words import Outcome
+
+ICMP = "icmp"
+"""The key in ``Raw.context``."""
+SPENT = "spent"
+
+
+def kept_back(raw: Raw, attempt: Attempt) -> bool:
+    """Whether the silence of one attempt may be a refusal that nobody was told of."""
+    return attempt.outcome is Outcome.TIMED_OUT and raw.context.get(ICMP) == SPENT
+
+
+def telling(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return the attempts that say something: all, or those without the silences beside refusals."""
+    others = tuple(one for raw, one in zip(raws, attempts, strict=True) if not kept_back(raw, one))
+    refused = any(one.outcome is Outcome.REFUSED for one in others)
+    return others if refused else tuple(attempts)

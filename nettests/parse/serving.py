@@ -1,0 +1,22 @@
+"""Which Pods a Service leads to, read from the Pods themselves: the ready ones that nobody deletes.
+
+Used by discovery for the cluster's DNS, and while its Pods are asked, to know whether they still serve.
+"""
+
+from typing import Any
+
+Object = dict[str, Any]
+
+DNS_PODS = "/api/v1/namespaces/kube-system/pods"
+DNS_LABEL = {"labelSelector": "k8s-app=kube-dns"}
+
+
+def serves(pod: Object) -> bool:
+    """Whether a Pod is an endpoint that a Service leads to: running, ready, with an address, not being deleted."""
+    status = pod.get("status") or {}
+    ready = any(
+        one.get("type") == "Ready" and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+    running = status.get("phase") == "Running" and bool(status.get("podIP"))
+    return running and ready and not pod["metadata"].get("deletionTimestamp")

@@ -1,0 +1,66 @@
+"""Least rights: the contexts of a run's Pods at every level of Pod Security, beyond what the level demands.
+
+Pure. Used by ``probes`` for each Pod before ``pod_security`` makes it fit its namespace. A Pod of a check's own
+that says something of users or rights, or that runs another image than the probes', is what the check asks about:
+nothing of it is changed here.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from nettests.model.check import Ask, Plan
+from nettests.model.words import OS, Question, VantageKind
+from nettests.plan.pod_security import CAPABILITIES, USER, WINDOWS_USER
+
+Json = dict[str, Any]
+
+PING = "ping"
+ALL = ("ALL",)
+ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
+"""What container runtimes grant by themselves, without NET_RAW. To drop all and to add NET_RAW again is what
+level ``baseline`` forbids, and would grant it where a runtime does not."""
+
+
+def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) -> Json:
+    """Return a Pod's spec with no more rights than it uses.
+
+    On Linux what pings stays root and keeps NET_RAW, if its runtime grants it: no other user may ping by it.
+    ``resident`` Pods, which run for the whole time, are no administrators on Windows either.
+    """
+    containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
+    if any("securityContext" in one for one in (spec, *containers)):
+        return spec
+    if any("image" in one for one in containers):
+        return spec
+    made, named = deepcopy(spec), (spec.get("os") or {}).get("name")
+    if os is OS.WINDOWS:
+        if resident:
+            made["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
+        return made
+    if named == OS.WINDOWS:
+        return made
+    user = {} if pings else {"runAsNonRoot": True, "runAsUser": USER}
+    made["securityContext"] = {**user, "seccompProfile": {"type": "RuntimeDefault"}}
+    dropped = ALL_BUT_NET_RAW if pings else ALL
+    for container in (*(made.get("initContainers") or ()), *made["containers"]):
+        container["securityContext"] = {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": list(dropped)},
+        }
+    return made
+
+
+def pinging_pods(plan: Plan) -> frozenset[str]:
+    """Return the Pods that send echo requests, for checks or beside them."""
+    return frozenset(ask.source.probe for ask in _pings(plan) if ask.source.kind in _FROM_PODS)
+
+
+_FROM_PODS = (VantageKind.POD, VantageKind.NODE)
+
+
+def _pings(plan: Plan) -> Iterator[Ask]:
+    for check in plan.checks:
+        for ask in (check.ask, *(control.ask for control in check.controls)):
+            if ask.question is Question.PING or (ask is check.ask and PING in check.needs):
+                yield ask

@@ -1,0 +1,46 @@
+"""Folders and files that only their owner may read: what a run writes tells much of a cluster.
+
+Used by everything that writes into a run's folder. The mode is set, whatever the umask is; a folder that was
+there before keeps its own.
+"""
+
+import os
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+FOLDER, FILE = 0o700, 0o600
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, for the owner alone."""
+    if path.is_dir():
+        return
+    if path.parent != path:
+        make_folder(path.parent)
+    try:
+        path.mkdir(mode=FOLDER)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+    else:
+        path.chmod(FOLDER)  # the umask may have taken the owner's rights too
+
+
+def open_file(path: Path, mode: Literal["wb", "ab"]) -> BinaryIO:
+    """Open a file to write (``wb``) or append (``ab``), for the owner alone also where it was there before."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+    flags |= os.O_APPEND if mode == "ab" else os.O_TRUNC
+    file = os.fdopen(os.open(path, flags, FILE), mode)
+    os.fchmod(file.fileno(), FILE)
+    return file
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file for the owner alone."""
+    with open_file(path, "wb") as file:
+        file.write(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file in UTF-8 for the owner alone."""
+    write_bytes(path, text.encode("utf-8"))

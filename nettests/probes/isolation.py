@@ -1,0 +1,103 @@
+"""The NetworkPolicy of a run: who may reach the Pods that run commands for whoever asks them.
+
+Pure. ``deploy`` makes it before any Pod, where it may; nothing depends on it, and many clusters enforce none. Servers,
+which clients from everywhere are meant to reach, serve nothing else and are not selected (decision 0028).
+"""
+
+import ipaddress
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
+from typing import Any
+
+from nettests.model.check import Plan
+from nettests.model.facts import Address, ClusterFacts, Network, NodeFacts
+from nettests.model.permission import isolating
+from nettests.model.words import OS
+from nettests.probes.objects import Blank
+
+Object = dict[str, Any]
+
+NAME = "nettests-probes"
+RUN_LABEL = "nettests.dev/run"
+PURPOSE_LABEL = "nettests.dev/purpose"
+PROBES = frozenset({"probe", "resolver"})
+"""Purposes of Pods that run a full netexec for the whole run; both carry the label of the first."""
+NODES_AT_MOST = 100
+"""Of larger clusters the nodes that play are named alone: plugins turn each address into rules."""
+
+
+def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
+    """Return the run's NetworkPolicy, if it has Pods to guard and may make one."""
+    guarded = any(pod.purpose in PROBES for pod in plan.pods)
+    if not (guarded and blank.isolated) or why_not_isolated(facts):
+        return []
+    run = {RUN_LABEL: blank.labels.get(RUN_LABEL, "")}  # preflight has no run
+    own = {"podSelector": {"matchLabels": run}}
+    if not blank.existing:  # its namespaces carry the label; one of others does not
+        own = {"namespaceSelector": {"matchLabels": run}}
+    return [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {
+                "name": NAME,
+                "namespace": blank.namespace,
+                "labels": dict(blank.labels),
+            },
+            "spec": {
+                "podSelector": {"matchLabels": {**run, PURPOSE_LABEL: "probe"}},
+                "policyTypes": ["Ingress"],
+                "ingress": [{"from": [own, *_node_blocks(plan, facts)]}],
+            },
+        }
+    ]
+
+
+def why_not_isolated(facts: ClusterFacts) -> str:
+    """Return which missing permission keeps a run from making its NetworkPolicy, or nothing."""
+    for permission in isolating(own_namespace=not facts.namespace):
+        if str(permission) in facts.denied:
+            return f"this identity may not {permission}"
+    return ""
+
+
+def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
+    """Return peers for all that nodes are seen as: API servers and kubelets on them ask probes."""
+    names = {pod.node for pod in plan.pods}
+    few = len(facts.nodes) <= NODES_AT_MOST
+    nodes = [node for node in facts.nodes if few or node.name in names]
+    seen: set[Network] = {
+        ipaddress.ip_network(address) for node in nodes for address in _seen_as(node)
+    }
+    seen |= {network for node in nodes if node.name in names for network in _hidden(node, facts)}
+    collapsed: list[Network] = [
+        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv4Network)),
+        *ipaddress.collapse_addresses(one for one in seen if isinstance(one, IPv6Network)),
+    ]
+    return [{"ipBlock": {"cidr": str(network)}} for network in collapsed]
+
+
+def _hidden(node: NodeFacts, facts: ClusterFacts) -> tuple[Network, ...]:
+    """Return where the source VIP of a Windows node is, if it has one that nobody told.
+
+    Pods behind it reach other nodes' Pods through Services by its address (overlay networks, without DSR).
+    """
+    known = node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
+    if node.os is not OS.WINDOWS or known:
+        return ()
+    return node.pod_cidrs or facts.pod_cidrs.value or ()
+
+
+def _seen_as(node: NodeFacts) -> Iterator[Address]:
+    """Yield the addresses that what a node sends to Pods may come from.
+
+    Beside its own: the first of its part of the pod network, which tunnels have (Flannel's VXLAN device), the
+    second, which its bridge has, and on Windows the third, which HNS takes for the host, and the source VIP.
+    """
+    yield from node.addresses
+    for network in node.pod_cidrs:
+        taken = 3 if node.os is OS.WINDOWS else 2
+        yield from (network[number] for number in range(min(taken, network.num_addresses)))
+    vip = node.kube_proxy.source_vip.value
+    if vip is not None:
+        yield vip

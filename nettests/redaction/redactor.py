@@ -1,0 +1,150 @@
+"""Take secrets out of plain data, as API objects and records of a journal are. Pure.
+
+Fields come first, because an object knows what its values are; texts second, as a net below. A text is
+redacted whole before it is cut: half a key has no shape any more.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote
+
+from nettests.redaction.names import is_secret_field, is_secret_variable, takes_secret
+from nettests.redaction.spans import REDACTED, redact
+
+DEEPEST = 80
+"""What is nested deeper is nothing of a network."""
+TOO_DEEP = "[left out: nested too deep]"
+SHORTEST = 6
+"""A text that is shorter has no room for a name and a secret."""
+REMEMBERED = 1024
+"""Texts of so many characters are remembered: a journal says most of its words many times."""
+SEALED = frozenset({"data", "stringData"})
+"""What a Secret holds."""
+FEWEST = 4
+"""A known secret that is shorter is no secret, and would take words out of everything."""
+
+
+def _nothing() -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Redactor:
+    """Takes secrets out; ``known`` are some that the harness itself holds, wherever they turn up.
+
+    ``held`` tells those that change meanwhile, such as the token of a service account.
+    """
+
+    known: tuple[str, ...] = ()
+    held: Callable[[], tuple[str, ...]] = _nothing
+
+    def text(self, text: str) -> str:
+        """Return a text without what looks like a secret; one that is JSON is read as what it is."""
+        return _text(self._without_known(text), DEEPEST)
+
+    def value(self, value: Any, leave: Collection[str] = ()) -> Any:
+        """Return plain data, such as an API object, without secrets.
+
+        The fields ``leave`` hold names of the harness's own, which other records refer to.
+        """
+        return _Walk(self._without_known, leave).value(value, DEEPEST)
+
+    def _without_known(self, text: str) -> str:
+        text = str(text)  # an enum equals its value, and texts are remembered by what they equal
+        for secret in _forms((*self.known, *self.held())):
+            if secret in text:
+                text = text.replace(secret, REDACTED)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One walk through plain data; texts pass ``first`` before they are looked at."""
+
+    first: Callable[[str], str] = str
+    leave: Collection[str] = ()
+
+    def value(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return _text(self.first(value), depth)
+        if not isinstance(value, dict | list | tuple):
+            return value
+        if depth <= 0:
+            return TOO_DEEP
+        if isinstance(value, dict):
+            return self._fields(value, depth - 1)
+        return self._items(value, depth - 1)
+
+    def _fields(self, found: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        name = found.get("name")
+        variable = "value" in found and isinstance(name, str) and is_secret_variable(name)
+        sealed = found.get("kind") == "Secret"
+        for key, value in found.items():
+            if key == "managedFields":
+                continue  # who wrote which field: long, and nothing about the network
+            if key in self.leave:
+                kept[key] = value
+            elif sealed and key in SEALED and isinstance(value, dict):
+                kept[key] = dict.fromkeys(map(str, value), REDACTED)
+            elif isinstance(value, str):
+                hidden = value and ((variable and key == "value") or is_secret_field(str(key)))
+                kept[str(key)] = REDACTED if hidden else _text(self.first(value), depth)
+            else:
+                kept[str(key)] = self.value(value, depth)
+        return kept
+
+    def _items(self, found: Iterable[Any], depth: int) -> list[Any]:
+        kept: list[Any] = []
+        before: object = None
+        for item in found:
+            hidden = (
+                isinstance(before, str) and isinstance(item, str) and takes_secret(before, item)
+            )
+            kept.append(REDACTED if hidden else self.value(item, depth))
+            before = item
+        return kept
+
+
+def _text(text: str, depth: int) -> str:
+    if len(text) < SHORTEST:
+        return text
+    return _remembered(text, depth) if len(text) <= REMEMBERED else _read(text, depth)
+
+
+@lru_cache(maxsize=8192)
+def _remembered(text: str, depth: int) -> str:
+    return _read(text, depth)
+
+
+def _read(text: str, depth: int) -> str:
+    """Return a text without secrets: as JSON, whole, if it is that."""
+    if text.lstrip()[:1] in {"{", "["}:
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError):
+            return redact(text)
+        told = _Walk().value(read, depth)
+        return text if told == read else json.dumps(told, ensure_ascii=False)
+    return redact(text)
+
+
+@lru_cache(maxsize=64)
+def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the secrets as they may stand in texts: as they are, in JSON, in an address, in base64."""
+    forms = [
+        form
+        for secret in secrets
+        if len(secret) >= FEWEST
+        for form in (
+            secret,
+            json.dumps(secret)[1:-1],
+            quote(secret, safe=""),
+            base64.b64encode(secret.encode()).decode(),
+        )
+    ]
+    return tuple(sorted(dict.fromkeys(forms), key=len, reverse=True))

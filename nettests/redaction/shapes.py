@@ -1,0 +1,222 @@
+r"""What a secret looks like in a text: behind a name, in an address, in a header, or by itself. Pure.
+
+Every pattern begins with something that is rare and never with a repetition without a bound, and each of its
+repetitions ends: so the work is linear in the length of the text (``spans`` bounds it once more). The groups
+``s…`` of a pattern are what is hidden; a pattern without one is hidden whole.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nettests.redaction.names import KEYS, NAMES, VARIABLE, WORDS
+
+LONGEST = 4096
+"""Characters of a value that one match may take; what is longer is hidden to the end of its word."""
+_DIGITS = r"(?:[_-]?\d{1,3})?"
+_QUOTE = r"(?:\\{0,7}[\"']|\\{1,7}u0022|&quot;|&#34;)"
+_SEPARATOR = rf"{_QUOTE}?[ \t]{{0,20}}(?::=|=>|[=:])"
+_HARMLESS = r"(?!\[redacted\]|(?:true|false|null|none|nil|<nil>)(?![\w-]))"
+_QUOTED = (
+    rf'"(?P<s1>(?:[^"\\\r\n]|\\.|""){{1,{LONGEST}}})'
+    rf"|'(?P<s2>(?:[^'\\\r\n]|\\.|''){{1,{LONGEST}}})"
+    rf'|(?P<escape>\\{{1,7}})"(?P<s3>(?:(?!(?<!\\)(?P=escape)")[^\r\n]){{1,{LONGEST}}})'
+    rf'|(?P<coded>\\{{1,7}}u0022|&quot;|&#34;)(?P<s4>(?:(?!(?P=coded))[^\r\n"]){{1,{LONGEST}}})'
+    rf"|(?<==)\{{(?P<s5>[^}}\r\n]{{1,{LONGEST}}})\}}"
+)
+"""A value between quotes: its own kind of quote may stand in it escaped or doubled; in braces as ODBC has it."""
+_KEY_NEXT = r"[\w. -]{1,40}[=:]"
+_PLAIN = (
+    r"[^\s\"',;&}\])\\]"
+    r"|\\(?![\"'nrtu])"
+    r"|[\"'](?=[^\s,;:}\])\"'\\])"
+    rf"|;(?!{_KEY_NEXT})(?=[^\s;])"
+    rf"|,(?!{_KEY_NEXT})(?=[^\s\"'{{\[])"
+    r"|&(?![\w.-]{1,40}=)(?=\S)"
+    r"|[)}\]](?=[\w!@#$%^*])"
+)
+"""A character of a value without quotes: a mark that ends most values is part of one where no other key follows."""
+_SPACE = r"|[ \t]{1,3}(?!\s|[-/]{1,2}\w|[\w.-]{1,40}[\"']?[=:]|[|<>&#\"'{\[(]|\[redacted\])"
+"""A space within a value: what follows it is no flag and no other key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One way for a secret to look; ``hints``, of which a text must hold one, spare it the pattern."""
+
+    name: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]
+    """In small letters; every shape has some."""
+    confirmed: Callable[[str], bool] | None = None
+
+
+def _shape(
+    name: str,
+    pattern: str,
+    *hints: str,
+    ignore_case: bool = False,
+    confirmed: Callable[[str], bool] | None = None,
+) -> Shape:
+    flags = re.IGNORECASE if ignore_case else re.NOFLAG
+    compiled = re.compile(pattern, flags)
+    return Shape(name=name, pattern=compiled, hints=hints, confirmed=confirmed)
+
+
+def _looks_random(word: str) -> bool:
+    """Whether 40 characters are an AWS secret: of all kinds, no hash, and hardly one twice."""
+    if len(word) != 40 or re.fullmatch(r"[0-9a-f]+|[0-9A-F]+|.*[=_.-].*", word):
+        return False
+    kinds = (r"[a-z]", r"[A-Z]", r"\d")
+    if not all(re.search(kind, word) for kind in kinds):
+        return False
+    counts = Counter(word).values()
+    entropy = -sum(count / len(word) * math.log2(count / len(word)) for count in counts)
+    return entropy > 4.2
+
+
+_WORD_HINTS = ("pass", "pwd", "secret", "credential", "connection")
+_KEY_HINTS = ("token", "authorization", "cookie", "jwt", "key", "certificate")
+
+GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
+SHAPES: tuple[Shape, ...] = (
+    # samples: password: me & you = us, - DB_PASSWORD=correct horse
+    _shape(
+        "named words, a line",
+        rf"(?m:^)[ \t]{{0,80}}(?:-[ \t]|export[ \t])?[\w.-]{{0,80}}?(?:{WORDS}){_DIGITS}[ \t]{{0,20}}[:=]"
+        rf"[ \t]{{0,20}}{_HARMLESS}(?P<s9>(?![\s{{\[|>\"'])(?:[^\r\n;]|;(?!{_KEY_NEXT})){{1,{LONGEST}}})",
+        *_WORD_HINTS,
+        ignore_case=True,
+    ),
+    # samples: the password=correct horse, Password='my;pass';Server=y, Password='my;pass';Server=y, {\"secret\": \"x\"}
+    _shape(
+        "named words",
+        rf"(?:{WORDS}){_DIGITS}{_SEPARATOR}[ \t]{{0,20}}{_HARMLESS}"
+        rf"(?:{_QUOTED}|(?P<s9>(?![{{\[|>])(?:{_PLAIN})(?:{_PLAIN}{_SPACE}){{0,{LONGEST}}}))",
+        *_WORD_HINTS,
+        ignore_case=True,
+    ),
+    # samples: "token": "abc", apiKey=x, client-key-data: aHVu
+    _shape(
+        "named keys",
+        rf"(?:{KEYS}){_DIGITS}{_SEPARATOR}[ \t]{{0,20}}{_HARMLESS}"
+        rf"(?:{_QUOTED}|(?P<s9>(?![{{\[|>])(?:{_PLAIN}){{1,{LONGEST}}}))",
+        *_KEY_HINTS,
+        ignore_case=True,
+    ),
+    # sample: "password":⏎  "x"
+    _shape(
+        "named, on the next line",
+        rf"(?:{NAMES})\"[ \t]{{0,20}}:\s{{1,80}}{_HARMLESS}(?:{_QUOTED})",
+        *_WORD_HINTS,
+        *_KEY_HINTS,
+        ignore_case=True,
+    ),
+    # samples: - name: DB_PASSWORD⏎  value: x, {\"name\":\"API_TOKEN\",\"value\":\"x\"}
+    _shape(
+        "variable",
+        rf"(?<![\w.-])name{_SEPARATOR}[ \t]{{0,20}}{_QUOTE}?(?!(?:OLD)?PWD\b)"
+        rf"(?=[\w.-]{{0,80}}(?:{VARIABLE}))[\w.-]{{1,160}}{_QUOTE}?,?\s{{0,80}}{_QUOTE}?value{_SEPARATOR}"
+        rf"[ \t]{{0,20}}{_HARMLESS}(?:{_QUOTED}|(?P<s9>[^\s\"'|>\\][^\r\n]{{0,{LONGEST}}}))",
+        "value",
+        ignore_case=True,
+    ),
+    # samples: --token abc, -token abc, --db-password 'my pass'
+    _shape(
+        "flag",
+        rf"-(?<![\w-]-)-?(?:[\w-]{{0,60}}[-_])?(?:{NAMES})[ \t]{{1,20}}(?!-){_HARMLESS}"
+        rf"(?:{_QUOTED}|(?P<s9>(?:{_PLAIN}){{1,{LONGEST}}}))",
+        *_WORD_HINTS,
+        *_KEY_HINTS,
+        ignore_case=True,
+    ),
+    # samples: curl -u user:pw, curl -uuser:pw, --proxy-user "user:my pw"
+    _shape(
+        "login",
+        rf"-(?<![\w-]-)(?:u|U|-user|-proxy-user)(?:\"?,?[ \t=]{{1,20}}|(?=[^\s-]))"
+        rf"(?:{_QUOTE}?(?<=\")(?P<s1>[^\"\r\n:]{{1,256}}:[^\"\r\n]{{1,{LONGEST}}})"
+        rf"|'(?P<s2>[^'\r\n:]{{1,256}}:[^'\r\n]{{1,{LONGEST}}})"
+        rf"|(?P<s9>[^\s:\"']{{1,256}}:[^\s\"']{{1,{LONGEST}}}))",
+        "-u",
+        "-user",
+    ),
+    # samples: {"auth": "dXNlcjpwdw=="}, auth: dXNlcjpwdw==
+    _shape(
+        "docker login",
+        rf"(?<![A-Za-z0-9-])auth{_SEPARATOR}[ \t]{{0,20}}(?:{_QUOTED}|(?P<s9>[A-Za-z0-9+/]{{8,{LONGEST}}}={{0,2}}))",
+        "auth",
+        ignore_case=True,
+    ),
+    # samples: Authorization: Basic dXNlcjpwdw==, "Proxy-Authorization":["Bearer x"], Set-Cookie: sid=1
+    _shape(
+        "header",
+        rf"(?<![\w-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]{{0,40}}(?:token|key)){_SEPARATOR}"
+        rf"[ \t]{{0,20}}(?!\[redacted\])(?P<s1>[^\r\n]{{1,{LONGEST}}})",
+        "authorization",
+        "cookie",
+        "token",
+        "key",
+        ignore_case=True,
+    ),
+    # sample: Bearer abc.def-123
+    _shape(
+        "bearer",
+        rf"\bbearer[ \t]{{1,20}}(?!token\b)(?P<s1>[A-Za-z0-9._~+/=-]{{6,{LONGEST}}})",
+        "bearer",
+        ignore_case=True,
+    ),
+    # samples: https://hunter2@proxy.test, //token@host
+    _shape("user of an address", r"://(?P<s1>[^\s/@\"'<>:?#]{1,256})@", "@"),
+    # samples: http://user:pa/ss@w@host:80/; not http://10.0.0.1:8080/a@b, docker://host:5000/a@sha256:…
+    _shape(
+        "password of an address",
+        r"://(?![\w-]{1,63}(?:\.[\w-]{1,63}){1,20}:\d{1,5}[/?#]|localhost:\d{1,5}[/?#])"
+        r"(?P<s1>[^\s/@\"'<>:?#\[]{0,256}:[^\s\"'<>]{1,256})@(?!sha\d{3}:)",
+        "@",
+    ),
+    # sample: ?sv=1&sig=a%2Fb
+    _shape("signature", rf"[?&]sig=(?P<s1>[^\s\"'&]{{1,{LONGEST}}})", "sig="),
+    # sample: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t…, the base64 of "-----BEGIN"
+    _shape("coded key", rf"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{{1,{LONGEST}}}", "ls0tls1crudjti"),
+    # sample: eyJhdXRocyI6…, the base64 of {"auths":
+    _shape("coded logins", rf"eyJhdXRocyI6[A-Za-z0-9+/=]{{1,{LONGEST}}}", "eyjhdxrocyi6"),
+    # sample: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln
+    _shape(
+        "JSON Web Token",
+        rf"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{{5,{LONGEST}}}\.[A-Za-z0-9_-]{{5,{LONGEST}}}"
+        rf"(?:\.[A-Za-z0-9_-]{{0,{LONGEST}}})?",
+        "eyj",
+    ),
+    # sample: 07401b.f395accd246ae52d, a bootstrap token (kubeadm); not the name of an event
+    _shape(
+        "bootstrap token",
+        r"\.(?<=[a-z0-9]{6}\.)(?<![\w.-][a-z0-9]{6}\.)(?P<s1>[a-z0-9]{16})(?![\w.-])",
+        ".",
+    ),
+    # sample: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+    _shape(
+        "AWS secret",
+        rf"[A-Za-z0-9/+=_.-]{{40,{LONGEST}}}",  # a whole word: whether it has exactly 40 is asked later
+        *"0123456789",
+        confirmed=_looks_random,
+    ),
+    # What the scanner lacks, or knows in some of its forms.
+    _shape(
+        "GitHub token",
+        r"github_pat_[A-Za-z0-9_]{20,255}|gh[pousr]_[A-Za-z0-9]{20,255}",
+        *GITHUB,
+        "github_pat_",
+    ),
+    _shape(
+        "Slack token", r"xox[a-z]-[A-Za-z0-9-]{10,255}|xapp-[A-Za-z0-9-]{10,255}", "xox", "xapp-"
+    ),
+    _shape("Google key", r"AIza[0-9A-Za-z_-]{30,60}|ya29\.[0-9A-Za-z_-]{20,1024}", "aiza", "ya29."),
+    # sample: 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawQ
+    _shape("Telegram token", r":(?<=\d{8}:)(?P<s1>[0-9A-Za-z_-]{35})(?![\w-])", ":"),
+    _shape("npm token", r"npm_[A-Za-z0-9]{30,255}", "npm_"),
+    _shape("OpenAI key", r"(?<![\w-])sk-[A-Za-z0-9_-]{20,255}", "sk-"),
+    _shape("Vault token", r"(?<![\w.-])hv[sbr]\.[A-Za-z0-9_-]{20,512}", "hvs.", "hvb.", "hvr."),
+)
+"""In no particular order: all look at the whole text."""

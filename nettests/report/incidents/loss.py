@@ -1,0 +1,92 @@
+"""Intermittent failure: attempts of many checks go unanswered now and then, whatever else they share.
+
+Beside ``search``: loss strikes at random, so checks that met no loss contradict nothing. Where enough
+checks saw some attempts answered and others not, they are one incident, scoped to the trait that best
+tells them from the rest.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nettests.model.words import Outcome
+from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.results import CheckResult
+
+FEWEST = 3
+"""Fewer such checks may each have a reason of its own, as one dead backend of several."""
+SCOPES = (
+    Kind.LINK,
+    Kind.DIRECTION,
+    Kind.REMOTE_NODE,
+    Kind.NODE,
+    Kind.DNS,
+    Kind.BACKEND,
+    Kind.TARGET,
+    Kind.PROTOCOL,
+    Kind.PLACEMENT,
+    Kind.FAMILY,
+    Kind.SYSTEMS,
+)
+"""Traits that loss may be bound to, the narrowest first."""
+FITTING = 0.6
+"""How well a trait has to tell lossy checks from others (harmonic mean of both shares) to be named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Checks that lost some of their attempts; ``scope`` is empty where no trait stands out."""
+
+    scope: tuple[Trait, ...]
+    checks: tuple[str, ...]
+    lost: int
+    """How many of ``attempts`` had no answer."""
+    attempts: int
+
+
+def lossy(result: CheckResult) -> bool:
+    """Whether some attempts were answered as expected and others not at all."""
+    seen = result.observation
+    if seen is None or len(seen.attempts) < 2:
+        return False
+    silent = sum(one.outcome is Outcome.TIMED_OUT for one in seen.attempts)
+    answered = sum(one.outcome.positive for one in seen.attempts)
+    return silent > 0 and answered > 0 and not seen.divided
+
+
+def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss | None:
+    """Return the loss that red checks show together, ``None`` where too few do."""
+    struck = [result for result in red if lossy(result)]
+    if len(struck) < FEWEST:
+        return None
+    ids = {result.id for result in struck}
+    attempts = [
+        one for result in struck if result.observation for one in result.observation.attempts
+    ]
+    return Loss(
+        scope=_scope(ids, evidence),
+        checks=tuple(result.id for result in struck),
+        lost=sum(one.outcome is Outcome.TIMED_OUT for one in attempts),
+        attempts=len(attempts),
+    )
+
+
+def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
+    having: Counter[Trait] = Counter()
+    hit: Counter[Trait] = Counter()
+    for one in evidence:
+        for trait in one.traits:
+            having[trait] += 1
+            hit[trait] += one.check in struck
+    fitting = {
+        trait: 2 * hit[trait] / (having[trait] + len(struck))
+        for trait in having
+        if trait.kind in SCOPES and having[trait] < len(evidence)
+    }
+    best = max(
+        fitting,
+        key=lambda trait: (fitting[trait], -SCOPES.index(trait.kind), trait.value),
+        default=None,
+    )
+    return (best,) if best and fitting[best] >= FITTING else ()

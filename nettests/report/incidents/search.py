@@ -1,0 +1,162 @@
+"""Which causes explain the red checks: a greedy cover by combinations of traits that no green check has.
+
+Second step towards incidents. It knows nothing of networks: ``SHAPES`` lists which kinds of traits
+combine to something that an engineer would call a cause, the more telling first. The cover is greedy:
+each time the combination is taken that explains most of what is left; of equal ones the one with the
+fewest checks that say nothing about it, then the first of ``SHAPES``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from nettests.report.incidents.traits import Kind, Trait
+
+SHAPES: tuple[tuple[Kind, ...], ...] = (
+    (Kind.UNDECIDED,),
+    (Kind.LIMITATION,),
+    (Kind.DNS,),
+    (Kind.PROXY_NODE,),
+    (Kind.PROXY_NODE, Kind.BACKEND),
+    (Kind.REMOTE_NODE,),
+    (Kind.LINK,),
+    (Kind.DIRECTION,),
+    (Kind.NODE,),
+    (Kind.SOURCE_NODE,),
+    (Kind.TARGET_NODE,),
+    (Kind.PROPERTY,),
+    (Kind.SIZE,),
+    (Kind.BACKEND,),
+    (Kind.TARGET,),
+    (Kind.FAMILY,),
+    (Kind.PROTOCOL,),
+    (Kind.PLACEMENT,),
+    (Kind.VANTAGE,),
+    (Kind.DNS, Kind.SOURCE_NODE),
+    (Kind.DNS, Kind.PROTOCOL),
+    (Kind.DNS, Kind.SOURCE_OS),
+    (Kind.PROXY_NODE, Kind.PROTOCOL),
+    (Kind.PROXY_NODE, Kind.TARGET),
+    (Kind.PROXY_NODE, Kind.VANTAGE),
+    (Kind.PROPERTY, Kind.PROXY_NODE),
+    (Kind.PROPERTY, Kind.SOURCE_OS),
+    (Kind.PROPERTY, Kind.PROTOCOL),
+    (Kind.LINK, Kind.PROTOCOL),
+    (Kind.DIRECTION, Kind.PROTOCOL),
+    (Kind.REMOTE_NODE, Kind.PROTOCOL),
+    (Kind.NODE, Kind.PROTOCOL),
+    (Kind.TARGET, Kind.PROTOCOL),
+    (Kind.TARGET, Kind.SOURCE_NODE),
+    (Kind.TARGET, Kind.TARGET_NODE),
+    (Kind.TARGET, Kind.VANTAGE),
+    (Kind.TARGET, Kind.SYSTEMS),
+    (Kind.TARGET, Kind.SOURCE_OS),
+    (Kind.SYSTEMS,),
+    (Kind.SOURCE_OS,),
+    (Kind.PLACEMENT, Kind.PROTOCOL),
+    (Kind.PLACEMENT, Kind.SYSTEMS),
+    (Kind.PLACEMENT, Kind.TARGET),
+    (Kind.VANTAGE, Kind.SOURCE_NODE),
+    (Kind.VANTAGE, Kind.SOURCE_OS),
+    (Kind.FAMILY, Kind.TARGET),
+    (Kind.PROTOCOL, Kind.SOURCE_OS),
+    (Kind.PROBE,),
+    (Kind.RULE,),
+    (Kind.FLOW,),
+    (Kind.FLOW, Kind.SOURCE_OS),
+    (Kind.FLOW, Kind.SYSTEMS),
+    (Kind.FLOW, Kind.PROTOCOL),
+)
+"""Kinds of traits that together name a cause."""
+
+FEWEST = 2
+"""A cause of one check is that check: it is left to speak for itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What one check says: red, green (it contradicts), or neither; with its traits."""
+
+    check: str
+    traits: frozenset[Trait]
+    red: bool = False
+    green: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One cause, with the red checks that it explains and that none before it explained, in order."""
+
+    traits: tuple[Trait, ...]
+    checks: tuple[str, ...]
+
+
+def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
+    """Return the causes, most explaining first; red checks in none of them stay unexplained."""
+    candidates = _candidates(evidence)
+    left = {one.check for one in evidence if one.red}
+    found: list[Explanation] = []
+    while left:
+        best = max(candidates, key=lambda one: one.rank(left), default=None)
+        if best is None or len(best.red & left) < FEWEST:
+            break
+        taken = best.red & left
+        ordered = tuple(one.check for one in evidence if one.check in taken)
+        found.append(Explanation(traits=best.traits, checks=ordered))
+        left -= taken
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    traits: tuple[Trait, ...]
+    red: frozenset[str]
+    silent: int
+    """How many checks have the traits and are neither red nor green."""
+    place: int
+
+    def rank(self, left: set[str]) -> tuple[int, int, int]:
+        return len(self.red & left), -self.silent, -self.place
+
+
+def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
+    """Return every combination of traits that red checks have and no green one has."""
+    red: dict[tuple[Trait, ...], set[str]] = {}
+    places: dict[tuple[Trait, ...], int] = {}
+    for one in evidence:
+        if one.red:
+            for place, traits in _combinations(one.traits):
+                red.setdefault(traits, set()).add(one.check)
+                places[traits] = place
+    contradicted: set[tuple[Trait, ...]] = set()
+    silent: Counter[tuple[Trait, ...]] = Counter()
+    for one in evidence:
+        if one.red:
+            continue
+        for _, traits in _combinations(one.traits):
+            if one.green:
+                contradicted.add(traits)
+            else:
+                silent[traits] += 1
+    return tuple(
+        _Candidate(
+            traits=traits,
+            red=frozenset(checks),
+            silent=silent[traits],
+            place=places[traits],
+        )
+        for traits, checks in red.items()
+        if traits not in contradicted
+    )
+
+
+def _combinations(traits: Iterable[Trait]) -> Iterable[tuple[int, tuple[Trait, ...]]]:
+    """Yield each shape that a check's traits fill, with its place in ``SHAPES``."""
+    by_kind: dict[Kind, list[Trait]] = {}
+    for trait in sorted(traits):
+        by_kind.setdefault(trait.kind, []).append(trait)
+    for place, shape in enumerate(SHAPES):
+        if all(kind in by_kind for kind in shape):
+            for chosen in product(*(by_kind[kind] for kind in shape)):
+                yield place, chosen

@@ -1,0 +1,181 @@
+"""What a check has a part in: nodes, pair, direction, protocol, the Service proxy of a node, cluster DNS …
+
+First step towards incidents. Pure, and from the check alone: what was observed decides which checks are
+red, never which traits they have. A check that reads configuration or asks the API server has no path,
+and so none of a path's traits: it neither explains nor contradicts what happens to packets.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nettests.model.check import Check
+from nettests.model.words import Family, Placement, Protocol, Question, TargetKind, VantageKind
+
+
+class Kind(StrEnum):
+    """Of what a trait speaks; the values are keys of ``traits`` in ``results.json``."""
+
+    DNS = "dns"
+    """The cluster's DNS has a part in the answer."""
+    PROXY_NODE = "service-proxy"
+    """The node whose Service proxy has to translate the packet."""
+    TARGET = "target"
+    """What is reached: ``ClusterIP``, ``NodePort``, ``Pod`` …"""
+    NODE = "node"
+    """A node that holds one end."""
+    REMOTE_NODE = "remote-node"
+    """A node that holds one end of traffic which crosses nodes."""
+    SOURCE_NODE = "source-node"
+    TARGET_NODE = "target-node"
+    LINK = "link"
+    """Two nodes, whichever of them asks."""
+    DIRECTION = "direction"
+    """Two nodes, source first."""
+    PLACEMENT = "placement"
+    SYSTEMS = "systems"
+    """Operating systems of both ends, source first."""
+    SOURCE_OS = "source-os"
+    PROTOCOL = "protocol"
+    FAMILY = "family"
+    VANTAGE = "vantage"
+    BACKEND = "backend"
+    """The one Pod that can answer."""
+    PROPERTY = "property"
+    """What is asserted besides an answer: the source address, session affinity, distribution."""
+    SIZE = "payload-size"
+    PROBE = "probe"
+    UNDECIDED = "undecided"
+    """A fact that is not known and that the expectation depends on."""
+    LIMITATION = "limitation"
+    RULE = "rule"
+    FLOW = "flow"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Trait:
+    """One thing that checks share."""
+
+    kind: Kind
+    value: str
+
+
+_PATHS = {
+    Question.REACH,
+    Question.PING,
+    Question.RESOLVE,
+    Question.DISTRIBUTE,
+    Question.IDLE,
+    Question.CHURN,
+}
+_CLUSTERIP = "ClusterIP"
+_TARGETS = {
+    TargetKind.POD_IP: "Pod",
+    TargetKind.POD_NAME: "Pod",
+    TargetKind.OWN_IP: "Pod",
+    TargetKind.POD_CLOSED_PORT: "Pod",
+    TargetKind.HEADLESS_NAME: "Pod",
+    TargetKind.SERVICE_CLUSTERIP: _CLUSTERIP,
+    TargetKind.SERVICE_PQDN: _CLUSTERIP,
+    TargetKind.SERVICE_PARTIAL_NAME: _CLUSTERIP,
+    TargetKind.SERVICE_FQDN: _CLUSTERIP,
+    TargetKind.NODEPORT: "NodePort",
+    TargetKind.NODEPORT_LOCALHOST: "NodePort",
+    TargetKind.LOADBALANCER: "LoadBalancer",
+    TargetKind.SERVICE_EXTERNAL_IP: "externalIP",
+    TargetKind.HEALTH_CHECK_PORT: "health check NodePort",
+    TargetKind.HOSTPORT: "hostPort",
+    TargetKind.HOSTPORT_BOUND: "hostPort",
+    TargetKind.HOSTPORT_LOCALHOST: "hostPort",
+    TargetKind.NODE_IP: "node address",
+    TargetKind.NODE_CLOSED_PORT: "node address",
+    TargetKind.EXTERNAL_IP: "external target",
+    TargetKind.EXTERNAL_NAME: "external target",
+}
+_AT_THE_TARGET = {TargetKind.NODEPORT, TargetKind.HEALTH_CHECK_PORT}
+"""What the Service proxy of the node that is addressed translates; else it is the source's."""
+_SERVICES = {_CLUSTERIP, "NodePort", "LoadBalancer", "externalIP"}
+_OWN_SERVERS = {"Default", "None"}
+"""Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS."""
+
+
+def traits_of(check: Check) -> frozenset[Trait]:
+    """Return all traits of a check that ran."""
+    return frozenset(Trait(kind, value) for kind, value in _all(check) if value)
+
+
+def _all(check: Check) -> Iterator[tuple[Kind, str]]:
+    yield Kind.FLOW, check.flow
+    if check.ask.question not in _PATHS:
+        yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
+        return
+    yield Kind.PROBE, check.source.probe
+    yield Kind.VANTAGE, check.source.kind.value
+    yield Kind.TARGET, _TARGETS.get(check.target.kind, "")
+    if check.ask.family is Family.IPV6:
+        yield Kind.FAMILY, check.ask.family.value
+    if asks_cluster_dns(check):
+        yield Kind.DNS, "cluster DNS"
+    if check.ask.question is not Question.RESOLVE:
+        yield Kind.PROTOCOL, check.ask.protocol.value
+    yield from _ends(check)
+    yield from _service(check)
+    yield from _asserted(check)
+
+
+def asks_cluster_dns(check: Check) -> bool:
+    """Whether the cluster's DNS has to answer before the check can succeed.
+
+    On the network of its node, a Pod asks the node's servers unless its ``dnsPolicy`` says otherwise
+    (Kubernetes documentation, "Pod's DNS Policy"); a check of cluster DNS names its server itself.
+    """
+    policy = check.source.dns_policy
+    if check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}:
+        return True
+    if check.source.kind is VantageKind.NODE and not policy:
+        return False
+    return check.asks_dns and policy not in _OWN_SERVERS
+
+
+def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
+    source, target = check.source, check.target
+    yield Kind.PLACEMENT, "" if check.placement is Placement.NOWHERE else check.placement.value
+    yield Kind.SOURCE_NODE, source.node or ""
+    yield Kind.TARGET_NODE, target.node or ""
+    yield Kind.SOURCE_OS, source.os.value if source.os else ""
+    if source.os and target.os:
+        yield Kind.SYSTEMS, f"{source.os.value} → {target.os.value}"
+    for node in {source.node, target.node} - {None}:
+        yield Kind.NODE, str(node)
+        if source.node != target.node:
+            yield Kind.REMOTE_NODE, str(node)
+    if source.node and target.node and source.node != target.node:
+        yield Kind.DIRECTION, f"{source.node} → {target.node}"
+        yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
+
+
+def _service(check: Check) -> Iterator[tuple[Kind, str]]:
+    """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is asked."""
+    source, target = check.source, check.target
+    by_proxy = _TARGETS.get(target.kind) in _SERVICES or target.kind is TargetKind.DNS_SERVICE
+    # At the loopback address of a Windows node its own stack answers, whatever the proxy did.
+    by_proxy = by_proxy and target.kind is not TargetKind.NODEPORT_LOCALHOST
+    if target.kind in _AT_THE_TARGET:
+        yield Kind.PROXY_NODE, target.node or ""
+    elif by_proxy or (asks_cluster_dns(check) and target.kind is not TargetKind.DNS_POD):
+        yield Kind.PROXY_NODE, source.node or ""
+    if len(target.backends) == 1:
+        yield Kind.BACKEND, target.backends[0]
+    elif target.pod and not target.backends:
+        yield Kind.BACKEND, target.pod
+
+
+def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
+    claim, settings = check.claim, check.target.settings
+    if claim.source_seen is not None:
+        yield Kind.PROPERTY, "source address"
+    if claim.distribution is not None:
+        sticky = settings is not None and settings.session_affinity
+        yield Kind.PROPERTY, "session affinity" if sticky else "distribution"
+    if check.ask.size is not None:
+        yield Kind.SIZE, "large" if check.ask.protocol is Protocol.ICMP else str(check.ask.size)

@@ -1,0 +1,222 @@
+"""Incidents in words: the cause in one sentence, and the step that an operator takes next.
+
+Last step towards incidents. The step fits the cluster: encapsulation is named where packets are
+encapsulated, HNS where the node runs Windows. Sources: Kubernetes documentation, "Windows debugging
+tips" and "Debug Services"; Microsoft, "Common Kubernetes problems".
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Outcome, Verdict
+from nettests.report.incidents.loss import Loss
+from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.results import CheckResult
+
+_HAPPENED = {
+    Outcome.TIMED_OUT: "get no answer",
+    Outcome.REFUSED: "are refused",
+    Outcome.UNREACHABLE: "find no route",
+    Outcome.NXDOMAIN: "end with “no such name”",
+    Outcome.LOST: "lose their connections",
+    Outcome.REJECTED: "are rejected",
+    Outcome.FAILS_TO_START: "fail to start",
+    Outcome.DEVIATES: "deviate",
+}
+_ENCAPSULATING = {"vxlan", "overlay", "geneve"}
+_OF_SYSTEM = {OS.WINDOWS.value: "Windows", OS.LINUX.value: "Linux"}
+
+
+def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
+    """Return the cause of these red checks in one sentence without its end."""
+    of = {trait.kind: trait.value for trait in traits}
+    happens = happened(results)
+    if Kind.UNDECIDED in of:
+        return f"A fact that expectations depend on is not known: {of[Kind.UNDECIDED]}"
+    if Kind.LIMITATION in of:
+        return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
+    if Kind.DNS in of:
+        return _of_dns(of, results)
+    if Kind.PROPERTY in of:
+        return _of_property(of)
+    return f"{_subject(of)} {happens}"
+
+
+def happened(results: Sequence[CheckResult]) -> str:
+    """Return what most of the checks saw, as a verb."""
+    seen = Counter(
+        one.observation.outcome
+        for one in results
+        if one.observation is not None and one.verdict is not Verdict.UNKNOWN
+    )
+    if not seen:
+        return "cannot be judged"
+    return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
+
+
+def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    seen = Counter(one.observation.outcome for one in results if one.observation is not None)
+    outcome = seen.most_common(1)[0][0] if seen else None
+    verb = {
+        Outcome.NXDOMAIN: "denies names that exist",
+        Outcome.REFUSED: "refuses queries",
+        Outcome.RESOLVED: "answers wrongly",
+    }.get(outcome or Outcome.TIMED_OUT, "does not answer")
+    return f"Cluster DNS {verb}{_where(of)}"
+
+
+def _where(of: Mapping[Kind, str]) -> str:
+    """Return where a cause is seen, as the end of a sentence."""
+    parts = [
+        f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
+        f" from {_OF_SYSTEM.get(of[Kind.SOURCE_OS])} nodes" if Kind.SOURCE_OS in of else "",
+        f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
+        f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
+        f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
+        f" over {of[Kind.PROTOCOL].upper()}" if Kind.PROTOCOL in of else "",
+    ]
+    return "".join(parts)
+
+
+def _of_property(of: Mapping[Kind, str]) -> str:
+    rest: dict[Kind, str] = {**of}
+    name = rest.pop(Kind.PROPERTY)
+    said = {
+        "source address": "Servers see another source address than documented",
+        "session affinity": "Session affinity is not kept",
+        "distribution": "Connections are not distributed over backends as documented",
+    }
+    return said[name] + _where(rest)
+
+
+def _subject(of: Mapping[Kind, str]) -> str:
+    """Return whose checks these are; a plural, so that ``happened`` follows it."""
+    rest = dict(of)
+    carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+    for kind, text in (
+        (Kind.LINK, "{carried} between nodes {value}"),
+        (Kind.DIRECTION, "{carried} from node {value}"),
+        (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.NODE, "{carried} from and to {value}"),
+        (Kind.SIZE, "Large packets"),
+        (Kind.BACKEND, "Connections to Pod {value}"),
+        (Kind.RULE, "Settings under the rule {value}"),
+        (Kind.FLOW, "Checks of {value}"),
+        (Kind.PROBE, "Checks from probe {value}"),
+    ):
+        if kind in rest:
+            value = rest.pop(kind)
+            if "{carried}" in text:
+                rest.pop(Kind.PROTOCOL, None)
+            return text.format(carried=carried, value=value) + _where(rest)
+    return _of_paths(rest, carried)
+
+
+def _of_paths(of: dict[Kind, str], carried: str) -> str:
+    """Return the subject of what no single node, Pod or rule names."""
+    if Kind.TARGET in of:
+        kind = of.pop(Kind.TARGET)
+        vantage = of.pop(Kind.VANTAGE, "")
+        start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
+        article = "an" if kind[0] in "aeiou" else "a"
+        return f"Connections to {article} {kind}{start}{_where(of)}"
+    if Kind.PROXY_NODE in of:
+        node = of.pop(Kind.PROXY_NODE)
+        return f"Services through the Service proxy of {node}{_where(of)}"
+    if Kind.PLACEMENT in of:
+        place = {"other-node": "between nodes", "same-node": "within a node"}
+        where = place.get(of.pop(Kind.PLACEMENT), "out of the cluster")
+        of.pop(Kind.PROTOCOL, None)
+        return f"{carried} {where}{_where(of)}"
+    if Kind.FAMILY in of:
+        return f"{of.pop(Kind.FAMILY)} {carried.lower()}{_where(of)}"
+    if Kind.VANTAGE in of:
+        starts = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
+        return f"Connections from {starts.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
+    of.pop(Kind.PROTOCOL, None)
+    return f"{carried}{_where(of)}"
+
+
+def next_step_of(
+    traits: Sequence[Trait], results: Sequence[CheckResult], facts: ClusterFacts | None
+) -> str:
+    """Return what to look at next; where no trait says it, the step that most checks name."""
+    of = {trait.kind: trait.value for trait in traits}
+    node = _node(facts, of)
+    if Kind.UNDECIDED in of:
+        return "state the fact in the cluster profile, or let nettests read it"
+    if Kind.DNS in of and Kind.SOURCE_NODE not in of:
+        return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
+    if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
+        return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
+        of.get(Kind.PLACEMENT) == "other-node"
+    ):
+        return between_nodes(facts)
+    if Kind.SIZE in of:
+        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
+    if Kind.BACKEND in of:
+        return (
+            f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
+        )
+    steps = Counter(one.next_step for one in results if one.next_step)
+    return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
+
+
+def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:
+    name = of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE)
+    return next((node for node in facts.nodes if node.name == name), None) if facts else None
+
+
+def _at_proxy(node: NodeFacts | None, name: str) -> str:
+    if node is not None and node.os is OS.WINDOWS:
+        return (
+            f"on {name}, see whether kube-proxy runs and read its log; compare HNS load balancers "
+            "(Get-HnsPolicyList) with the EndpointSlices"
+        )
+    return (
+        f"on {name}, see whether kube-proxy (or what replaces it) runs and read its log; compare its "
+        "rules with the EndpointSlices"
+    )
+
+
+def between_nodes(facts: ClusterFacts | None) -> str:
+    """Return where to look when packets do not cross nodes: encapsulation only where there is one."""
+    words = set()
+    if facts is not None:
+        words.add((facts.cni.backend.value or "").lower())
+        words |= {(node.cni_driver.value or "").lower() for node in facts.nodes}
+    if words & _ENCAPSULATING:
+        port = facts.cni.vxlan_port.value if facts else None
+        at = f"UDP {port}" if port else "its UDP port"
+        return (
+            f"look for the encapsulated packets ({at}) on both nodes: firewalls, VXLAN network id, "
+            "and the remote Pod network's entry on each node"
+        )
+    return (
+        "compare the routes to Pod CIDRs on both nodes, and what stands between them (firewalls, "
+        "security groups, MAC address spoofing of virtual machines)"
+    )
+
+
+def cause_of_loss(loss: Loss) -> str:
+    """Return how much is lost, and where."""
+    of = {trait.kind: trait.value for trait in loss.scope}
+    if Kind.DNS in of:
+        where = "of queries to the cluster DNS"
+    elif of:
+        where = f"({_subject(of)})"
+    else:
+        where = "across the cluster"
+    return f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
+
+
+def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
+    """Return where to look for packets that are lost now and then."""
+    if any(trait.kind is Kind.DNS for trait in scope):
+        return "look at each replica of the cluster DNS: one of several may not answer"
+    return (
+        "look for drops on the way: error counters of both nodes' interfaces, full connection "
+        f"tracking tables, overloaded links; {between_nodes(facts)}"
+    )

@@ -1,0 +1,30 @@
+"""The folder of reports: that it can be written to is found out first, and ``latest`` names its newest run."""
+
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from nettests.errors import PathError
+from nettests.private import make_folder
+
+
+def require_writable(directory: Path) -> None:
+    """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
+    try:
+        make_folder(directory)
+        with TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise PathError(
+            f"no report can be written to {directory}: {error.strerror}",
+            hint="name a folder of yours with --report-dir",
+        ) from error
+
+
+def link_latest(directory: Path) -> None:
+    """Point ``latest`` at the newest run; a file system without links does without."""
+    link = directory.parent / "latest"
+    temporary = directory.parent / f".latest-{directory.name}"
+    with suppress(OSError):
+        temporary.symlink_to(directory.name)
+        temporary.replace(link)

@@ -1,0 +1,79 @@
+"""The one writer of everything that people see on a terminal: no text of a cluster steers it.
+
+Commands, the plugin and their errors print through here and nowhere else, which a test of the tree's own
+rules enforces. Escape sequences and reordering characters are shown by name, markup of rich is text, and
+what is told as one line stays one line. Line feeds and tabs pass only in texts that we lay out ourselves
+(``block``). What is drawn (``drawing``) follows the same rules, and is imported by those alone who draw.
+"""
+
+import io
+import json
+import logging
+import os
+import sys
+import threading
+import traceback
+from types import TracebackType
+from typing import Any, TextIO
+
+import click
+
+from nettests.model.visible import as_line, as_paragraph, escaped_json, visible
+
+
+def line(text: str = "", *, err: bool = False) -> None:
+    """Print one line; a line feed in ``text`` is shown, not obeyed."""
+    click.echo(as_line(text), err=err)
+
+
+def paragraph(text: str, *, err: bool = False) -> None:
+    """Print what may have several lines, such as an error; all but the first are indented."""
+    click.echo(as_paragraph(text), err=err)
+
+
+def block(text: str, *, err: bool = False) -> None:
+    """Print lines that we have laid out ourselves, such as YAML; ends with one line feed."""
+    click.echo(visible(text).rstrip("\n"), err=err)
+
+
+def document(data: object) -> None:
+    r"""Print one JSON value for programs; hidden characters are ``\u`` escapes, so nothing is lost."""
+    click.echo(escaped_json(json.dumps(data, indent=2, ensure_ascii=False)))
+
+
+def uncaptured() -> tuple[TextIO, bool]:
+    """Return a stream to the present standard output that pytest's capturing does not redirect.
+
+    pytest captures by replacing file descriptor 1, so a duplicate of it is kept; where standard
+    output is no file, it is used as it is, and is not the caller's to close.
+    """
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except (io.UnsupportedOperation, AttributeError, ValueError):
+        return sys.stdout, False
+    return os.fdopen(descriptor, "w", encoding=sys.stdout.encoding or "utf-8"), True
+
+
+def guard() -> None:
+    """Send through here what Python itself would print: tracebacks, and warnings of libraries."""
+    sys.excepthook = _traceback
+    threading.excepthook = _of_thread
+    logging.lastResort = _Logged(logging.WARNING)
+
+
+def _traceback(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    block("".join(traceback.format_exception(kind, error, trace)), err=True)
+
+
+def _of_thread(told: Any) -> None:
+    if told.exc_value is not None and not issubclass(told.exc_type, SystemExit):
+        _traceback(told.exc_type, told.exc_value, told.exc_traceback)
+
+
+class _Logged(logging.Handler):
+    """For records that nobody else handles: Python's own handler of last resort prints them raw."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line(record.getMessage(), err=True)

@@ -1,0 +1,148 @@
+"""All parts of ``make test``, whatever becomes of one of them, and one summary at the end.
+
+Parts are lint, types, import contracts, the unit tests of a copy without ``nettests/lab``, and the tests
+that need the lab; ``--all`` runs the nightly ones among these too (``make test-all``). Each runs to its end;
+then a table says which failed and where the time went, and the last line counts the tests of all parts. It
+installs nothing: ``scripts/bootstrap.py`` does.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many tests of a part ended how; errors count as failed."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            passed=self.passed + other.passed,
+            failed=self.failed + other.failed,
+            skipped=self.skipped + other.skipped,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A command; one that runs pytest takes the path of a JUnit file to count from."""
+
+    name: str
+    argv: tuple[str, ...]
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a part ended; ``counts`` is None where no test was counted."""
+
+    part: Part
+    code: int
+    seconds: float
+    counts: Counts | None
+
+
+def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
+    """Return the parts in the order in which they run: what answers soonest comes first."""
+    python = str(BIN / "python")
+    marked = "lab" if everything else "lab and not nightly"
+    lab = ["-m", marked, "--dist", "loadgroup", "--no-loadscope-reorder", "--durations=40"]
+    return (
+        Part(name="ruff check", argv=(str(BIN / "ruff"), "check", ".")),
+        Part(name="ruff format", argv=(str(BIN / "ruff"), "format", "--check", ".")),
+        Part(name="import contracts", argv=(str(BIN / "lint-imports"),)),
+        Part(name="types", argv=(str(BIN / "mypy"),)),
+        Part(
+            name="tests without the lab",
+            argv=(python, "scripts/without_lab.py", "-n", workers),
+            counted=True,
+        ),
+        Part(
+            name="tests with the lab",
+            argv=(python, "-m", "pytest", "-n", workers, *lab),
+            counted=True,
+        ),
+    )
+
+
+def run(part: Part) -> Ended:
+    """Run one part to its end, its output going where this script's goes."""
+    print(f"\n== {part.name}", flush=True)  # noqa: T201 - a script for people
+    with tempfile.TemporaryDirectory(prefix="nettests-tests-") as folder:
+        junit = Path(folder) / "junit.xml"
+        argv = (*part.argv, f"--junit-xml={junit}") if part.counted else part.argv
+        began = time.monotonic()
+        code = subprocess.run(argv, cwd=ROOT, env=environment(), check=False).returncode
+        seconds = time.monotonic() - began
+        return Ended(part=part, code=code, seconds=seconds, counts=read_counts(junit))
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment, in which Python keeps what it compiled.
+
+    Where none may, each of the many Pythons that tests start compiles all that it imports: collecting the tests
+    of the lab took 117 s instead of 67 s.
+    """
+    return {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def read_counts(junit: Path) -> Counts | None:
+    """Return what pytest counted, or None where it wrote nothing (it was killed, or is no pytest)."""
+    if not junit.is_file():
+        return None
+    suites = ET.parse(junit).getroot().iter("testsuite")  # noqa: S314 - pytest's own file
+    total = Counts()
+    for suite in suites:
+        tests, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
+        failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        total += Counts(passed=tests - failed - skipped, failed=failed, skipped=skipped)
+    return total
+
+
+def summary(ended: Sequence[Ended]) -> str:
+    """Return a line for each part with its time, and the closing count.
+
+    A part that failed without a failed test (lint, or a pytest that was killed) counts as one failure.
+    """
+    lines = [
+        f"{'ok' if not one.code else 'FAILED':8}{one.part.name:24}{one.seconds:6.0f} s  {one.counts or ''}".rstrip()
+        for one in ended
+    ]
+    total = Counts()
+    for one in ended:
+        total += one.counts or Counts()
+        if one.code and not (one.counts and one.counts.failed):
+            total += Counts(failed=1)
+    return "\n".join([*lines, str(total)])
+
+
+def main(arguments: Iterable[str]) -> int:
+    """Run all parts; 0 where all of them succeeded."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--workers", default="2", help="processes that run tests side by side")
+    parser.add_argument("--all", action="store_true", help="the nightly tests too")
+    chosen = parser.parse_args(list(arguments))
+    ended = [run(part) for part in parts_of(chosen.workers, everything=chosen.all)]
+    print(f"\n{summary(ended)}", flush=True)  # noqa: T201
+    return int(any(one.code for one in ended))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+"""``make test``: every part runs, one summary closes, and no failure is lost in it."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script as a module."""
+    path = ROOT / "scripts" / "run_tests.py"
+    spec = importlib.util.spec_from_file_location("run_tests", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["run_tests"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def pytest_part(script: ModuleType, folder: Path, text: str) -> object:
+    """Return a part that runs pytest over one file."""
+    (folder / "test_it.py").write_text(text)
+    argv = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+    )
+    return script.Part(name="tests", argv=(*argv, str(folder)), counted=True)
+
+
+def test_a_part_that_fails_does_not_keep_others_from_running(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 1, and the parts after the failed one ran."""
+    parts = (
+        script.Part(name="lint", argv=(sys.executable, "-c", "raise SystemExit(3)")),
+        script.Part(name="later", argv=(sys.executable, "-c", "print('this ran')")),
+    )
+    monkeypatch.setattr(script, "parts_of", lambda _, everything: parts)
+    assert script.main([]) == 1
+    said = capfd.readouterr().out
+    assert "this ran" in said
+    assert "FAILED  lint" in said
+    assert said.splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_the_closing_line_counts_the_tests_of_all_parts(script: ModuleType, tmp_path: Path) -> None:
+    """Passed, failed, errors and skipped of each pytest are added up."""
+    text = """
+import pytest
+def test_a(): pass
+def test_b(): pass
+def test_c(): assert False
+def test_d(): pytest.skip("no")
+@pytest.fixture
+def broken(): raise RuntimeError
+def test_e(broken): pass
+"""
+    ended = script.run(pytest_part(script, tmp_path, text))
+    assert ended.code == 1
+    assert str(ended.counts) == "2 passed, 2 failed, 1 skipped"
+    assert script.summary([ended, ended]).splitlines()[-1] == "4 passed, 4 failed, 2 skipped"
+
+
+def test_a_pytest_that_was_killed_counts_as_a_failure(script: ModuleType) -> None:
+    """Where nothing was counted and the exit code is not 0, the summary is not "0 failed"."""
+    argv = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
+    ended = script.run(script.Part(name="tests", argv=argv, counted=True))
+    assert ended.counts is None
+    assert script.summary([ended]).splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_every_part_of_the_project_is_in_it(script: ModuleType) -> None:
+    """Lint, format, contracts, types, the copy without the lab, and the tests with it."""
+    parts = script.parts_of("3", everything=False)
+    programs = [" ".join(Path(word).name for word in part.argv[:2]) for part in parts]
+    assert programs == [
+        "ruff check",
+        "ruff format",
+        "lint-imports",
+        "mypy",
+        "python without_lab.py",
+        "python -m",
+    ]
+    assert all("3" in part.argv for part in parts if part.counted)
+
+
+def test_nightly_tests_run_where_everything_is_wanted(script: ModuleType) -> None:
+    """`make test` deselects them, and `make test-all` runs them."""
+    day, night = (script.parts_of("2", everything=every)[-1] for every in (False, True))
+    assert "lab and not nightly" in day.argv
+    assert "lab" in night.argv

@@ -1,0 +1,36 @@
+"""Refusals by ICMP come at the rate of a Linux kernel, and no faster."""
+
+from nettests.probes.pace import BURST, SECONDS, Pace, left
+
+PROBE = "probe-linux-1-1"
+
+
+def test_a_burst_is_told_at_once_and_then_one_a_second() -> None:
+    """Six questions may be asked now; each later one a second after the one before."""
+    pace = Pace()
+    times = [pace.reserve(PROBE, 100.0) for _ in range(BURST + 3)]
+    assert times[:BURST] == [100.0] * BURST
+    assert times[BURST:] == [100.0 + SECONDS, 100.0 + 2 * SECONDS, 100.0 + 3 * SECONDS]
+
+
+def test_each_probe_has_a_limit_of_its_own() -> None:
+    """The kernel counts by destination: what one probe was told takes nothing from another."""
+    pace = Pace()
+    for _ in range(BURST):
+        pace.told(PROBE, 100.0)
+    assert pace.spent(PROBE, 100.1)
+    assert not pace.spent("probe-linux-1-2", 100.1)
+
+
+def test_what_is_spent_comes_back() -> None:
+    """After a second one refusal is told again, after six as many as at first."""
+    told = [100.0] * BURST
+    assert [left(told, at) for at in (100.0, 101.0, 106.0, 200.0)] == [0, 1, BURST, BURST]
+
+
+def test_what_was_asked_later_explains_nothing() -> None:
+    """A refusal told after a question was asked was not told instead of its answer."""
+    pace = Pace()
+    for _ in range(BURST):
+        pace.told(PROBE, 100.5)
+    assert not pace.spent(PROBE, 100.0)

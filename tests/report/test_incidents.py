@@ -1,0 +1,366 @@
+"""Incidents: one broken thing is one cause, named; what nothing explains is said to be so."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from nettests.model.check import Check, Control
+from nettests.model.expectation import Expectation
+from nettests.model.observation import ControlResult
+from nettests.model.words import (
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    TargetKind,
+    Verdict,
+)
+from nettests.report import Results, render_json
+from nettests.report.html import render_html
+from nettests.report.incidents import find_incidents
+from nettests.report.incidents.search import Evidence, explain
+from nettests.report.incidents.traits import Kind, Trait, asks_cluster_dns
+from nettests.report.junit import render_junit
+from nettests.report.markdown import render_markdown
+from nettests.report.results import CheckResult
+from tests.report.test_json import SCHEMA
+
+Trouble = Callable[[Check], bool]
+WIN, OTHER_WIN, LINUX = "windows-node-1", "windows-node-2", "linux-node-1"
+PATHS = {Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING}
+
+
+def broken(
+    results: Results,
+    trouble: Trouble,
+    outcome: Outcome = Outcome.TIMED_OUT,
+    verdict: Verdict = Verdict.FAIL,
+) -> Results:
+    """Return the results with each check that the trouble befalls red, and all others as they were."""
+
+    def of(one: CheckResult) -> CheckResult:
+        if not one.ran or one.check is None or not trouble(one.check) or not one.observation:
+            return one
+        controls = tuple(
+            control_under(trouble, one.check, control) for control in one.check.controls
+        )
+        seen = replace(one.observation, outcome=outcome, controls=controls)
+        return replace(one, verdict=verdict, observation=seen)
+
+    return holding(results, [of(one) for one in results.checks])
+
+
+def control_under(trouble: Trouble, check: Check, control: Control) -> ControlResult:
+    """Return how a control ends: the trouble befalls it like a check from there to there."""
+    ask = control.ask
+    same = ask.source.node == ask.target.node
+    placement = Placement.SAME_NODE if same else Placement.OTHER_NODE
+    struck = trouble(replace(check, ask=ask, placement=placement))
+    return ControlResult(proves=control.proves, ok=not struck, detail="")
+
+
+def test_a_control_that_succeeded_contradicts_a_cause(quiet: Results) -> None:
+    """Where a third node reaches the target meanwhile, two nodes are cut off, and not one from all."""
+    trouble = crossing(WIN, OTHER_WIN)
+    ran = [one for one in quiet.checks if one.ran and one.check and one.flow == "pod-to-pod-ip"]
+    asked = [one for one in ran if one.check and one.check.source.node == WIN]
+    results = broken(replace(quiet, checks=tuple(asked)), trouble)
+    reds = [one for one in results.checks if one.verdict is Verdict.FAIL]
+    assert reds
+    (incident,) = results.incidents
+    assert incident.traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
+    unasked = [
+        replace(one, check=replace(one.check, controls=())) for one in results.checks if one.check
+    ]
+    (guessed,) = find_incidents(unasked, quiet.facts)
+    assert guessed.traits == {"remote-node": OTHER_WIN}
+
+
+def test_one_services_proxy_is_named_with_its_pod(quiet: Results) -> None:
+    """Where others reach a Service's Pod, the proxy that does not translate for it is the cause."""
+    service = {TargetKind.SERVICE_CLUSTERIP, TargetKind.SERVICE_PQDN, TargetKind.SERVICE_FQDN}
+    one_backend = next(
+        one.check.target.backends
+        for one in quiet.checks
+        if one.ran
+        and one.check
+        and one.flow == "pod-to-service-clusterip"
+        and one.check.source.node == WIN
+        and one.check.target.node == OTHER_WIN
+    )
+
+    def struck(check: Check) -> bool:
+        wanted = check.target.kind in service and check.target.backends == one_backend
+        return wanted and check.source.node == WIN
+
+    flow = [one for one in quiet.checks if one.flow == "pod-to-service-clusterip"]
+    (incident,) = broken(replace(quiet, checks=tuple(flow)), struck).incidents
+    assert incident.traits == {"service-proxy": WIN, "backend": one_backend[0]}
+    assert incident.cause == (
+        f"Connections to Pod {one_backend[0]} through the Service proxy of {WIN} get no answer"
+    )
+
+
+def holding(results: Results, checks: Sequence[CheckResult]) -> Results:
+    """Return the results with other checks, and the incidents of them."""
+    found = find_incidents(checks, results.facts)
+    return replace(results, checks=tuple(checks), incidents=found)
+
+
+def on_path(check: Check) -> bool:
+    """Whether packets decide the check."""
+    return check.ask.question in PATHS
+
+
+def through_proxy_of(node: str) -> Trouble:
+    """Everything whose packets the Service proxy of a node translates, cluster DNS included."""
+    services = {
+        TargetKind.SERVICE_CLUSTERIP,
+        TargetKind.SERVICE_PQDN,
+        TargetKind.SERVICE_FQDN,
+        TargetKind.SERVICE_PARTIAL_NAME,
+        TargetKind.DNS_SERVICE,
+    }
+
+    def struck(check: Check) -> bool:
+        if check.target.kind in {TargetKind.NODEPORT, TargetKind.HEALTH_CHECK_PORT}:
+            return check.target.node == node
+        if check.source.node != node or check.target.kind is TargetKind.DNS_POD:
+            return False
+        return check.target.kind in services or asks_cluster_dns(check)
+
+    return struck
+
+
+def crossing(one: str, other: str, protocol: Protocol | None = None) -> Trouble:
+    """Everything between two nodes, in either direction."""
+
+    def struck(check: Check) -> bool:
+        ends = {check.source.node, check.target.node}
+        fits = protocol is None or check.ask.protocol is protocol
+        return on_path(check) and ends == {one, other} and fits
+
+    return struck
+
+
+TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
+    "no cluster DNS": (asks_cluster_dns, "Cluster DNS does not answer", {"dns": "cluster DNS"}),
+    "one node's Service proxy": (
+        through_proxy_of(WIN),
+        f"Services through the Service proxy of {WIN} get no answer",
+        {"service-proxy": WIN},
+    ),
+    "two nodes cut off from each other": (
+        crossing(WIN, LINUX),
+        f"Packets between nodes {LINUX} ↔ {WIN} get no answer",
+        {"link": f"{LINUX} ↔ {WIN}"},
+    ),
+    "UDP between two nodes": (
+        crossing(WIN, LINUX, Protocol.UDP),
+        f"UDP packets between nodes {LINUX} ↔ {WIN} get no answer",
+        {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"},
+    ),
+    "one direction": (
+        lambda c: on_path(c) and (c.source.node, c.target.node) == (WIN, LINUX),
+        f"Packets from node {WIN} → {LINUX} get no answer",
+        {"direction": f"{WIN} → {LINUX}"},
+    ),
+    "a node cut off from all others": (
+        lambda c: (
+            on_path(c)
+            and c.source.node != c.target.node
+            and OTHER_WIN in {c.source.node, c.target.node}
+        ),
+        f"Packets between {OTHER_WIN} and other nodes get no answer",
+        {"remote-node": OTHER_WIN},
+    ),
+    "nothing crosses nodes": (
+        lambda c: on_path(c) and c.placement is Placement.OTHER_NODE,
+        "Packets between nodes get no answer",
+        {"placement": "other-node"},
+    ),
+    "no way out": (
+        lambda c: c.target.kind in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME},
+        "Connections to a external target get no answer",
+        {"target": "external target"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(TROUBLES))
+def test_one_broken_thing_is_one_incident(quiet: Results, name: str) -> None:
+    """All red checks are in the leading incident, which names the thing."""
+    trouble, cause, traits = TROUBLES[name]
+    incidents = broken(quiet, trouble).incidents
+    assert incidents[0].cause == cause.replace("a external", "an external")
+    assert incidents[0].traits == traits
+    assert len(incidents) == 1
+
+
+def test_a_source_address_is_its_own_cause(quiet: Results) -> None:
+    """Where only the asserted source address differs, no path is blamed."""
+    found = broken(
+        quiet, lambda c: c.claim.source_seen is not None, outcome=Outcome.CONNECTED
+    ).incidents
+    assert found[0].cause == "Servers see another source address than documented"
+
+
+def test_two_broken_things_are_two_incidents(quiet: Results) -> None:
+    """The one that explains more comes first, and no check is in both."""
+    both = [TROUBLES["no cluster DNS"][0], TROUBLES["UDP between two nodes"][0]]
+    found = broken(quiet, lambda c: any(one(c) for one in both)).incidents
+    assert [one.traits for one in found] == [
+        {"dns": "cluster DNS"},
+        {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"},
+    ]
+    assert not set(found[0].checks) & set(found[1].checks)
+
+
+def test_a_green_check_contradicts_a_cause(quiet: Results) -> None:
+    """With one check of a node's Services green, the Service proxy as a whole is not blamed."""
+    struck = through_proxy_of(WIN)
+    spared = "pod-to-service-clusterip/windows-1/linux-1/other-node/tcp"
+    found = broken(quiet, lambda c: struck(c) and c.id != spared).incidents
+    assert {"service-proxy": WIN} not in [one.traits for one in found]
+
+
+def test_what_nothing_explains_stands_alone_and_says_so(quiet: Results) -> None:
+    """One red check is its own message, unexplained."""
+    name = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
+    (found,) = broken(quiet, lambda c: c.id == name).incidents
+    assert (found.explained, found.checks, found.traits) == (False, (name,), {})
+
+
+def test_limitations_that_no_longer_show_are_grouped_by_entry(quiet: Results) -> None:
+    """Checks of one lifted limitation are one incident, whatever their paths."""
+    lifted = [
+        replace(one, verdict=Verdict.LIFTED)
+        if one.limitation_id == "win-node-to-clusterip"
+        else one
+        for one in quiet.checks
+    ]
+    (found,) = holding(quiet, lifted).incidents
+    assert found.cause == "The documented limitation win-node-to-clusterip no longer shows"
+
+
+def test_an_unknown_fact_is_a_cause_of_its_own(quiet: Results) -> None:
+    """Checks that wait for the same fact are one incident, and the step says where to state it."""
+    fact = "the build of windows-node-1 is not known"
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.check is None or one.check.source.node != WIN or not one.ran:
+            return one
+        waiting = Expectation(claim=one.check.claim, expected=None, undecided=fact)
+        return replace(one, verdict=Verdict.UNKNOWN, expectation=waiting)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert found.cause.endswith(fact)
+    assert "cluster profile" in found.next_step
+
+
+def test_loss_is_said_by_its_name(quiet: Results) -> None:
+    """Checks of which some attempts got no answer are loss, with how much was lost."""
+
+    def of(one: CheckResult) -> CheckResult:
+        seen, check = one.observation, one.check
+        if not seen or not check or not seen.attempts or not seen.outcome.positive:
+            return one
+        if not on_path(check) or check.ask.protocol is not Protocol.UDP or hash_of(one.id) % 3:
+            return one
+        silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
+        answered = tuple(replace(seen.attempts[0], number=number) for number in (2, 3))
+        lossy = replace(seen, agreed=False, attempts=(silent, *answered))
+        return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    count = len(found.checks)
+    assert count >= 3
+    assert found.cause.startswith("Packets are lost now and then")
+    assert f"{count} of {3 * count} attempts" in found.cause
+
+
+def hash_of(text: str) -> int:
+    """Return a number that does not change from run to run."""
+    return sum(text.encode())
+
+
+def test_next_steps_fit_the_cluster(quiet: Results) -> None:
+    """Encapsulation is named where packets are encapsulated, and only there."""
+    assert quiet.facts is not None
+    struck = broken(quiet, crossing(WIN, LINUX))
+    overlay = replace(
+        quiet.facts,
+        cni=replace(quiet.facts.cni, backend=replace(quiet.facts.cni.backend, value="vxlan")),
+    )
+    host_gw = replace(
+        quiet.facts,
+        cni=replace(quiet.facts.cni, backend=replace(quiet.facts.cni.backend, value="host-gw")),
+        nodes=tuple(
+            replace(node, cni_driver=replace(node.cni_driver, value="l2bridge"))
+            for node in quiet.facts.nodes
+        ),
+    )
+    (on_overlay,) = find_incidents(struck.checks, overlay)
+    (on_bridge,) = find_incidents(struck.checks, host_gw)
+    assert "encapsulated" in on_overlay.next_step
+    assert "encapsulated" not in on_bridge.next_step
+    assert "routes" in on_bridge.next_step
+
+
+def test_every_document_leads_with_the_incident(quiet: Results) -> None:
+    """Page, Markdown, JUnit and JSON name the cause; the JSON is as its schema says."""
+    results = broken(quiet, asks_cluster_dns)
+    counted = {**quiet.counts, Verdict.FAIL: len(results.incidents[0].checks)}
+    results = replace(results, counts=counted)
+    cause = "Cluster DNS does not answer"
+    page = render_html(results)
+    assert page.index(cause) < page.index(results.incidents[0].checks[0])
+    summary = render_markdown(results)
+    assert summary.index(cause) < summary.index("Checks that need attention")
+    assert f'message="{cause}: ' in render_junit(results)
+    document = json.loads(render_json(results))
+    Draft202012Validator(SCHEMA).validate(document)
+    assert document["incidents"][0]["cause"] == cause
+
+
+def test_a_healthy_run_has_no_incident(quiet: Results) -> None:
+    """Nothing red, nothing to explain."""
+    assert quiet.incidents == ()
+
+
+traits = st.frozensets(
+    st.builds(
+        Trait,
+        st.sampled_from([Kind.DNS, Kind.LINK, Kind.PROTOCOL, Kind.FLOW]),
+        st.sampled_from("ab"),
+    ),
+    max_size=4,
+)
+cases = st.lists(st.tuples(traits, st.sampled_from(["red", "green", "silent"])), max_size=12)
+
+
+@given(cases)
+@settings(max_examples=200)
+def test_causes_are_never_contradicted_and_never_overlap(
+    found: list[tuple[frozenset[Trait], str]],
+) -> None:
+    """No green check has all traits of a cause; every check it explains has; each is explained once."""
+    evidence = [
+        Evidence(check=str(number), traits=has, red=state == "red", green=state == "green")
+        for number, (has, state) in enumerate(found)
+    ]
+    by_id = {one.check: one for one in evidence}
+    explained = explain(evidence)
+    for one in explained:
+        wanted = set(one.traits)
+        assert not any(wanted <= other.traits for other in evidence if other.green)
+        assert all(wanted <= by_id[check].traits and by_id[check].red for check in one.checks)
+    ids = [check for one in explained for check in one.checks]
+    assert len(ids) == len(set(ids))
+    sizes = [len(one.checks) for one in explained]
+    assert sizes == sorted(sizes, reverse=True)

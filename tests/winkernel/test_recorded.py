@@ -1,0 +1,67 @@
+"""The lab's planner and the harness' rules beside 716 recorded cases of the real winkernel proxier (1.36.2)."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tests.winkernel import rules
+from tests.winkernel.playing import differences
+from tests.winkernel.recording import Balancer, read
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDED = ROOT / "tests/fixtures/transcripts/winkernel.jsonl"
+
+
+def test_every_recorded_state_is_planned_and_conforms() -> None:
+    """The planner asks HNS for the same, and no rule finds anything wrong."""
+    cases = list(read(RECORDED))
+    assert len(cases) == 716
+    found = {str(case): list(differences(case)) for case in cases}
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+def _mutations(balancers: list[Balancer]) -> Iterator[tuple[str, list[Balancer]]]:
+    for number, one in enumerate(balancers):
+        rest = balancers[:number] + balancers[number + 1 :]
+        yield f"without {one}", rest
+        yield f"a backend more: {one}", [*rest, replace(one, backends=(*one.backends, "10.9.9.9"))]
+        yield f"the other DSR: {one}", [*rest, replace(one, flags=one.flags ^ {"DSR"})]
+        if len(set(one.backends)) > 1:
+            fewer = tuple(sorted(set(one.backends) - {one.backends[0]}))
+            yield f"a backend less: {one}", [*rest, replace(one, backends=fewer)]
+
+
+def test_a_state_that_is_changed_by_hand_deviates() -> None:
+    """A load balancer less, a backend more or less, the wrong flag: rules find it in first states of every kind."""
+    names = ("01 ", "04 ", "05 ", "08 ", "09 ", "13 ", "41 ", "47 ", "61 ", "82 ", "86 ")
+    tried, missed = 0, []
+    for case in read(RECORDED):
+        if not case.name.startswith(names):
+            continue
+        step = case.steps[0]
+        for told, changed in _mutations(sorted(step.balancers, key=str)):
+            tried += 1
+            if not list(rules.findings(case, step, changed)):
+                missed.append(f"{case}: {told}")
+    assert tried > 300
+    assert missed == []
+
+
+def test_the_script_names_what_differs(tmp_path: Path) -> None:
+    """It says how many states there are, how many differ, and what the first differ by."""
+    lines = RECORDED.read_text(encoding="utf-8").splitlines()[:2]
+    file = tmp_path / "recorded.jsonl"
+    file.write_text(
+        "\n".join([lines[0], lines[1].replace('"externalPort":80', '"externalPort":81')])
+    )
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/winkernel.py", file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "recorded, not planned: 10.96.1.1:81/tcp to 8080" in done.stdout
+    assert done.stdout.splitlines()[-1] == "2 states, 1 differ"
