@@ -9,6 +9,7 @@ import click
 import pytest
 
 from nettests.cli.options import Asked, cluster_options
+from nettests.plugin.exitcodes import FailOn
 
 _OWN_PYTEST = (
     # The run must not depend on a configuration file that happens to lie around, nor leave a cache.
@@ -37,6 +38,12 @@ _OWN_PYTEST = (
     "--keep", is_flag=True, help="Leave the objects standing; says how to inspect and remove them."
 )
 @click.option("--keep-on-failure", is_flag=True, help="The same when the run ends with 1 or 6.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([one.value for one in FailOn]),
+    multiple=True,
+    help="End with 1 for these too; known bugs that show end with 8 otherwise.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -46,13 +53,14 @@ def run(
     workers: str | None,
     keep: bool,
     keep_on_failure: bool,
+    fail_on: tuple[str, ...],
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
     """Ask a cluster, judge what it does, write reports.
 
     Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
-    2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
+    8 known bugs show; 2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
     """
     arguments = [
         *_OWN_PYTEST,
@@ -63,6 +71,7 @@ def run(
         *([f"-n{workers}"] if workers else []),
         *(["--keep-on-failure"] if keep_on_failure else []),
         *(["--keep"] if keep else []),
+        *(f"--fail-on={word}" for word in fail_on),
         *([] if _installed() else ["-pnettests.plugin"]),
         *(str(path) for path in asked.suites),
         *pytest_args,

@@ -169,12 +169,20 @@ AFTER_STALE = (
     "compare the Service's EndpointSlices with the rules on the source's node, and read the log of its kube-proxy "
     "from the moment when the Service was made again (kubernetes/kubernetes#131466)"
 )
+AFTER_LATENESS = (
+    "read the log of that node's kube-proxy from the moment when the Service was made, and its sync_proxy_rules metrics; "
+    "Windows programs a Service's load balancers within about a minute (timing.convergence of the cluster profile)"
+)
 AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
     "and the process that listens behind it"
 )
 AFTER_MISLEADING = (
     "look for a wildcard record or a stale one in the DNS suffixes that the source walks"
+)
+AFTER_KNOWN_BUG = (
+    "nothing here is new: see the entry's sources for the release or update that mends it, and whether what runs on "
+    "this cluster depends on it"
 )
 AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
 AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"

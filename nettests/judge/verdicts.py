@@ -26,7 +26,7 @@ from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
-from nettests.model.words import Distribution, Outcome, Verdict
+from nettests.model.words import Category, Distribution, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _never_observed(check: Check) -> Observation:
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     return (
         _not_judged(expectation, observation)
-        or _open(expectation)
+        or _open(check, expectation, observation)
         or _stale(check, observation)
         or _disagreement(check, expectation, observation)
         or _stranger(check, observation)
@@ -96,10 +96,20 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
     return None
 
 
-def _open(expectation: Expectation) -> _Ruling | None:
+def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+    """Record what the documents leave open; where they do because of a bug, say whether it shows."""
     if expectation.expected is not None:
         return None
-    return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
+    limitation = expectation.limitation
+    if limitation is None or limitation.category is not Category.BUG:
+        return _Ruling(Verdict.RECORDED, _documented(limitation, "left open by"))
+    if observation.agreed and _matches(expectation.claim, observation):
+        return _Ruling(Verdict.RECORDED, _documented(limitation, "the bug does not show; known by"))
+    ruling = _failed(check, observation)
+    if ruling.verdict is Verdict.UNKNOWN:
+        return ruling
+    why = _documented(limitation, "a known bug shows:")
+    return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG)
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:
@@ -215,6 +225,18 @@ def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | Non
 
 
 def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
+    """Compare what was seen; what answered too late, or after a packet was lost, is not as expected."""
+    ruling = _equal(check, expectation, observation)
+    if not observation.outcome.positive or ruling.verdict not in {Verdict.PASS, Verdict.LIMITED}:
+        return ruling
+    if observation.late:
+        return _Ruling(Verdict.FAIL, f"{observation.late}, only later", advice.AFTER_LATENESS)
+    if observation.resent:
+        return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
+    return ruling
+
+
+def _equal(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     limitation = expectation.limitation
     if _leaves_claim(expectation) and _matches(expectation.claim, observation):
         return _proven(observation) or _Ruling(Verdict.PASS)

@@ -103,6 +103,10 @@ class Observation:
     """What the name resolved to that is no address of the target, as with a wildcard record."""
     stale: str | None = None
     """The change of a Service that its rules did not follow."""
+    late: str | None = None
+    """The Service that did not answer within its deadline, before this was asked."""
+    resent: str | None = None
+    """Which answer came only after a packet had to be sent again, and what shows it."""
     divided: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None

@@ -12,6 +12,7 @@ MERGE_ORDER = (
     Verdict.FAIL,
     Verdict.LIFTED,
     Verdict.FLAKY,
+    Verdict.KNOWN_BUG,
     Verdict.LIMITED,
     Verdict.RECORDED,
     Verdict.PASS,
@@ -23,6 +24,7 @@ SUMMARY_ORDER = (
     Verdict.LIFTED,
     Verdict.UNKNOWN,
     Verdict.FLAKY,
+    Verdict.KNOWN_BUG,
     Verdict.LIMITED,
     Verdict.RECORDED,
     Verdict.PASS,
@@ -30,8 +32,8 @@ SUMMARY_ORDER = (
 )
 """The order of a run's summary: ``unknown`` ranks directly after ``lifted``."""
 
-ACCEPTED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED})
-"""What keeps a run green: as claimed, as documented, or left open by the documents."""
+ACCEPTED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG})
+"""What fails no test: as claimed, as documented, left open by the documents, or a bug that they know."""
 
 ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
 """What somebody has to look into, the most urgent first."""

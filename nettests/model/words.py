@@ -250,6 +250,8 @@ class Verdict(StrEnum):
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     LIMITED = "limited"
+    KNOWN_BUG = "known-bug"
+    """The documents leave the outcome open because of a known bug, and the bug shows."""
     FAIL = "fail"
     LIFTED = "lifted"
     FLAKY = "flaky"

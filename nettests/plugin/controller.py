@@ -211,7 +211,13 @@ class Controller:
     def _finish(self, run: Run, status: int) -> int:
         required = self._required(run.prepared.blueprint.plan)
         verdicts = dict.fromkeys(self._selected, Verdict.UNKNOWN) | self._verdicts
-        code = exitcodes.of_run(status, verdicts, required, others_failed=self._others_failed)
+        code = exitcodes.of_run(
+            status,
+            verdicts,
+            required,
+            others_failed=self._others_failed,
+            fail_on=[exitcodes.FailOn(word) for word in self.config.option.fail_on],
+        )
         counts = {verdict.value: 0 for verdict in Verdict}
         for verdict in verdicts.values():
             counts[verdict.value] += 1

@@ -1,10 +1,12 @@
 """Exit codes of a run: pytest's own, refined by verdicts. Pure.
 
 0 all as documented · 1 fail, lifted or flaky · 2–5 pytest's own · 6 nothing worse than unknown ·
-7 nothing judged, or a required flow entirely skipped, or no run could start on the cluster.
+7 nothing judged, or a required flow entirely skipped, or no run could start on the cluster ·
+8 all as documented, but for known bugs that show (``--fail-on known-bugs`` makes it 1).
 """
 
 from collections.abc import Collection, Mapping
+from enum import StrEnum
 
 import pytest
 
@@ -14,6 +16,13 @@ from nettests.model.words import Verdict
 
 UNKNOWN = 6
 NOTHING_JUDGED = 7
+KNOWN_BUGS = 8
+
+
+class FailOn(StrEnum):
+    """What besides deviations ends a run with 1, as the option ``--fail-on`` spells it."""
+
+    KNOWN_BUGS = "known-bugs"
 
 
 def of_error(error: NettestsError) -> int:
@@ -29,6 +38,7 @@ def of_run(
     required: Mapping[str, Collection[str]],
     *,
     others_failed: bool,
+    fail_on: Collection[FailOn] = (),
 ) -> int:
     """Return the exit code of a run that pytest ended with ``status``.
 
@@ -38,11 +48,12 @@ def of_run(
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         return int(status)
     seen = set(verdicts.values())
-    if others_failed or seen & DEVIATING:
+    bugs = Verdict.KNOWN_BUG in seen
+    if others_failed or seen & DEVIATING or (bugs and FailOn.KNOWN_BUGS in fail_on):
         return int(pytest.ExitCode.TESTS_FAILED)
     if Verdict.UNKNOWN in seen:
         return UNKNOWN
     judged = {check for check, verdict in verdicts.items() if verdict is not Verdict.SKIPPED}
     if not judged or not all(judged & set(due) for due in required.values()):
         return NOTHING_JUDGED
-    return 0
+    return KNOWN_BUGS if bugs else 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import NettestsError, PlanError
+from nettests.plugin.exitcodes import FailOn
 from nettests.resources import suites_path
 from nettests.session.options import Keep, RunOptions
 
@@ -59,6 +60,19 @@ def add(parser: pytest.Parser) -> None:
         help="ask checks of these classes too: costly, exposed, disruptive (repeatable)",
     )
     _add_keeping(group)
+    _add_ending(group)
+
+
+def _add_ending(group: pytest.OptionGroup) -> None:
+    """Add what decides how a run ends: its exit code, and what it prints."""
+    group.addoption(
+        "--fail-on",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        choices=[one.value for one in FailOn],
+        help="end with 1 for these too: known-bugs, which end with 8 otherwise",
+    )
     group.addoption(
         "--nettests-output",
         choices=("pytest", "own", "quiet"),

@@ -1,8 +1,8 @@
 """Verdicts as pytest outcomes, and back again from the reports that workers send.
 
 pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown →
-error in set-up · recorded → passed, tagged · skipped → skipped. pytest's own ``--runxfail`` does not
-change this: the translation happens on the finished report.
+error in set-up · recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's own
+``--runxfail`` does not change this: the translation happens on the finished report.
 """
 
 import json
@@ -19,6 +19,10 @@ from nettests.model.words import Verdict
 JUDGEMENT = pytest.StashKey[Judgement]()
 PROPERTY = "nettests"
 """The user property that carries a judgement, as JSON, from a worker to the controller."""
+
+
+_EXPECTED = frozenset({Verdict.LIMITED, Verdict.KNOWN_BUG})
+"""What pytest calls an expected failure."""
 
 
 class UntrustedError(Exception):
@@ -52,7 +56,7 @@ def translate(report: pytest.TestReport, judgement: Judgement) -> None:
         report.longrepr = explained(judgement)
     if report.when != "call":
         return
-    if report.passed and judgement.verdict is Verdict.LIMITED:
+    if report.passed and judgement.verdict in _EXPECTED:
         report.outcome = "skipped"
         report.wasxfail = as_line(f"{judgement.limitation}: {judgement.message}")
     elif not judgement.accepted:

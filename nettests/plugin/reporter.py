@@ -29,6 +29,7 @@ STYLE = {
     Verdict.LIFTED: "bold red",
     Verdict.UNKNOWN: "bold magenta",
     Verdict.FLAKY: "bold red",
+    Verdict.KNOWN_BUG: "bold yellow",
     Verdict.LIMITED: "yellow",
     Verdict.RECORDED: "cyan",
     Verdict.PASS: "green",

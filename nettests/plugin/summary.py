@@ -14,13 +14,13 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
+from nettests.report.headline import convergence_line, exercised_line, headline
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
     counted_verdicts,
     coverage_line,
     duration,
-    headline,
     meanings,
 )
 from nettests.report.text import plural
@@ -84,11 +84,14 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     elif not quiet:
         if results.facts:
             yield cluster_line(results.facts), ""
+            yield exercised_line(results), ""
         for verdict in SUMMARY_ORDER:
             if results.counts.get(verdict):
                 yield _counted(results, verdict), STYLE[verdict]
         spent = duration(run.seconds)
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
+        if converged := convergence_line(results):
+            yield converged, ""
     if results.pulls:
         lost = sum(bool(one.problem) for one in results.pulls)
         slowest = duration(max(one.seconds for one in results.pulls))
@@ -107,7 +110,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
 def _counted(results: Results, verdict: Verdict) -> str:
     """Return one verdict's line; limitations are named, because people look them up."""
     line = f"{results.counts[verdict]:6} {verdict.value:9}"
-    if verdict is not Verdict.LIMITED:
+    if verdict not in {Verdict.LIMITED, Verdict.KNOWN_BUG}:
         return f"{line} {meanings(results)[verdict]}"
     ids = Counter(c.limitation_id for c in results.checks if c.verdict is verdict)
     named = sorted(ids.items(), key=lambda found: (-found[1], str(found[0])))

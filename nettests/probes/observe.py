@@ -26,6 +26,7 @@ from nettests.probes.churn import Churn
 from nettests.probes.commands import POWERSHELL, ping_words
 from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
 from nettests.probes.families import can_ask, why_lacking
+from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
 from nettests.probes.speaking import TRIALS
@@ -57,6 +58,7 @@ class Observer:
     late: float = LATE_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
+    _lateness: Lateness = field(init=False)
     _finished: int = 0
     _converged: int = 0
     _capabilities: dict[str, str | None] = field(default_factory=dict)
@@ -79,8 +81,9 @@ class Observer:
         ):
 
             def converge(pair: Pair) -> None:
-                if not self.asker.stopped.is_set():
-                    wait_for(self.asker, pair, names)
+                stopped = self.asker.stopped
+                if not (stopped.is_set() or wait_for(self.asker, pair, names) or stopped.is_set()):
+                    self._lateness.missed(pair, self.asker.timing.convergence)
                 for check in self._released(pair, users, waiting):
                     self._queue(askers, check, origins)
 
@@ -126,13 +129,16 @@ class Observer:
             return [one for one in users[pair] if _calm(one) and not waiting[one.id]]
 
     def _pairs(self) -> dict[str, set[Pair]]:
+        """Return what each check waits for; who is late is known from here on."""
         probe_on = {
             pod.node: pod.name
             for pod in self.asker.directory.deployment.pods.values()
             if pod.purpose == "probe" and pod.name in self.asker.probes
         }
         sentinel = self.asker.directory.deployment.sentinel
-        return {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
+        found = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
+        self._lateness = lateness(self.asker.directory, self.checks, found, probe_on)
+        return found
 
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
@@ -189,7 +195,7 @@ class Observer:
                 recorder.done(check.id, distrust=proof.distrust)
                 return
         attempt(self.asker, check, self.churn)
-        recorder.done(check.id, distrust=self._gone(check))
+        recorder.done(check.id, distrust=self._gone(check), late=self._lateness.of(check.id))
 
     def _gone(self, check: Check) -> str | None:
         """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""

@@ -154,8 +154,15 @@ class Recorder(Protocol):
     def raw(self, raw: Raw) -> object:
         """Write one question and its answer."""
 
-    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
-        """Write that a check was asked to the end, or why not."""
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+    ) -> None:
+        """Write that a check was asked to the end, or why not; ``late`` names a Service that did not converge."""
 
     def event(self, text: str) -> None:
         """Write what happened to the run as a whole."""

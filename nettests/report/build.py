@@ -21,7 +21,9 @@ from nettests.model.verdict import SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observe
 from nettests.report.digest import facts_digest
+from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
+from nettests.report.latency import latencies
 from nettests.report.results import (
     CheckResult,
     Convergence,
@@ -112,12 +114,14 @@ def build_results(records: Iterable[Record]) -> Results:
         facts_digest=facts_digest(journal.facts) if journal.facts else None,
         counts=_counts(checks),
         coverage=_coverage(checks),
+        exercised=exercised(checks, journal.facts),
         checks=checks,
         incidents=find_incidents(checks, journal.facts),
         limitations_used=_used(checks),
         limitations_unused=journal.unused,
         pulls=tuple(journal.pulls),
         convergence=tuple(sorted(journal.convergence, key=lambda c: (c.service, c.probe))),
+        latencies=latencies(checks),
         events=tuple(journal.events),
         diagnostics=tuple(journal.diagnostics),
     )
@@ -182,7 +186,7 @@ def _observation(check: Check, raws: tuple[Raw, ...], done: Record) -> Observati
     # Without an answer to the question itself there is nothing to read; controls alone say nothing.
     if not any(raw.purpose == "check" for raw in raws):
         return None
-    seen = observe(check, raws)
+    seen = replace(observe(check, raws), late=done.get("late"), resent=done.get("resent"))
     if done.get("distrust"):
         return replace(seen, trusted=False, distrust=done["distrust"])
     return seen

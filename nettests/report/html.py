@@ -22,6 +22,7 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
+from nettests.report.headline import convergence_line, exercised_line, headline, leading
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.results import CheckResult, Incident, Results
 from nettests.report.text import plural, visible
@@ -95,7 +96,10 @@ def _environment() -> Environment:
     environment.globals.update(
         Verdict=Verdict,
         exchanges=exchanges,
-        headline=summary.headline,
+        convergence_line=convergence_line,
+        exercised_line=exercised_line,
+        headline=headline,
+        leading=leading,
         skip_reasons=skip_reasons,
         suite_open=suite_open,
         worst_first=worst_first,

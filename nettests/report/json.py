@@ -30,6 +30,7 @@ def document(results: Results) -> dict[str, Any]:
         "facts_digest": results.facts_digest,
         "counts": {verdict.value: count for verdict, count in results.counts.items()},
         "coverage": to_data(results.coverage),
+        "exercised": to_data(results.exercised),
         "incidents": to_data(results.incidents),
         "checks": [_check(check) for check in results.checks],
         "limitations": {
@@ -44,6 +45,7 @@ def document(results: Results) -> dict[str, Any]:
         },
         **({"pulls": to_data(results.pulls)} if results.pulls else {}),
         "convergence": to_data(results.convergence),
+        "latencies": to_data(results.latencies),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),

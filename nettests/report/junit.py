@@ -18,6 +18,7 @@ _ELEMENT = {
     Verdict.LIFTED: ("failure", "nettests.lifted"),
     Verdict.FLAKY: ("failure", "nettests.flaky"),
     Verdict.UNKNOWN: ("error", "nettests.unknown"),
+    Verdict.KNOWN_BUG: ("skipped", "nettests.known-bug"),
     Verdict.LIMITED: ("skipped", "pytest.xfail"),
     Verdict.SKIPPED: ("skipped", "pytest.skip"),
 }

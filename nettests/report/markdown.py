@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import Verdict
+from nettests.report.headline import convergence_line, exercised_line, headline, leading
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
@@ -17,7 +17,6 @@ from nettests.report.summary import (
     counted,
     coverage_line,
     duration,
-    headline,
     moment,
     needing_attention,
 )
@@ -35,24 +34,20 @@ def render_markdown(results: Results) -> str:
 
 def _head(results: Results) -> str:
     run = results.run
-    lines = [f"## {_verdict_mark(results)} {headline(results)}", ""]
+    lines = [f"## {SYMBOL[leading(results)]} {inert(headline(results))}", ""]
     if run.error:
         return "\n".join([*lines, inert(run.error)])
     lines.append(f"**{counted(results)}** ({coverage_line(results)}).")
     if results.facts:
         lines += ["", inert(cluster_line(results.facts))]
+    lines += [
+        f"\n{inert(line)}." for line in (exercised_line(results), convergence_line(results)) if line
+    ]
     spent = duration(run.seconds)
     told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
     told += [f"took {spent}"] if spent else []
     told += [] if run.complete else ["broke off: its journal has no end"]
     return "\n".join([*lines, "", ", ".join(told) + "."])
-
-
-def _verdict_mark(results: Results) -> str:
-    if results.run.error:
-        return SYMBOL[Verdict.UNKNOWN]
-    worst = needing_attention(results)
-    return SYMBOL[worst[0].verdict] if worst else SYMBOL[Verdict.PASS]
 
 
 def _attention(results: Results) -> str:

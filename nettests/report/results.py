@@ -12,7 +12,7 @@ from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
-from nettests.model.words import Verdict
+from nettests.model.words import OS, Verdict
 
 API_VERSION = "nettests.dev/v1"
 """The version of ``results.json``: a change that a reader must know about changes it."""
@@ -128,6 +128,62 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A node that no check exercised, and why."""
+
+    node: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExercisedNodes:
+    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them that asked themselves."""
+
+    os: OS
+    total: int
+    exercised: tuple[str, ...]
+    sources: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExercisedPairs:
+    """Ordered pairs of different nodes from one OS to another: how many of how many."""
+
+    source: OS
+    target: OS
+    exercised: int
+    possible: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exercised:
+    """What a run looked at; Windows first. Empty without facts."""
+
+    nodes: tuple[ExercisedNodes, ...] = ()
+    pairs: tuple[ExercisedPairs, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether no node and no ordered pair was left out."""
+        return not any(one.left_out for one in self.nodes) and all(
+            one.exercised == one.possible for one in self.pairs
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Seconds: ``median``, 99th percentile and ``worst`` of ``answers`` answers."""
+
+    flow: str
+    node: str
+    answers: int
+    median: float
+    p99: float
+    worst: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsedLimitation:
     """A limitation that decided checks of this run, with their ids by verdict."""
 
@@ -188,6 +244,8 @@ class Results:
     facts_digest: str | None = None
     counts: Mapping[Verdict, int] = field(default_factory=dict)
     coverage: Coverage
+    exercised: Exercised = Exercised()
+    """The nodes and node pairs that the run looked at."""
     checks: tuple[CheckResult, ...] = ()
     incidents: tuple[Incident, ...] = ()
     """What is wrong, by its causes: most explaining first, what nothing explains last."""
@@ -196,5 +254,6 @@ class Results:
     pulls: tuple[Pull, ...] = ()
     """Images that were pulled onto nodes before anything was asked."""
     convergence: tuple[Convergence, ...] = ()
+    latencies: tuple[Latency, ...] = ()
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()

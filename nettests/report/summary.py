@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 MEANING: dict[Verdict, str] = {
     Verdict.PASS: "behaves as claimed",
+    Verdict.KNOWN_BUG: "the documents know of a bug, and it shows here",
     Verdict.LIMITED: "a documented limitation, observed exactly as described",
     Verdict.FAIL: "neither the claim nor a documented limitation was observed",
     Verdict.LIFTED: "a documented limitation did not show: update the manifest",
@@ -38,6 +39,7 @@ MEANING: dict[Verdict, str] = {
 
 SYMBOL: dict[Verdict, str] = {
     Verdict.PASS: "✓",
+    Verdict.KNOWN_BUG: "◆",
     Verdict.LIMITED: "◐",
     Verdict.FAIL: "✗",
     Verdict.LIFTED: "↑",
@@ -58,24 +60,6 @@ def meanings(results: Results) -> Mapping[Verdict, str]:
     option = f"{OPTION}={','.join(sorted(held_back))}"
     more = f"due, but not asked here; {option} asks {held_back.total()} of them"
     return {**MEANING, Verdict.SKIPPED: more}
-
-
-def headline(results: Results) -> str:
-    """Return one sentence that answers the question the run asked."""
-    if results.run.error:
-        return "The run could not start"
-    counts = results.counts
-    if counts[Verdict.FAIL] or counts[Verdict.FLAKY]:
-        return "Something does not behave as documented"
-    if counts[Verdict.LIFTED]:
-        return "A documented limitation no longer shows"
-    if counts[Verdict.UNKNOWN]:
-        return "Not everything could be judged"
-    if not results.coverage.ran:
-        return "Nothing was judged"
-    if results.facts is not None and not windows_nodes(results.facts):
-        return "This cluster behaves as documented; without a Windows node, nothing here speaks of Windows"
-    return "This cluster behaves as documented"
 
 
 def counted(results: Results) -> str:

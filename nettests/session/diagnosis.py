@@ -6,7 +6,7 @@ the tests, which may be behind, decide what is reported. A clean run collects no
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from nettests.model.observation import Raw
 from nettests.model.profile import ClusterProfile
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Verdict
+from nettests.parse.resent import Carried, resent
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor
@@ -142,6 +143,10 @@ class Watch:
     plan: Plan
     expectations: Mapping[str, Expectation]
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
+    _carried: defaultdict[tuple[str, str], list[Carried]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By probe and channel, when it was asked what: what is slow while others are not was lost on its way."""
     _failing: dict[str, Verdict] = field(default_factory=dict)
     _checks: dict[str, Check] = field(init=False)
 
@@ -151,14 +156,33 @@ class Watch:
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
         self._raws[raw.check].append(self.journal.raw(raw))
+        if raw.error is None:
+            self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
 
-    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+    ) -> None:
         """Write that a check was asked to the end, and judge it; a stopped one is nobody's failure."""
-        self.journal.done(check, distrust=distrust, skip=skip)
         raws = tuple(self._raws.pop(check, ()))
+        again = self._resent(check, raws)
+        self.journal.done(check, distrust=distrust, skip=skip, late=late, resent=again)
         if skip is None and not (distrust or "").startswith(STOPPED):
-            finished = Finished(check=check, raws=raws, distrust=distrust)
-            self._failing[check] = self._verdict(finished)
+            self._failing[check] = self._verdict(
+                Finished(check=check, raws=raws, distrust=distrust, late=late, resent=again)
+            )
+
+    def _resent(self, check: str, raws: Sequence[Raw]) -> str | None:
+        """Say which answer came only after a packet was sent again, by what the same channel carried meanwhile."""
+        own = [raw for raw in raws if raw.purpose == "check"]
+        if not own or check not in self._checks:
+            return None
+        others = tuple(self._carried[own[-1].probe, own[-1].channel])
+        return resent(self._checks[check], own, others)
 
     def event(self, text: str) -> None:
         """Write what happened to the run as a whole."""

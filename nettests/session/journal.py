@@ -12,7 +12,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -116,10 +116,22 @@ class Journal:
         """Append a check or flow that is due but does not apply."""
         self.write("skip", skip=skip)
 
-    def done(self, check: str, *, distrust: str | None = None, skip: str | None = None) -> None:
-        """Append that all raws of ``check`` are written, and how many, or why there is nothing to trust."""
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+        resent: str | None = None,
+    ) -> None:
+        """Append that all raws of ``check`` are written, and how many, or why there is nothing to trust.
+
+        ``late`` names a Service that did not converge before it was asked, ``resent`` an answer that took as
+        long as a lost packet is waited for.
+        """
         self.finished.add(check)
-        extra = {"distrust": distrust, "skip": skip}
+        extra = {"distrust": distrust, "skip": skip, "late": late, "resent": resent}
         told = {key: text for key, text in extra.items() if text}
         self.write("done", check=check, answers=self._answers[check], **told)
 
@@ -229,13 +241,28 @@ def lacking(done: Mapping[str, Any], held: int) -> str | None:
 class Finished:
     """What the journal says of one check that was asked.
 
-    ``distrust`` says why nothing of it can be trusted, ``skip`` why it could not be asked here.
+    ``distrust`` says why nothing of it can be trusted, ``skip`` why it could not be asked here; ``late`` and
+    ``resent`` are those of ``Observation``.
     """
 
     check: str
     raws: tuple[Raw, ...] = ()
     distrust: str | None = None
     skip: str | None = None
+    late: str | None = None
+    resent: str | None = None
+
+
+def finished(done: Mapping[str, Any], raws: Sequence[Raw]) -> Finished:
+    """Return what a ``done`` record says beside the answers that are there."""
+    return Finished(
+        check=done["check"],
+        raws=tuple(raws),
+        distrust=lacking(done, len(raws)) or done.get("distrust"),
+        skip=done.get("skip"),
+        late=done.get("late"),
+        resent=done.get("resent"),
+    )
 
 
 @dataclass(slots=True)
@@ -259,8 +286,8 @@ class Follower:
             self._read_on()
             if check in self._done:
                 record = self._done[check]
-                lost = lacking(record, len(self._raws.get(check, ())))
-                return self._finished(check, lost or record.get("distrust"), record.get("skip"))
+                raws = self._raws.get(check, ())
+                return finished(record, [from_data(one, Raw) for one in raws])
             if not alive:
                 reason = "the run ended before this check was observed"
             elif time.monotonic() > deadline:
@@ -268,11 +295,10 @@ class Follower:
             else:
                 time.sleep(POLL_SECONDS)
                 continue
-            return self._finished(check, reason, None)
-
-    def _finished(self, check: str, distrust: str | None, skip: str | None) -> Finished:
-        raws = tuple(from_data(data, Raw) for data in self._raws.get(check, ()))
-        return Finished(check=check, raws=raws, distrust=distrust, skip=skip)
+            raws = self._raws.get(check, ())
+            return Finished(
+                check=check, raws=tuple(from_data(one, Raw) for one in raws), distrust=reason
+            )
 
     def _read_on(self) -> None:
         for record in self._new_records():

@@ -26,7 +26,7 @@ def observed(check: Check, finished: Finished) -> Observation:
             trusted=False,
             distrust=finished.distrust or "nothing was asked",
         )
-    observation = observe(check, finished.raws)
+    observation = replace(observe(check, finished.raws), late=finished.late, resent=finished.resent)
     if finished.distrust is None:
         return observation
     return replace(observation, trusted=False, distrust=finished.distrust)

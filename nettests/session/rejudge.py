@@ -6,7 +6,7 @@ manifests of today. It asks nothing and writes nothing.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
-from nettests.session.journal import Finished, as_record, lacking, understood
+from nettests.session.journal import Finished, as_record, understood
+from nettests.session.journal import finished as read_done
 from nettests.session.observed import observed
 
 TWICE = "the journal holds its observation twice"
@@ -97,14 +98,9 @@ def _finished(records: Sequence[Mapping[str, Any]]) -> dict[str, Finished]:
                 raw = from_data(record["raw"], Raw)
                 raws[raw.check].append(raw)
             case "done":
-                told = tuple(raws[record["check"]])
-                lost = lacking(record, len(told)) or record.get("distrust")
-                finished[record["check"]] = Finished(
-                    check=record["check"],
-                    raws=told,
-                    distrust=TWICE if record["check"] in finished else lost,
-                    skip=record.get("skip"),
-                )
+                told = read_done(record, raws[record["check"]])
+                again = record["check"] in finished
+                finished[record["check"]] = replace(told, distrust=TWICE) if again else told
     return finished
 
 

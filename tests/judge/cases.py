@@ -1,6 +1,7 @@
 """Checks, expectations and observations for tables of verdicts: what matters is stated."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from nettests.model.check import Ask, Check, Target, Vantage
@@ -37,6 +38,9 @@ LIMITATION = AppliedLimitation(
 )
 
 
+BUG = replace(LIMITATION, id="dsr-hairpin-bug", category=Category.BUG)
+
+
 def check(kind: TargetKind = TargetKind.SERVICE_CLUSTERIP, os: OS = OS.WINDOWS) -> Check:
     """Return a check whose target has two backends."""
     return Check(
@@ -61,13 +65,14 @@ def expects(
     claim: Expected = CLAIM,
     limited: bool | None = None,
     undecided: str | None = None,
+    entry: AppliedLimitation = LIMITATION,
 ) -> Expectation:
     """Return an expectation; it comes of a limitation unless it is the claim itself."""
     of_limitation = expected != claim if limited is None else limited
     return Expectation(
         claim=claim,
         expected=expected,
-        limitation=LIMITATION if of_limitation else None,
+        limitation=entry if of_limitation else None,
         undecided=undecided,
     )
 

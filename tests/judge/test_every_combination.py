@@ -13,7 +13,7 @@ from nettests.judge import judge
 from nettests.model.expectation import Expected
 from nettests.model.observation import ControlResult
 from nettests.model.words import Outcome, Verdict
-from tests.judge.cases import CLAIM, check, control, expects, observed
+from tests.judge.cases import BUG, CLAIM, LIMITATION, check, control, expects, observed
 
 SEEN = (
     Outcome.CONNECTED,
@@ -28,6 +28,7 @@ EXPECTED: dict[str, Expected | None] = {
     "timed_out": Expected(outcome=Outcome.TIMED_OUT),
     "refused": Expected(outcome=Outcome.REFUSED),
     "unspecified": None,
+    "a known bug": None,
     "undecided": None,
 }
 CONTROLS: dict[str, tuple[ControlResult, ...]] = {
@@ -71,6 +72,8 @@ def due(case: Case) -> Verdict:
         return Verdict.UNKNOWN
     if case.expected == "unspecified":
         return Verdict.RECORDED
+    if case.expected == "a known bug":
+        return due_of_bug(case)
     if not case.agreed:
         words = {"claim": Outcome.CONNECTED.value}
         seen = {case.seen.value, other(case).value}
@@ -82,6 +85,13 @@ def due(case: Case) -> Verdict:
     return Verdict.FAIL if case.controls in VANTAGE_HOLDS else Verdict.UNKNOWN
 
 
+def due_of_bug(case: Case) -> Verdict:
+    """Return the verdict where a bug leaves the outcome open: it shows in whatever is not as claimed."""
+    if case.seen is Outcome.CONNECTED:
+        return Verdict.RECORDED if case.agreed else Verdict.KNOWN_BUG
+    return Verdict.KNOWN_BUG if case.controls in VANTAGE_HOLDS else Verdict.UNKNOWN
+
+
 def other(case: Case) -> Outcome:
     """Return what the other attempt brought, where they are torn."""
     return Outcome.REFUSED if case.seen is Outcome.CONNECTED else Outcome.CONNECTED
@@ -90,7 +100,8 @@ def other(case: Case) -> Outcome:
 def verdict_of(case: Case) -> Verdict:
     """Judge one combination."""
     undecided = "the driver is unknown" if case.expected == "undecided" else None
-    expectation = expects(EXPECTED[case.expected], undecided=undecided)
+    entry = BUG if case.expected == "a known bug" else LIMITATION
+    expectation = expects(EXPECTED[case.expected], undecided=undecided, entry=entry)
     outcomes = (case.seen, case.seen) if case.agreed else (other(case), case.seen)
     observation = observed(
         *outcomes,
@@ -103,7 +114,7 @@ def verdict_of(case: Case) -> Verdict:
 
 def test_all_combinations() -> None:
     """All combinations get the verdict that the rules call for."""
-    assert len(CASES) == 6 * 5 * 9 * 2 * 2
+    assert len(CASES) == 6 * 6 * 9 * 2 * 2
     wrong = [
         (str(case), verdict_of(case), due(case)) for case in CASES if verdict_of(case) != due(case)
     ]

@@ -7,7 +7,7 @@ from nettests.judge import judge
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.words import Distribution, Outcome, SourceSeen, Verdict
-from tests.judge.cases import BACKENDS, LIMITATION, attempt, check, control
+from tests.judge.cases import BACKENDS, BUG, LIMITATION, attempt, check, control
 
 POSITIVE = st.sampled_from([one for one in Outcome if one.positive])
 SOURCES = st.none() | st.sampled_from(SourceSeen)
@@ -23,7 +23,7 @@ EXPECTATIONS = st.builds(
     Expectation,
     claim=CLAIMS,
     expected=st.none() | EXPECTED,
-    limitation=st.none() | st.just(LIMITATION),
+    limitation=st.sampled_from([None, LIMITATION, BUG]),
     undecided=st.none() | st.just("a fact is unknown"),
 )
 CONTROLS = st.lists(
@@ -67,9 +67,9 @@ def test_nothing_untrusted_is_anything_but_unknown(
 def test_unknown_never_keeps_a_run_green(
     expectation: Expectation, observation: Observation
 ) -> None:
-    """Only pass, limited and recorded are accepted; unknown is none of them."""
+    """Only pass, limited, recorded and known bugs are accepted; unknown is none of them."""
     found = judge(check(), expectation, observation)
-    green = {Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED}
+    green = {Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG}
     assert found.accepted == (found.verdict in green)
     assert found.verdict is not Verdict.SKIPPED
 

@@ -4,7 +4,7 @@ import pytest
 
 from nettests.errors import ClusterError, DeployError, ManifestError, NettestsError, PlanError
 from nettests.model.words import Verdict
-from nettests.plugin.exitcodes import of_error, of_run
+from nettests.plugin.exitcodes import FailOn, of_error, of_run
 
 OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
 
@@ -44,6 +44,23 @@ def test_a_required_flow_that_was_skipped_is_seven() -> None:
     assert of_run(OK, verdicts, {"b": {"b/1", "b/2"}}, others_failed=False) == 7
     assert (
         of_run(OK, verdicts | {"b/2": Verdict.PASS}, {"b": {"b/1", "b/2"}}, others_failed=False)
+        == 0
+    )
+
+
+def test_known_bugs_have_a_code_of_their_own() -> None:
+    """Where all else is as documented, 8 says that known bugs show; what is worse says so first."""
+    assert code(OK, Verdict.PASS, Verdict.KNOWN_BUG) == 8
+    assert code(FAILED, Verdict.UNKNOWN, Verdict.KNOWN_BUG) == 6
+    assert code(FAILED, Verdict.FAIL, Verdict.KNOWN_BUG) == 1
+
+
+def test_known_bugs_can_fail_a_run() -> None:
+    """``--fail-on known-bugs`` makes 1 of it, also beside what could not be judged."""
+    for seen in ({"a": Verdict.KNOWN_BUG}, {"a": Verdict.KNOWN_BUG, "b": Verdict.UNKNOWN}):
+        assert of_run(OK, seen, {}, others_failed=False, fail_on=[FailOn.KNOWN_BUGS]) == 1
+    assert (
+        of_run(OK, {"a": Verdict.RECORDED}, {}, others_failed=False, fail_on=[FailOn.KNOWN_BUGS])
         == 0
     )
 

@@ -10,6 +10,9 @@ from nettests.plugin.outcome import PROPERTY, explained, judged, translate
 CHECK = "icmp-egress/windows-1/external/outside/icmp"
 
 
+_OF_ENTRIES = {Verdict.LIMITED, Verdict.LIFTED, Verdict.KNOWN_BUG}
+
+
 def judgement(verdict: Verdict) -> Judgement:
     """Return a judgement with everything a person may be told."""
     return Judgement(
@@ -18,7 +21,7 @@ def judgement(verdict: Verdict) -> Judgement:
         message="the message",
         expected="replied",
         observed="timed_out",
-        limitation="icmp-no-nat" if verdict in {Verdict.LIMITED, Verdict.LIFTED} else None,
+        limitation="icmp-no-nat" if verdict in _OF_ENTRIES else None,
         next_step="look here",
     )
 
@@ -45,6 +48,13 @@ def test_limited_is_xfailed_with_the_id() -> None:
     translate(found, judgement(Verdict.LIMITED))
     assert found.outcome == "skipped"
     assert found.wasxfail == "icmp-no-nat: the message"
+
+
+def test_a_known_bug_is_xfailed_with_the_id() -> None:
+    """A bug that the documents know is an expected failure as well."""
+    found = report("call", "passed")
+    translate(found, judgement(Verdict.KNOWN_BUG))
+    assert (found.outcome, found.wasxfail) == ("skipped", "icmp-no-nat: the message")
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.RECORDED])

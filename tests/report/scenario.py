@@ -34,6 +34,7 @@ from tests.report.cluster import FACTS
 
 Record = dict[str, Any]
 RUN_ID = "20261121-1404-k7m2"
+HAIRPIN = "pod-to-service-clusterip/windows-1/windows-1/same-node/udp"
 
 
 def limitation(
@@ -110,6 +111,16 @@ AFFINITY_IGNORED = limitation(
 )
 
 
+HAIRPIN_BUG = limitation(
+    limitation_id="dsr-hairpin-bug",
+    summary="With DSR a Pod may not reach itself through its Service",
+    mechanism="The answer is not translated back on the source's own port.",
+    category=Category.BUG,
+    because="kube-proxy runs with DSR (kube-proxy's log: --enable-dsr=true)",
+    url=DOCUMENTS,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
     """What is out of order in a run; by default nothing.
@@ -122,6 +133,7 @@ class Story:
     flaky: Callable[[Check], bool] = lambda check: False
     broken_channel: Callable[[Check], bool] = lambda check: False
     left_open: Callable[[Check], bool] = lambda check: False
+    known_bug: Callable[[Check], bool] = lambda check: False
     never_judged: Callable[[Check], bool] = lambda check: False
     facts: ClusterFacts = field(default=FACTS)
 
@@ -137,6 +149,7 @@ def eventful() -> Story:
         flaky=lambda c: c.id == "pod-to-external-ip/windows-1/external/outside/udp",
         broken_channel=lambda c: c.id == "node-to-pod/windows-1/linux-1/other-node/udp",
         left_open=lambda c: c.flow == "dsr-source-address" and c.id.endswith("same-node/udp"),
+        known_bug=lambda c: c.id == HAIRPIN,
         never_judged=lambda c: c.id == "session-affinity/linux-1/linux-1/other-node/udp",
     )
 
@@ -209,6 +222,7 @@ def _verdict(check: Check, expectation: Expectation, story: Story) -> Verdict:
         (story.flaky, Verdict.FLAKY),
         (story.lifted, Verdict.LIFTED),
         (story.left_open, Verdict.RECORDED),
+        (story.known_bug, Verdict.KNOWN_BUG),
     ):
         if befalls(check):
             return verdict
@@ -278,6 +292,8 @@ def _ending(check: Check, expectation: Expectation, story: Story) -> Ending:
         return replace(works, backends=names)
     if story.failing(check):
         return replace(works, outcome=Outcome.REFUSED)
+    if story.known_bug(check):
+        return replace(works, outcome=Outcome.TIMED_OUT)
     if story.lifted(check) or expectation.expected is None:
         return works
     if expectation.limitation is SOURCE_REWRITTEN:
@@ -286,6 +302,8 @@ def _ending(check: Check, expectation: Expectation, story: Story) -> Ending:
 
 
 def _expectation(check: Check, story: Story) -> Expectation:
+    if story.known_bug(check):
+        return Expectation(claim=check.claim, expected=None, limitation=HAIRPIN_BUG)
     found = None if check.source.os is not OS.WINDOWS else _limitation(check)
     if found is None:
         return Expectation(claim=check.claim, expected=check.claim)

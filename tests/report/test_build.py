@@ -28,7 +28,7 @@ def test_every_check_and_skip_of_the_plan_is_reported(quiet: Results) -> None:
 
 
 def test_every_verdict_is_counted(eventful_run: Results) -> None:
-    """The counts have all eight verdicts and add up to what was due."""
+    """The counts have all nine verdicts and add up to what was due."""
     assert set(eventful_run.counts) == set(Verdict)
     assert all(eventful_run.counts.values())
     assert sum(eventful_run.counts.values()) == eventful_run.coverage.due

@@ -1,0 +1,78 @@
+"""Find connections that stood, or names that resolved, only after a packet had to be sent again.
+
+Asked by ``session`` when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s
+more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so
+that such an answer takes that long and not much longer. Slowness alone is no loss: the check's other answers, and
+others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.words import Protocol, Question
+from nettests.parse.read import read_raw, read_resolution
+
+SYN_AGAIN = (1.0, 3.0)
+"""Seconds after which a connection stands whose first SYN, or whose first two, were lost."""
+QUERY_AGAIN = (5.0,)
+PROMPT = 0.25
+"""Seconds within which answers come where nothing is slow; the resent one may take that much longer, too."""
+SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """When a probe's control channel was busy with a question: seconds since the run began, and how long."""
+
+    started: float
+    elapsed: float
+
+
+def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return which answer came only after a packet was sent again, and what shows it; ``None`` if none did.
+
+    ``raws`` are the check's own answers, ``others`` what the same probe was asked over the same channel.
+    """
+    told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
+    delays = _delays(check)
+    if len(told) < 2 or not delays:
+        return None
+    prompt = [raw for raw in told if raw.elapsed <= PROMPT]
+    slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT for one in delays)]
+    if not slow or len(prompt) * 2 < len(told):
+        return None
+    elsewhere = [one for one in others if one.elapsed <= PROMPT]
+    for raw in slow:
+        beside = [one for one in elsewhere if _during(one, raw)]
+        if beside:
+            return (
+                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
+                f"for, and the others {median(one.elapsed for one in prompt) * 1000:.0f} ms; the probe answered "
+                f"{len(beside)} other questions meanwhile"
+            )
+    return None
+
+
+def _positive(check: Check, raw: Raw) -> bool:
+    if raw.error is not None or raw.tool not in SPEAKS_TCP:
+        return False
+    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
+    return read(raw).outcome.positive
+
+
+def _delays(check: Check) -> tuple[float, ...]:
+    tcp = SYN_AGAIN if check.ask.protocol is Protocol.TCP else ()
+    return (*tcp, *(QUERY_AGAIN if check.target.kind.by_name else ()))
+
+
+def _what(check: Check, raw: Raw) -> str:
+    named = check.target.kind.by_name and raw.elapsed >= QUERY_AGAIN[0]
+    return "query to the name server" if named else "SYN"
+
+
+def _during(one: Carried, raw: Raw) -> bool:
+    """Whether something else was asked and answered while ``raw`` was on its way."""
+    return raw.started < one.started and one.started + one.elapsed < raw.started + raw.elapsed

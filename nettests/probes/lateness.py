@@ -1,0 +1,63 @@
+"""Which Services did not answer within their deadline, and which checks are to say so.
+
+Filled by ``observe`` while Services converge, asked when a check is done. A check speaks of the Service that it
+asks itself; of one that none asks from there, such as a control's, all speak that waited for it. It judges nothing.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from nettests.model.check import Check
+from nettests.model.words import TargetKind
+from nettests.probes.addresses import Directory
+from nettests.probes.convergence import Pair, pairs_of
+
+_PODS = frozenset({TargetKind.POD_IP, TargetKind.POD_NAME})
+"""What is no Service: its container listens late, and no proxy was to program anything."""
+
+
+@dataclass(slots=True)
+class Lateness:
+    """``awaited`` are the pairs that each check waits for, by its id."""
+
+    directory: Directory
+    awaited: Mapping[str, frozenset[Pair]]
+    own: Mapping[str, frozenset[Pair]]
+    """Of these, the pairs that a check's own question meets."""
+    asked: frozenset[Pair]
+    """All pairs that some check's own question meets."""
+    _late: dict[Pair, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def missed(self, pair: Pair, seconds: float) -> None:
+        """Note that a pair did not answer within so many seconds."""
+        if pair.kind not in _PODS:
+            with self._lock:
+                self._late[pair] = seconds
+
+    def of(self, check: str) -> str | None:
+        """Name the Service that did not answer before the check was asked, with probe, node and seconds."""
+        with self._lock:
+            late = {pair: self._late[pair] for pair in self.awaited[check] if pair in self._late}
+        for pair, seconds in sorted(late.items()):
+            if pair in self.own[check] or pair not in self.asked:
+                node = self.directory.pod(pair.probe).node
+                return f"Service {pair.name} did not answer {pair.probe} on {node} within {seconds:.0f} s"
+        return None
+
+
+def lateness(
+    directory: Directory,
+    checks: Iterable[Check],
+    awaited: Mapping[str, Iterable[Pair]],
+    probe_on: dict[str, str],
+) -> Lateness:
+    """Return that of a run before anything converged."""
+    own = {check.id: pairs_of(replace(check, controls=()), probe_on) for check in checks}
+    return Lateness(
+        directory=directory,
+        awaited={one: frozenset(pairs) for one, pairs in awaited.items()},
+        own=own,
+        asked=frozenset(pair for pairs in own.values() for pair in pairs),
+    )

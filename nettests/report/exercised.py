@@ -1,0 +1,83 @@
+"""Check results → which nodes and ordered node pairs packets of believed checks used, and which were left out.
+
+For the headline and every document: a run claims no more than it looked at. A check counts whose packets travel
+and whose answer can be trusted, whatever its verdict; a pair is ordered, from source to target. Pure.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Question, Verdict
+from nettests.report.results import (
+    CheckResult,
+    Exercised,
+    ExercisedNodes,
+    ExercisedPairs,
+    LeftOut,
+)
+
+_CARRIES_PACKETS = frozenset(
+    {
+        Question.REACH,
+        Question.PING,
+        Question.RESOLVE,
+        Question.DISTRIBUTE,
+        Question.IDLE,
+        Question.CHURN,
+    }
+)
+NOT_ASKED = "no check asked it"
+
+
+def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exercised:
+    """Return which of the cluster's nodes and ordered pairs the checks exercised."""
+    if facts is None:
+        return Exercised()
+    ends = list(_ends(checks))
+    sources = {source for source, _ in ends if source}
+    met = sources | {target for _, target in ends if target}
+    pairs = {(source, target) for source, target in ends if source and target != source}
+    present = [os for os in (OS.WINDOWS, OS.LINUX) if any(node.os is os for node in facts.nodes)]
+    of = {os: [node for node in facts.nodes if node.os is os] for os in present}
+    return Exercised(
+        nodes=tuple(_nodes(os, of[os], met, sources) for os in present),
+        pairs=tuple(
+            ExercisedPairs(
+                source=one,
+                target=other,
+                exercised=sum((a.name, b.name) in pairs for a, b in product(of[one], of[other])),
+                possible=sum(a.name != b.name for a, b in product(of[one], of[other])),
+            )
+            for one, other in product(present, present)
+        ),
+    )
+
+
+def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | None]]:
+    for one in checks:
+        if not one.ran or one.check is None or one.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}:
+            continue
+        if one.check.ask.question in _CARRIES_PACKETS:
+            yield one.check.source.node, one.check.target.node
+
+
+def _nodes(os: OS, nodes: Sequence[NodeFacts], met: set[str], sources: set[str]) -> ExercisedNodes:
+    names = [node.name for node in nodes]
+    return ExercisedNodes(
+        os=os,
+        total=len(names),
+        exercised=tuple(name for name in names if name in met),
+        sources=tuple(name for name in names if name in sources),
+        left_out=tuple(
+            LeftOut(node=node.name, reason=_why(node)) for node in nodes if node.name not in met
+        ),
+    )
+
+
+def _why(node: NodeFacts) -> str:
+    if not node.ready:
+        return "not Ready"
+    if not node.schedulable:
+        return "cordoned"
+    return node.left_out or NOT_ASKED

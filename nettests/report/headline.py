@@ -1,0 +1,140 @@
+"""The answer of a run in one sentence, and the line below it that says how much was looked at.
+
+Every document for people leads with these. A run claims no more than what it exercised: with a node or a pair of
+nodes left out the sentence says how many it speaks of. Pure text over ``Results``.
+"""
+
+from collections.abc import Iterator
+
+from nettests.model.verdict import ACCEPTED, ATTENTION
+from nettests.model.words import OS, Verdict
+from nettests.report.results import Convergence, ExercisedNodes, Results
+from nettests.report.text import plural
+
+_NAMES = {OS.WINDOWS: "Windows", OS.LINUX: "Linux"}
+NAMED = 4
+"""So many nodes and Services are named at most; ``results.json`` has all."""
+
+
+def headline(results: Results) -> str:
+    """Return one sentence that answers the question the run asked."""
+    if results.run.error:
+        return "The run could not start"
+    bugs = known_bugs(results)
+    wrong = _wrong(results)
+    if wrong:
+        return f"{wrong}; {_present(bugs)}" if bugs else wrong
+    said = (
+        f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
+    )
+    if not results.exercised.whole:
+        said = f"{said}, as far as exercised: {_scope(results)}"
+    if results.facts is not None and OS.WINDOWS not in {node.os for node in results.facts.nodes}:
+        said = f"{said}; without a Windows node, nothing here speaks of Windows"
+    return said
+
+
+_AS_DOCUMENTED = "This cluster behaves as documented"
+
+
+def leading(results: Results) -> Verdict:
+    """Return the verdict whose colour and symbol the headline has."""
+    if results.run.error or not results.coverage.ran:
+        return Verdict.UNKNOWN
+    for verdict in (*ATTENTION, Verdict.KNOWN_BUG):
+        if results.counts[verdict]:
+            return verdict
+    return Verdict.PASS
+
+
+def _wrong(results: Results) -> str:
+    counts = results.counts
+    if counts[Verdict.FAIL] or counts[Verdict.FLAKY]:
+        return "Something does not behave as documented"
+    if counts[Verdict.LIFTED]:
+        return "A documented limitation no longer shows"
+    if counts[Verdict.UNKNOWN]:
+        return "Not everything could be judged"
+    return "" if results.coverage.ran else "Nothing was judged"
+
+
+def known_bugs(results: Results) -> tuple[str, ...]:
+    """Return the ids of the entries whose bug shows in this run."""
+    found = {c.limitation_id for c in results.checks if c.verdict is Verdict.KNOWN_BUG}
+    return tuple(sorted(one for one in found if one))
+
+
+def _present(bugs: tuple[str, ...]) -> str:
+    noun = "a known bug that shows" if len(bugs) == 1 else f"{len(bugs)} known bugs that show"
+    return f"{noun} ({', '.join(_some(bugs))})"
+
+
+def _scope(results: Results) -> str:
+    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; nodes of both systems where some of the second are left out."""
+    first = results.exercised.nodes[0]
+    said = f"{len(first.exercised)} of {plural(first.total, f'{_NAMES[first.os]} node')}"
+    if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
+        other = results.exercised.nodes[1]
+        said += f", {len(other.exercised)} of {plural(other.total, f'{_NAMES[other.os]} node')}"
+    pairs = results.exercised.pairs
+    return (
+        f"{said}, {sum(p.exercised for p in pairs)} of {sum(p.possible for p in pairs)} node pairs"
+    )
+
+
+def exercised_line(results: Results) -> str:
+    """Return how many nodes and ordered pairs were exercised, which nodes were not, and why; empty without facts."""
+    if not results.exercised.nodes:
+        return ""
+    nodes = "; ".join(_of_os(one) for one in results.exercised.nodes)
+    pairs = ", ".join(
+        f"{_NAMES[one.source]} → {_NAMES[one.target]} {one.exercised} of {one.possible}"
+        for one in results.exercised.pairs
+        if one.possible
+    )
+    return f"Exercised: {nodes}" + (f"; ordered node pairs: {pairs}" if pairs else "")
+
+
+def _of_os(one: ExercisedNodes) -> str:
+    said = f"{len(one.exercised)} of {plural(one.total, f'{_NAMES[one.os]} node')}"
+    if len(one.sources) < len(one.exercised):
+        said += f", {len(one.sources)} as a source"
+    if one.left_out:
+        names = [f"{left.node}: {left.reason}" for left in one.left_out]
+        said += f" (left out: {', '.join(_some(names))})"
+    return said
+
+
+def convergence_line(results: Results) -> str:
+    """Return how long Services took to answer, and which did not in time; empty where none was waited for."""
+    answered = [one for one in results.convergence if one.converged]
+    late = list(_late(results))
+    parts = []
+    if answered:
+        slowest = max(answered, key=lambda one: one.seconds)
+        where = f"{slowest.service} for {slowest.probe}"
+        parts.append(f"Services answered within {slowest.seconds:.1f} s ({where} took longest)")
+    if late:
+        names = [f"{one.service} for {one.probe} in {one.seconds:.0f} s" for one in late]
+        parts.append(f"not converged: {', '.join(_some(names))}")
+    return "; ".join(parts)
+
+
+def _late(results: Results) -> Iterator[Convergence]:
+    """Yield what did not converge, without those Services that are documented to stay silent there."""
+    for one in results.convergence:
+        asked = [
+            check.verdict
+            for check in results.checks
+            if check.ran
+            and check.check is not None
+            and check.check.target.service == one.service
+            and check.check.source.probe == one.probe
+        ]
+        if not one.converged and not (asked and all(verdict in ACCEPTED for verdict in asked)):
+            yield one
+
+
+def _some(names: list[str] | tuple[str, ...]) -> list[str]:
+    more = len(names) - NAMED
+    return [*names[:NAMED], *([f"… and {more} more"] if more > 0 else [])]

@@ -1,0 +1,106 @@
+"""An answer that took as long as a lost packet is waited for, while all else came at once."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.expectation import Expected
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Outcome, Placement, Protocol, TargetKind, VantageKind
+from nettests.parse.resent import Carried, resent
+
+MEANWHILE = [Carried(10.3, 0.02), Carried(10.6, 0.03)]
+"""What the same probe answered while the slow attempt, from 10.0 on, was on its way."""
+
+
+def check(protocol: Protocol = Protocol.TCP, kind: TargetKind = TargetKind.POD_IP) -> Check:
+    """Return a check from a pod."""
+    source = Vantage(kind=VantageKind.POD, probe="probe-windows-1-1", os=OS.WINDOWS)
+    return Check(
+        id="f",
+        flow="f",
+        title="f",
+        ask=Ask(source=source, target=Target(kind=kind), protocol=protocol),
+        placement=Placement.OTHER_NODE,
+        claim=Expected(outcome=Outcome.CONNECTED),
+        controls=(),
+        sources=(),
+    )
+
+
+def answers(*elapsed: float, body: str = '{"responses":["server-1"]}') -> list[Raw]:
+    """Return positive answers of a dial that took so long; the first begins at 10.0."""
+    return [
+        Raw(
+            check="f",
+            purpose="check",
+            attempt=number,
+            tool="dial",
+            client_os="windows",
+            probe="probe-windows-1-1",
+            channel="port-forward",
+            command=("GET", "/dial"),
+            started=10.0 + 20 * (number - 1),
+            elapsed=seconds,
+            status=200,
+            stdout=body,
+            context={"request": "hostname"},
+        )
+        for number, seconds in enumerate(elapsed, 1)
+    ]
+
+
+@pytest.mark.parametrize("seconds", [1.0, 1.04, 3.02])
+def test_a_lost_syn_is_told(seconds: float) -> None:
+    """One second, or three, where the others take milliseconds, is a SYN that was sent again."""
+    told = resent(check(), answers(seconds, 0.02, 0.03), MEANWHILE)
+    assert told is not None
+    assert told.startswith(f"attempt 1 took {seconds:.2f} s, as long as a lost SYN is waited for")
+    assert "the probe answered 2 other questions meanwhile" in told
+
+
+def test_a_lost_query_is_told() -> None:
+    """Names take five seconds longer where the first query was lost."""
+    by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
+    told = resent(by_name, answers(5.03, 0.02, 0.03), MEANWHILE)
+    assert told is not None
+    assert "query to the name server" in told
+    assert resent(check(Protocol.UDP), answers(5.03, 0.02, 0.03), MEANWHILE) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "others", "why"),
+    [
+        ((1.02, 0.9, 1.4), MEANWHILE, "nothing comes at once there: it is slow, and lost nothing"),
+        ((1.02, 0.02, 0.03), [], "nothing shows that the channel carried anything meanwhile"),
+        ((1.02, 0.02, 0.03), [Carried(10.1, 0.8)], "the channel itself was slow"),
+        (
+            (1.02, 0.02, 0.03),
+            [Carried(9.9, 1.0)],
+            "what began before and ended within tells nothing",
+        ),
+        ((1.7, 0.02, 0.03), MEANWHILE, "no packet is sent again after 1.7 s"),
+        ((0.4, 0.02, 0.03), MEANWHILE, "no packet is sent again so soon"),
+        ((1.02,), MEANWHILE, "there is nothing to compare it with"),
+    ],
+)
+def test_slowness_alone_is_no_loss(
+    seconds: Sequence[float], others: Sequence[Carried], why: str
+) -> None:
+    """A slow channel, node or target is not told as a lost packet."""
+    assert resent(check(), answers(*seconds), others) is None, why
+
+
+def test_datagrams_are_not_sent_again() -> None:
+    """Nobody repeats a UDP question by itself."""
+    assert resent(check(Protocol.UDP), answers(1.02, 0.02, 0.03), MEANWHILE) is None
+
+
+def test_only_answers_count() -> None:
+    """What failed is judged by its failure; controls have their own time."""
+    failed = answers(1.02, 0.02, 0.03, body='{"errors":["i/o timeout"]}')
+    assert resent(check(), failed, MEANWHILE) is None
+    controls = [replace(raw, purpose="control:vantage") for raw in answers(1.02, 0.02, 0.03)]
+    assert resent(check(), controls, MEANWHILE) is None

@@ -1,0 +1,72 @@
+"""Who speaks of a Service that did not converge: its own checks, or those that waited for it otherwise."""
+
+import json
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.check import Control
+from nettests.model.words import TargetKind
+from tests.probes.conftest import Stage
+from tests.probes.made import ask, check
+
+PROBE = "probe-windows-1-1"
+SERVICE = "svc-server-linux-1-1"
+TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
+
+
+def silent_for_a_while(stage: Stage, name: str = SERVICE) -> None:
+    """Let a Service or server answer nobody while it is waited for, and everybody once checks are asked."""
+    address = str((stage.services.get(name) or stage.pods[name]).addresses[0])
+
+    def given_up() -> bool:
+        return name in {record["service"] for record in stage.records("convergence")}
+
+    stage.dialling[PROBE].hook = lambda path: (
+        TIMED_OUT if address in path and not given_up() else None
+    )
+
+
+def test_a_service_that_answers_only_after_its_deadline_is_told(stage: Stage) -> None:
+    """The check itself sees successes: its record names Service, probe, node and seconds."""
+    silent_for_a_while(stage)
+    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    stage.observe(asked)
+    assert stage.seen(asked).outcome.positive
+    node = stage.pods[PROBE].node
+    late = f"Service {SERVICE} did not answer {PROBE} on {node} within 1 s"
+    assert stage.done(asked.id)["late"] == late
+
+
+def test_a_service_that_converged_is_not_told(stage: Stage) -> None:
+    """Nothing is late where all answer."""
+    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    stage.observe(asked)
+    assert "late" not in stage.done(asked.id)
+
+
+def test_its_own_checks_speak_of_a_service_and_no_others(stage: Stage) -> None:
+    """A check whose control asks the Service waits for it, and leaves it to the one that asks it itself."""
+    silent_for_a_while(stage)
+    own = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
+    control = Control(proves="target", ask=own.ask)
+    other = check(ask(PROBE, TargetKind.POD_IP), control, id="other")
+    stage.observe(own, other)
+    assert "late" in stage.done("own")
+    assert "late" not in stage.done("other")
+
+
+def test_what_no_check_asks_is_told_by_those_that_waited(stage: Stage) -> None:
+    """A Service that only a control asks is never just a record."""
+    silent_for_a_while(stage)
+    control = Control(proves="target", ask=ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    alone = check(ask(PROBE, TargetKind.POD_IP), control, id="alone")
+    stage.observe(alone)
+    assert SERVICE in stage.done("alone")["late"]
+
+
+def test_a_pod_that_listens_late_is_no_service(stage: Stage) -> None:
+    """A container that needs longer than its deadline to listen says nothing of kube-proxy."""
+    silent_for_a_while(stage, "server-linux-1-1")
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    stage.observe(asked)
+    assert [one["converged"] for one in stage.records("convergence")] == [False]
+    assert "late" not in stage.done(asked.id)

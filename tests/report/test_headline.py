@@ -1,0 +1,148 @@
+"""The answer claims no more than what was exercised, and names known bugs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Check
+from nettests.model.words import OS, Question, Verdict
+from nettests.report import Results, build_results
+from nettests.report.exercised import exercised
+from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.results import CheckResult, Convergence
+from tests.report.cluster import FACTS
+from tests.report.scenario import HAIRPIN, QUIET, Story, records
+
+WIN, OTHER_WIN = (node.name for node in FACTS.nodes if node.os is OS.WINDOWS)
+
+
+def only(results: Results, wanted: Callable[[Check], bool]) -> Results:
+    """Return the results of some checks alone."""
+    kept = tuple(one for one in results.checks if one.check is not None and wanted(one.check))
+    return replace(results, checks=kept, exercised=exercised(kept, results.facts))
+
+
+def away_from(*nodes: str) -> Callable[[Check], bool]:
+    """Tell the checks that have no end on these nodes."""
+    return lambda check: not {check.source.node, check.target.node} & set(nodes)
+
+
+def test_a_node_that_no_check_met_is_named(quiet: Results) -> None:
+    """The headline counts nodes and pairs; the line below it says which node was left out, and why."""
+    results = only(quiet, away_from(OTHER_WIN))
+    assert headline(results).startswith(
+        "This cluster behaves as documented, as far as exercised: 1 of 2 Windows nodes, "
+    )
+    assert f"1 of 2 Windows nodes (left out: {OTHER_WIN}: no check asked it)" in exercised_line(
+        results
+    )
+    windows = results.exercised.pairs[0]
+    assert (windows.source, windows.target, windows.exercised, windows.possible) == (
+        *(OS.WINDOWS, OS.WINDOWS),
+        *(0, 2),
+    )
+
+
+def test_a_pair_has_a_direction(quiet: Results) -> None:
+    """From the first node to the second is one of two ordered pairs, and the second asked nothing."""
+    results = only(quiet, lambda check: (check.source.node, check.target.node) == (WIN, OTHER_WIN))
+    windows, *_ = results.exercised.nodes
+    assert (windows.exercised, windows.sources) == ((WIN, OTHER_WIN), (WIN,))
+    assert [one.exercised for one in results.exercised.pairs] == [1, 0, 0, 0]
+    assert "2 of 2 Windows nodes, 1 as a source" in exercised_line(results)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.UNKNOWN, Verdict.SKIPPED])
+def test_what_cannot_be_believed_exercises_nothing(quiet: Results, verdict: Verdict) -> None:
+    """A node whose every check is unknown was not looked at."""
+    lost = [replace(one, verdict=verdict) for one in quiet.checks]
+    assert all(not one.exercised for one in exercised(lost, FACTS).nodes)
+
+
+def test_what_is_read_about_a_node_sends_no_packets(quiet: Results) -> None:
+    """Configuration that was inspected is no traffic."""
+    results = only(quiet, lambda check: check.ask.question is Question.INSPECT)
+    assert results.checks
+    assert all(not one.exercised for one in results.exercised.nodes)
+
+
+def test_why_a_node_was_left_out(quiet: Results) -> None:
+    """A node that is not Ready, cordoned or left out by the profile says so."""
+    results = only(quiet, away_from(OTHER_WIN))
+    for changes, reason in (
+        ({"ready": False}, "not Ready"),
+        ({"schedulable": False}, "cordoned"),
+        ({"left_out": "its label says spot"}, "its label says spot"),
+    ):
+        nodes = [replace(one, **changes) if one.name == OTHER_WIN else one for one in FACTS.nodes]
+        found = exercised(results.checks, replace(FACTS, nodes=tuple(nodes)))
+        assert [left.reason for left in found.nodes[0].left_out] == [reason]
+
+
+def test_a_whole_cluster_needs_no_reservation(quiet: Results) -> None:
+    """With every node and every ordered pair exercised the sentence has no condition."""
+    names = [node.name for node in FACTS.nodes]
+    like = next(one for one in quiet.checks if one.flow == "pod-to-pod-ip" and one.check)
+    checks = [between(like, one, other) for one in names for other in names]
+    results = replace(quiet, checks=tuple(checks), exercised=exercised(checks, FACTS))
+    assert results.exercised.whole
+    assert headline(results) == "This cluster behaves as documented"
+
+
+def between(like: CheckResult, source: str, target: str) -> CheckResult:
+    """Return a check from one node to another."""
+    assert like.check is not None
+    ask = like.check.ask
+    ends = replace(
+        ask, source=replace(ask.source, node=source), target=replace(ask.target, node=target)
+    )
+    return replace(like, check=replace(like.check, ask=ends))
+
+
+def test_known_bugs_are_in_the_headline() -> None:
+    """They are named, whether all else is as documented or not, and have a symbol of their own."""
+    story = replace(QUIET, known_bug=lambda check: check.id == HAIRPIN)
+    results = build_results(records(story))
+    assert headline(results).startswith(
+        "This cluster behaves as documented, but for a known bug that shows (dsr-hairpin-bug), as far"
+    )
+    assert leading(results) is Verdict.KNOWN_BUG
+    red = replace(story, failing=lambda check: check.flow == "pod-to-pod-ip")
+    assert headline(build_results(records(red))) == (
+        "Something does not behave as documented; a known bug that shows (dsr-hairpin-bug)"
+    )
+
+
+def test_a_service_that_never_converged_is_named(quiet: Results) -> None:
+    """The slowest Service is told, and each that did not answer in time, unless that is documented."""
+    silent = Convergence(service="svc-x", probe="probe-windows-1-1", seconds=60.2, converged=False)
+    told = convergence_line(replace(quiet, convergence=(*quiet.convergence, silent)))
+    assert told.endswith("not converged: svc-x for probe-windows-1-1 in 60 s")
+    known = next(
+        one.check
+        for one in quiet.checks
+        if one.check and one.check.target.service and one.verdict is Verdict.LIMITED
+    )
+    assert known.target.service
+    documented = replace(silent, service=known.target.service, probe=known.source.probe)
+    told = convergence_line(replace(quiet, convergence=(*quiet.convergence, documented)))
+    assert "not converged" not in told
+
+
+def test_nothing_was_exercised_without_facts() -> None:
+    """A run that could not start says nothing of nodes."""
+    results = build_results([{"record": "event", "at": "", "text": "no nodes"}])
+    assert (exercised_line(results), convergence_line(results)) == ("", "")
+    assert headline(results) == "The run could not start"
+
+
+def test_latencies_are_by_flow_and_node(quiet: Results) -> None:
+    """Each flow from each node that asked has the median, 99th percentile and worst of its answers."""
+    found = {(one.flow, one.node): one for one in quiet.latencies}
+    one = found["pod-to-pod-ip", WIN]
+    assert one.answers > 1
+    assert 0 < one.median <= one.p99 <= one.worst
+    story = Story(broken_channel=lambda check: check.source.node == WIN)
+    lost = build_results(records(story)).latencies
+    assert WIN not in {one.node for one in lost}
