@@ -75,7 +75,24 @@ def _never_observed(check: Check) -> Observation:
     )
 
 
+_ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
+"""What an answer leads to that came too late, or that a lost packet delayed."""
+
+
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
+    """Rule on what was seen; what answered too late, or after a packet was lost, is not as expected."""
+    ruling = _rule_on_outcome(check, expectation, observation)
+    answered = any(attempt.outcome.positive for attempt in observation.attempts)
+    if not answered or ruling.verdict not in _ANSWERED:
+        return ruling
+    if observation.late:
+        return _Ruling(Verdict.FAIL, f"{observation.late}, only later", advice.AFTER_LATENESS)
+    if observation.resent and ruling.verdict is not Verdict.FLAKY:
+        return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
+    return ruling
+
+
+def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     return (
         _not_judged(expectation, observation)
         or _open(check, expectation, observation)
@@ -225,18 +242,6 @@ def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | Non
 
 
 def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    """Compare what was seen; what answered too late, or after a packet was lost, is not as expected."""
-    ruling = _equal(check, expectation, observation)
-    if not observation.outcome.positive or ruling.verdict not in {Verdict.PASS, Verdict.LIMITED}:
-        return ruling
-    if observation.late:
-        return _Ruling(Verdict.FAIL, f"{observation.late}, only later", advice.AFTER_LATENESS)
-    if observation.resent:
-        return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
-    return ruling
-
-
-def _equal(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     limitation = expectation.limitation
     if _leaves_claim(expectation) and _matches(expectation.claim, observation):
         return _proven(observation) or _Ruling(Verdict.PASS)

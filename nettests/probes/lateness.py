@@ -40,11 +40,15 @@ class Lateness:
         """Name the Service that did not answer before the check was asked, with probe, node and seconds."""
         with self._lock:
             late = {pair: self._late[pair] for pair in self.awaited[check] if pair in self._late}
-        for pair, seconds in sorted(late.items()):
-            if pair in self.own[check] or pair not in self.asked:
-                node = self.directory.pod(pair.probe).node
-                return f"Service {pair.name} did not answer {pair.probe} on {node} within {seconds:.0f} s"
-        return None
+        own = [pair for pair in sorted(late) if pair in self.own[check]]
+        told = own or [pair for pair in sorted(late) if pair not in self.asked]
+        if not told:
+            return None
+        pair = told[0]
+        node = self.directory.pod(pair.probe).node
+        return (
+            f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
+        )
 
 
 def lateness(

@@ -110,6 +110,21 @@ def test_rules_that_come_late_are_waited_for(mended: UpLab, tmp_path: Path) -> N
     assert changed(late, {"fail", "lifted", "unknown", "flaky"}) == set(), late.printed
 
 
+def test_rules_that_come_too_late_fail(mended: UpLab, tmp_path: Path) -> None:
+    """Services that answer only after their deadline fail from each node, whatever is seen in the end."""
+    mended.fault("inject", "slow-rules", "--seconds", "40")
+    hasty = "timing: {convergence: 3, failures: 1}\n"
+    late = run_on(mended, tmp_path, *flows("pod-to-service-clusterip"), timing=hasty)
+    told = [record["late"] for record in late.records if record["record"] == "done"]
+    assert told
+    assert all(
+        text.startswith("Service svc-server-") and text.endswith("within 3 s") for text in told
+    )
+    assert changed(late, {"fail"}) == {
+        one for one in late.verdicts if late.verdicts[one] != "skipped"
+    }
+
+
 def test_a_dead_channel_makes_checks_unknown_never_red_or_green(
     mended: UpLab, tmp_path: Path
 ) -> None:

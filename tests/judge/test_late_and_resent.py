@@ -22,6 +22,12 @@ def test_a_service_that_converged_too_late_fails(expectation: Expectation) -> No
     assert f"{LATE}, only later" in told.message
 
 
+def test_a_service_that_begins_to_answer_while_it_is_asked_is_late() -> None:
+    """Attempts that time out before it answers at last are no disagreement: it was late."""
+    seen = observed(Outcome.TIMED_OUT, Outcome.CONNECTED, late=LATE)
+    assert judge(check(), expects(CLAIM), seen).verdict is Verdict.FAIL
+
+
 def test_silence_that_is_documented_is_not_late() -> None:
     """What is expected never to answer did not converge either."""
     silent = expects(Expected(outcome=Outcome.TIMED_OUT))
