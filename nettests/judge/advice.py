@@ -137,7 +137,7 @@ def _after_timeout(check: Check) -> str:
         return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
     if check.target.kind is TargetKind.EXTERNAL_IP and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
-    way = "look for the packet on the way: routes, encapsulation (UDP 4789) and firewalls of both nodes"
+    way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
     if OS.WINDOWS in {check.source.os, check.target.os} and check.placement is Placement.OTHER_NODE:
         return f"{way}; nodes that are virtual machines need MAC address spoofing allowed"
     return way

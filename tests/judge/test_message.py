@@ -135,7 +135,7 @@ def test_addresses_and_backends_are_told() -> None:
         (TargetKind.SERVICE_CLUSTERIP, OS.WINDOWS, "HNS"),
         (TargetKind.SERVICE_CLUSTERIP, OS.LINUX, "kube-proxy"),
         (TargetKind.EXTERNAL_IP, OS.WINDOWS, "OutBoundNAT"),
-        (TargetKind.POD_IP, OS.WINDOWS, "UDP 4789"),
+        (TargetKind.POD_IP, OS.WINDOWS, "the tunnel where the network plugin makes one"),
     ],
 )
 def test_the_next_step_after_a_timeout_fits_the_path(kind: TargetKind, os: OS, word: str) -> None:

@@ -376,6 +376,7 @@ def test_up_shows_its_phases_and_what_to_do_next(runtime: Path) -> None:
     assert "export KUBECONFIG=" in done.stdout
 
 
+@pytest.mark.nightly
 def test_a_node_full_of_pods_says_so_and_goes_on(runtime: Path) -> None:
     """254 addresses less the gateway's: the pod after the last waits, and starts when one goes."""
     with running(runtime) as lab:
