@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from nettests.model.check import Check
 from nettests.model.words import TargetKind
+from nettests.plan.targets import NODE_PORTS
 from nettests.probes.addresses import Directory
 from nettests.probes.convergence import Pair, pairs_of
 
@@ -24,7 +25,7 @@ class Lateness:
     directory: Directory
     awaited: Mapping[str, frozenset[Pair]]
     own: Mapping[str, frozenset[Pair]]
-    """Of these, the pairs that a check's own question meets."""
+    """Of these, the pairs that show what a check's own question meets."""
     asked: frozenset[Pair]
     """All pairs that some check's own question meets."""
     _late: dict[Pair, float] = field(default_factory=dict)
@@ -51,6 +52,14 @@ class Lateness:
         )
 
 
+def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
+    """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
+    ask = check.ask
+    proxy = ask.target.node if ask.target.kind in NODE_PORTS else ask.source.node
+    pairs = pairs_of(replace(check, controls=()), probe_on)
+    return frozenset(pair for pair in pairs if pair.probe == probe_on.get(proxy or ""))
+
+
 def lateness(
     directory: Directory,
     checks: Iterable[Check],
@@ -58,7 +67,7 @@ def lateness(
     probe_on: dict[str, str],
 ) -> Lateness:
     """Return that of a run before anything converged."""
-    own = {check.id: pairs_of(replace(check, controls=()), probe_on) for check in checks}
+    own = {check.id: _own(check, probe_on) for check in checks}
     return Lateness(
         directory=directory,
         awaited={one: frozenset(pairs) for one, pairs in awaited.items()},

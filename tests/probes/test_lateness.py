@@ -54,6 +54,17 @@ def test_its_own_checks_speak_of_a_service_and_no_others(stage: Stage) -> None:
     assert "late" not in stage.done("other")
 
 
+def test_a_node_port_speaks_of_the_node_that_has_it(stage: Stage) -> None:
+    """A NodePort of a node whose proxy knows the Service is not late because the asking node's does not."""
+    silent_for_a_while(stage)
+    there = ask(PROBE, TargetKind.NODEPORT, on="n1")
+    node_port = check(there, id="node-port")
+    cluster_ip = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="cluster-ip")
+    stage.observe(node_port, cluster_ip)
+    assert "late" in stage.done("cluster-ip")
+    assert "late" not in stage.done("node-port")
+
+
 def test_what_no_check_asks_is_told_by_those_that_waited(stage: Stage) -> None:
     """A Service that only a control asks is never just a record."""
     silent_for_a_while(stage)

@@ -81,29 +81,30 @@ def test_a_control_that_succeeded_contradicts_a_cause(quiet: Results) -> None:
     assert guessed.traits == {"remote-node": OTHER_WIN}
 
 
-def test_one_services_proxy_is_named_with_its_pod(quiet: Results) -> None:
-    """Where others reach a Service's Pod, the proxy that does not translate for it is the cause."""
-    service = {TargetKind.SERVICE_CLUSTERIP, TargetKind.SERVICE_PQDN, TargetKind.SERVICE_FQDN}
-    one_backend = next(
-        one.check.target.backends
+def test_one_services_missing_rules_are_named_with_their_node(quiet: Results) -> None:
+    """Where others reach a Service and its Pod, the proxy that does not translate for it is the cause."""
+    service = next(
+        one.check.target.service
         for one in quiet.checks
         if one.ran
         and one.check
         and one.flow == "pod-to-service-clusterip"
-        and one.check.source.node == WIN
-        and one.check.target.node == OTHER_WIN
+        and (one.check.source.node, one.check.target.node) == (WIN, OTHER_WIN)
     )
 
     def struck(check: Check) -> bool:
-        wanted = check.target.kind in service and check.target.backends == one_backend
-        return wanted and check.source.node == WIN
+        at_target = check.target.kind is TargetKind.NODEPORT
+        proxy = check.target.node if at_target else check.source.node
+        return (check.target.service, proxy) == (service, WIN)
 
-    flow = [one for one in quiet.checks if one.flow == "pod-to-service-clusterip"]
-    (incident,) = broken(replace(quiet, checks=tuple(flow)), struck).incidents
-    assert incident.traits == {"service-proxy": WIN, "backend": one_backend[0]}
+    (incident,) = broken(quiet, struck).incidents
+    assert incident.traits == {"service-proxy": WIN, "service": service}
     assert incident.cause == (
-        f"Connections to Pod {one_backend[0]} through the Service proxy of {WIN} get no answer"
+        f"Connections to Service {service} through the Service proxy of {WIN} get no answer"
     )
+    assert {one.split("/")[0] for one in incident.checks} >= {
+        *("pod-to-service-clusterip", "pod-to-service-fqdn", "nodeport-from-other-node")
+    }
 
 
 def holding(results: Results, checks: Sequence[CheckResult]) -> Results:

@@ -20,6 +20,8 @@ class Kind(StrEnum):
     """The cluster's DNS has a part in the answer."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
+    SERVICE = "service"
+    """The Service that is asked, in whatever way."""
     TARGET = "target"
     """What is reached: ``ClusterIP``, ``NodePort``, ``Pod`` …"""
     NODE = "node"
@@ -164,6 +166,7 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.PROXY_NODE, target.node or ""
     elif by_proxy or (asks_cluster_dns(check) and target.kind is not TargetKind.DNS_POD):
         yield Kind.PROXY_NODE, source.node or ""
+    yield Kind.SERVICE, target.service or ""
     if len(target.backends) == 1:
         yield Kind.BACKEND, target.backends[0]
     elif target.pod and not target.backends:

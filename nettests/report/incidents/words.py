@@ -100,6 +100,7 @@ def _subject(of: Mapping[Kind, str]) -> str:
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.SIZE, "Large packets"),
+        (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
         (Kind.RULE, "Settings under the rule {value}"),
         (Kind.FLOW, "Checks of {value}"),
@@ -160,6 +161,8 @@ def next_step_of(
         return (
             f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
         )
+    if Kind.SERVICE in of:
+        return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
     steps = Counter(one.next_step for one in results if one.next_step)
     return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
 
