@@ -93,6 +93,9 @@ def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
     if settings is not None and settings.behind == "node" and ask.source.node == ask.target.node:
         # Documented to stay silent on Windows: waiting for an answer would take a minute.
         return every - {own or ""}
+    if settings is not None and settings.publish_not_ready and ask.source.os is OS.WINDOWS:
+        # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
+        return every - {own or ""}
     return every
 
 

@@ -55,6 +55,16 @@ def test_a_node_behind_a_service_may_be_silent_to_itself() -> None:
     assert pairs_of(far, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")}
 
 
+def test_backends_that_are_not_ready_may_be_silent_to_windows() -> None:
+    """kube-proxy for Windows leaves them out, also where they are published; Linux reaches them, once known."""
+    settings = ServiceSettings(label="s", behind="unready", publish_not_ready=True)
+    from_linux = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    target = replace(from_linux.target, settings=settings)
+    linux = check(replace(from_linux, target=target))
+    assert pairs_of(asked(settings), PROBES) == set()
+    assert pairs_of(linux, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1")}
+
+
 def test_a_service_for_one_nodes_clients_is_waited_for_there() -> None:
     """With internalTrafficPolicy Local only the backend's node can tell that it is served."""
     local = ServiceSettings(label="s", internal_traffic_policy="Local")
