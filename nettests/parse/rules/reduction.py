@@ -90,6 +90,7 @@ CNI = frozenset(
     {
         *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
         *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )
 """Settings of a CNI configuration; what holds others is kept for their sake alone."""
