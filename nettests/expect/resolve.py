@@ -163,9 +163,19 @@ def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[Know
     """Yield the bugs because of which entries leave the outcome open, as they show on this check."""
     for candidate in applying:
         entry = candidate.limitation
-        if entry.is_open and entry.when_present:
-            shows = entry.when_present.applied(claim)
+        if not entry.is_open or entry.when_present is None:
+            continue
+        shows = _unlike(entry.when_present.applied(claim), claim)
+        if shows is not None:
             yield KnownBug(id=entry.id, summary=entry.summary, shows=shows)
+
+
+def _unlike(shows: Expected, claim: Expected) -> Expected | None:
+    """Return what a bug shows without what a healthy cluster shows: a closed port refuses, bug or not."""
+    if shows.outcome.positive:
+        return shows if shows != claim else None
+    left = tuple(outcome for outcome in shows.outcomes if outcome not in claim.outcomes)
+    return Expected(outcome=left[0], alternatives=left[1:]) if left else None
 
 
 def _why_undecided(candidate: Candidate) -> str:

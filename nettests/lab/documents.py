@@ -99,7 +99,13 @@ def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
         **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
         "natExceptions": [str(network) for network in nat_exceptions],
+        **({} if profile.cni.plugin is Plugin.FLANNEL else _loopback(profile)),
     }
+
+
+def _loopback(profile: Profile) -> Json:
+    """Return the option that of Flannel's plugin alone a ConfigMap tells."""
+    return {"loopbackDSR": profile.cni.loopback_dsr}
 
 
 def _of_hosts(profile: Profile) -> Json:
