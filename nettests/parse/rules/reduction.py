@@ -94,6 +94,8 @@ CNI = frozenset(
     }
 )
 """Settings of a CNI configuration; what holds others is kept for their sake alone."""
+SCHEMA = "Settings"
+"""Whether a policy has it tells the schema that it is written in, even where nothing in it is kept."""
 PROXY_FLAGS = (
     "config",
     "enable-dsr",
@@ -197,8 +199,8 @@ def _named(value: Any, names: frozenset[str]) -> Any:
     for key, item in value.items():
         if key in names and _plain(item):
             found[key] = item
-        elif below := _named(item, names):
-            found[key] = below
+        elif (below := _named(item, names)) or key == SCHEMA:
+            found[key] = below or {}
     return found
 
 
