@@ -39,6 +39,11 @@ SDN_PLUGINS = Source(
     section="VersionsSupported",
     address="https://github.com/microsoft/windows-container-networking/blob/master/cni/cni.go",
 )
+SDN_POLICIES = Source(
+    document="kubernetes-sigs/sig-windows-tools, hostprocess/flannel",
+    section="cni-conf-containerd.json",
+    address="https://github.com/kubernetes-sigs/sig-windows-tools/tree/master/hostprocess/flannel",
+)
 HYBRID_OVERLAY = Source(
     document="ovn-org/ovn-kubernetes, go-controller/hybrid-overlay/pkg/types",
     section="HybridOverlayVNI",
@@ -166,12 +171,19 @@ def test_flannel_host_configuration(verdict: Judgement) -> None:
     question=Question.INSPECT,
     cases=(
         cases.rule("cni-version", "hns"),
+        cases.rule("policy-form", "hns"),
         cases.rule("cni-ipam", "hns"),
         cases.rule("win-bridge-pods-ipv4", "flannel"),
     ),
-    facts=("cni-check-spec", "cni-sdn-versions", "cni-ipam", "v6-win-bridge-ipv4-only"),
-    sources=(ADDRESSES, PLUGINS, SDN_PLUGINS),
+    facts=(
+        "cni-check-spec",
+        "cni-sdn-versions",
+        "cni-policy-schema",
+        "cni-ipam",
+        "v6-win-bridge-ipv4-only",
+    ),
+    sources=(ADDRESSES, PLUGINS, SDN_PLUGINS, SDN_POLICIES),
 )
 def test_windows_cni_configuration(verdict: Judgement) -> None:
-    """The plugins of a Windows node take the version of their configuration, and addresses come as documented."""
+    """The plugins of a Windows node take version and policies of their configuration; addresses come as documented."""
     assert verdict.accepted, verdict.message

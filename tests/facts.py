@@ -39,6 +39,8 @@ class Shape:
     mode: str = "kernelspace"
     dsr: bool = False
     source_vip: bool = False
+    loopback_dsr: bool = False
+    platform: str = "other"
     families: tuple[Family, ...] = (Family.IPV4,)
 
 
@@ -46,7 +48,7 @@ PROFILES = {
     "linux": Shape(kubernetes="1.36.2", backend="host-gw"),
     "win2019-l2bridge": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.1339"),
     "win2022-l2bridge-dsr": Shape(
-        kubernetes="1.33.5", backend="host-gw", build="20348.3207", dsr=True
+        kubernetes="1.33.5", backend="host-gw", build="20348.3207", dsr=True, loopback_dsr=True
     ),
     "win2019-overlay": Shape(
         kubernetes="1.24.17", backend="vxlan", build="17763.1217", driver="overlay", source_vip=True
@@ -58,6 +60,7 @@ PROFILES = {
         driver="overlay",
         dsr=True,
         source_vip=True,
+        loopback_dsr=True,
     ),
     "azure-l2tunnel": Shape(
         kubernetes="1.33.5",
@@ -82,6 +85,7 @@ PROFILES = {
         driver="overlay",
         dsr=True,
         source_vip=True,
+        loopback_dsr=True,
     ),
     "userspace-l2bridge": Shape(
         kubernetes="1.25.16", backend="host-gw", build="20348.1607", mode="userspace"
@@ -123,6 +127,9 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
             vxlan_port=unknown("host-gw") if shape.backend != "vxlan" else known(4789, ORIGIN),
             mtu=known(1450 if shape.backend == "vxlan" else 1500, ORIGIN),
             nat_exceptions=_exceptions(shape),
+            loopback_dsr=unknown("Antrea has no such option")
+            if shape.driver == "transparent"
+            else known(shape.loopback_dsr, ORIGIN),
         ),
         pod_cidrs=known((ip_network("10.244.0.0/16"),), ORIGIN),
         service_cidrs=known((ip_network("10.96.0.0/16"),), ORIGIN),
@@ -138,6 +145,7 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         external_vantage="proxy",
         dns_pods=known((ip_address("10.244.1.2"),), ORIGIN),
         kubernetes_address=known(ip_address("10.96.0.1"), ORIGIN),
+        platform=known(shape.platform, ORIGIN),
     )
 
 
@@ -176,6 +184,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
             mode=known("nftables", ORIGIN),
             dsr=nothing,
             source_vip=nothing,
+            localhost_node_ports=known(value=True, origin=ORIGIN),
         ),
         driver=nothing,
         host_process=nothing,
@@ -241,5 +250,8 @@ def _node(
         kube_proxy=proxy,
         cni_driver=driver,
         host_process=host_process,
+        firewall=unknown("a matter of Windows")
+        if os is OS.LINUX
+        else known(value=True, origin=ORIGIN),
         zone=known("zone-1", ORIGIN),
     )

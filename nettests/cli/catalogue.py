@@ -14,6 +14,7 @@ from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
 from nettests.report.catalogue import render_catalogue, totals, why
+from nettests.report.open_questions import render_open_questions
 from nettests.session.catalogue import Survey, survey
 
 FINDINGS = 1
@@ -41,12 +42,19 @@ _suites = click.option(
 )
 @click.option("--json", "as_json", is_flag=True, help="Facts, sources and what exercises them.")
 @click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
+@click.option(
+    "--write-open",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the page of open questions instead: unspecified entries, and what would settle them.",
+)
 def catalogue(
     *,
     suites: tuple[Path, ...],
     limitations: tuple[Path, ...],
     as_json: bool,
     write: Path | None,
+    write_open: Path | None,
 ) -> None:
     """List the documented facts and what exercises each.
 
@@ -57,7 +65,11 @@ def catalogue(
         raise ManifestError("\n".join(made.mistakes))
     if write is not None:
         _write(write, render_catalogue(made.catalogue, made.coverages, made.flows))
-    elif as_json:
+    if write_open is not None:
+        _write(write_open, render_open_questions(made.entries))
+    if write is not None or write_open is not None:
+        return
+    if as_json:
         terminal.document([_as_data(one) for one in made.coverages])
     else:
         for line in _listed(made):

@@ -83,7 +83,21 @@ def _told(explanation: Explanation, facts: Sequence[Fact]) -> Iterator[str]:
         yield f"            {applied.mechanism}"
         yield f"            {applied.file}:{applied.line}"
         yield from (f"            source: {source}" for source in applied.sources)
+    yield from _open(explanation)
     yield from _considered(explanation)
+
+
+def _open(explanation: Explanation) -> Iterator[str]:
+    """Yield what would settle an outcome that is left open, and how the bugs among the reasons show."""
+    expectation = explanation.expectation
+    if expectation.expected is not None or expectation.undecided:
+        return
+    for one in explanation.considered:
+        entry = one.limitation
+        if one.truth is Truth.YES and entry.is_open:
+            yield f"  settled   {entry.id}: {entry.settled_by}"
+    for bug in expectation.known_bugs:
+        yield f"  bug       {bug.id} shows as {bug.shows}"
 
 
 def _considered(explanation: Explanation) -> Iterator[str]:

@@ -87,6 +87,9 @@ def facts_of(
         vxlan_port=_number(network, "Port", flannel_origin),
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
         nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
+        loopback_dsr=known(stated.cni_loopback_dsr, STATED)
+        if stated.cni_loopback_dsr is not None
+        else plugin_settings.loopback_dsr_of(plugin.value, config_maps or {}),
     )
 
 

@@ -13,7 +13,15 @@ from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugi
 from nettests.cluster.connection import ApiError, Connection, server_version
 from nettests.errors import ClusterError
 from nettests.model import permission
-from nettests.model.facts import ClusterFacts, CniFacts, Fact, Network, NodeFacts
+from nettests.model.facts import (
+    ClusterFacts,
+    CniFacts,
+    Fact,
+    Network,
+    NodeFacts,
+    known,
+    unknown,
+)
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
@@ -24,6 +32,7 @@ Object = dict[str, Any]
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+STATED = "cluster profile"
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -76,6 +85,11 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         name: found
         for name in plugin_settings.CONFIG_MAPS.get(plugin, ())
         if (found := _config_map(connection, name, reasons)) is not None
+    }
+    config_maps |= {
+        name: found
+        for name in plugin_settings.FLANNEL_ON_WINDOWS
+        if plugin == "flannel" and (found := _config_map(connection, name, reasons)) is not None
     }
     by_space = _system_pods(connection, daemon_sets, reasons)
     pods = _proxy_pods(by_space)
@@ -156,6 +170,9 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
+        platform=known(profile.facts.platform, STATED)
+        if profile.facts.platform
+        else nodes.platform_of(known_nodes),
     )
 
 
@@ -223,8 +240,19 @@ def _node(
         host_process=nodes.host_process_of(node),
         hostname=nodes.hostname_of(node),
         left_out=nodes.left_out(node, profile),
+        firewall=_firewall(os, profile),
         zone=nodes.zone_of(node),
     )
+
+
+def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:
+    if os is not OS.WINDOWS:
+        return unknown("a matter of Windows nodes")
+    if profile.facts.windows_firewall is None:
+        return unknown(
+            "the API does not tell it; state facts.windowsFirewall in the cluster profile"
+        )
+    return known(profile.facts.windows_firewall, STATED)
 
 
 def _no_pod(node: str, snapshot: Snapshot) -> str:

@@ -68,6 +68,11 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
             if windows
             else unknown("a source VIP is a matter of Windows")
         ),
+        localhost_node_ports=(
+            unknown("NodePorts at loopback are a matter of Linux")
+            if windows
+            else _localhost_node_ports(stated, settings, sources)
+        ),
     )
 
 
@@ -93,8 +98,9 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
         if flags and not flags.get("config"):
             found.append((origin, flags))
     if sources.config is not None:
-        winkernel = sources.config.get("winkernel")
+        winkernel, iptables = sources.config.get("winkernel"), sources.config.get("iptables")
         windows = winkernel if isinstance(winkernel, dict) else {}
+        tables = iptables if isinstance(iptables, dict) else {}
         found.append(
             (
                 CONFIG_MAP,
@@ -102,6 +108,7 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
                     "proxy-mode": sources.config.get("mode"),
                     "enable-dsr": windows.get("enableDSR"),
                     "source-vip": windows.get("sourceVip"),
+                    "iptables-localhost-nodeports": tables.get("localhostNodePorts"),
                 },
             )
         )
@@ -147,6 +154,22 @@ def _dsr(
     found = _first(settings, "enable-dsr")
     if found is not None and found[1].lower() in {"true", "false"}:
         return known(found[1].lower() == "true", found[0])
+    return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
+
+
+def _localhost_node_ports(
+    stated: StatedKubeProxy, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
+) -> Fact[bool]:
+    """Return ``--iptables-localhost-nodeports``: on where kube-proxy's settings are known and do not name it."""
+    if stated.localhost_node_ports is not None:
+        return known(stated.localhost_node_ports, STATED)
+    found = _first(settings, "iptables-localhost-nodeports")
+    if found is not None:
+        return known(found[1].lower() != "false", found[0])
+    if settings:
+        return known(
+            value=True, origin=f"{settings[0][0]} does not name it, and it is on by default"
+        )
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
 
 

@@ -31,6 +31,13 @@ POOL_LABELS = (
 )
 """Labels by which platforms name a group of nodes; the first that a node has is its pool."""
 
+PLATFORM_LABELS = {
+    "kubernetes.azure.com/agentpool": "aks",
+    "eks.amazonaws.com/nodegroup": "eks",
+    "eks.amazonaws.com/compute-type": "eks",
+    "cloud.google.com/gke-nodepool": "gke",
+}
+"""Labels that a managed service gives each of its nodes, and nobody else does."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 HOST_PROCESS_KUBERNETES = KubernetesVersion(1, 23)
 """HostProcess containers are on by default since beta (KEP-1981)."""
@@ -55,6 +62,15 @@ def name_of(node: Object) -> str:
 def hostname_of(node: Object) -> str:
     """Return the label that pins Pods to the node; platforms may spell it unlike the node's name."""
     return _labels(node).get("kubernetes.io/hostname", "")
+
+
+def platform_of(nodes: Sequence[Object]) -> Fact[str]:
+    """Return whose managed service the nodes are of, by their labels; ``other`` where none has such a label."""
+    for node in nodes:
+        for label, platform in PLATFORM_LABELS.items():
+            if label in _labels(node):
+                return known(platform, f"label {label} of node {name_of(node)}")
+    return known("other", f"no node has a label of {', '.join(PLATFORM_LABELS)}")
 
 
 def zone_of(node: Object) -> Fact[str]:

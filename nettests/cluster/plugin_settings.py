@@ -9,6 +9,7 @@ from typing import Any
 
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
+from nettests.model.json_text import read_json
 from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
@@ -18,6 +19,12 @@ CONFIG_MAPS = {
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
 }
 """ConfigMaps by plugin, that of Windows nodes first."""
+FLANNEL_ON_WINDOWS = (
+    "kube-flannel/kube-flannel-windows-cfg",
+    "kube-system/kube-flannel-windows-cfg",
+)
+"""Where sig-windows-tools' manifests keep what Flannel calls on Windows nodes."""
+LOOPBACK_DSR = "loopbackDSR"
 
 ANTREA_TUNNEL = "geneve"
 ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
@@ -51,6 +58,47 @@ def network_id_of(plugin: str, daemon_sets: Sequence[Object]) -> Fact[int]:
     if told is None or not (told.value or "").isdecimal():
         return unknown(f"no DaemonSet of {plugin} says {CALICO_NETWORK_ID}")
     return known(int(told.value or 0), told.origin)
+
+
+def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
+    """Return whether Flannel hands ``loopbackDSR`` on to the plugin that it calls; off is that plugin's default.
+
+    Other plugins keep it on their nodes.
+    """
+    if plugin != "flannel":
+        return unknown(
+            f"no object tells the option of {plugin or 'an unknown plugin'}; "
+            "state facts.cni.loopbackDSR in the cluster profile"
+        )
+    for name in FLANNEL_ON_WINDOWS:
+        data = (config_maps.get(name) or {}).get("data") or {}
+        told = {_has_option(one) for text in data.values() if (one := _delegate(text))}
+        if len(told) == 1:
+            return known(told.pop(), f"ConfigMap {name}")
+        if told:
+            return unknown(f"the configurations in ConfigMap {name} differ in it")
+    return unknown(
+        f"there is no ConfigMap {' or '.join(FLANNEL_ON_WINDOWS)} with a configuration; "
+        "state facts.cni.loopbackDSR in the cluster profile"
+    )
+
+
+def _delegate(text: object) -> Object:
+    """Return what Flannel's plugin hands on, empty for what is no such configuration."""
+    # sample: {"type": "flannel", "delegate": {"type": "sdnbridge", "optionalFlags": {"loopbackDSR": true}}}
+    try:
+        loaded = read_json(str(text))
+    except ValueError:
+        return {}
+    delegate = loaded.get("delegate") if isinstance(loaded, dict) else None
+    return delegate if isinstance(delegate, dict) else {}
+
+
+def _has_option(delegate: Object) -> bool:
+    """Whether it is set: among ``optionalFlags`` of Microsoft's plugins, beside the type of others."""
+    flags = delegate.get("optionalFlags")
+    given = flags if isinstance(flags, dict) else {}
+    return delegate.get(LOOPBACK_DSR) is True or given.get(LOOPBACK_DSR) is True
 
 
 def _calico_variable(name: str, daemon_sets: Sequence[Object]) -> Fact[str] | None:

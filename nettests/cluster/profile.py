@@ -83,6 +83,9 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
             cni_driver=cni.get("driver"),
             cni_mtu=cni.get("mtu"),
             cni_nat_exceptions=_networks(cni.get("natExceptions")),
+            cni_loopback_dsr=cni.get("loopbackDSR"),
+            windows_firewall=facts.get("windowsFirewall"),
+            platform=facts.get("platform"),
             kube_proxy_windows=_kube_proxy(proxies.get("windows", {})),
             kube_proxy_linux=_kube_proxy(proxies.get("linux", {})),
             pod_cidrs=tuple(ipaddress.ip_network(text) for text in facts.get("podCIDRs", ())),
@@ -157,6 +160,7 @@ def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
         version=KubernetesVersion.parse(version) if version else None,
         mode=data.get("mode"),
         dsr=data.get("dsr"),
+        localhost_node_ports=data.get("localhostNodePorts"),
         source_vip={
             node: ipaddress.ip_address(text) for node, text in data.get("sourceVIP", {}).items()
         },

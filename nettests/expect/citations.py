@@ -26,7 +26,7 @@ def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
 
 
 def _too_exact(entry: Limitation) -> Iterator[str]:
-    deviation = entry.deviation
+    deviation = entry.deviation or entry.when_present
     if deviation is None or deviation.outcome is None:
         return
     outcomes = (deviation.outcome, *deviation.alternatives)

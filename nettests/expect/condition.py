@@ -13,7 +13,7 @@ from nettests.expect.manifest import Condition, Limitation, NodeCondition
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import Address, ClusterFacts, Fact, NodeFacts
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, NatException, Placement, Question, TargetKind
+from nettests.model.words import OS, NatException, Placement, Question, Setting, TargetKind
 
 T = TypeVar("T")
 
@@ -80,10 +80,14 @@ def _findings(condition: Condition, check: Check, facts: ClusterFacts) -> Iterat
     if condition.kubernetes:
         version = Fact(facts.server_version, "the API server")
         yield _in_range(condition.kubernetes, version, "Kubernetes")
+    if condition.platform:
+        yield _one_of(condition.platform, facts.platform, "platform")
     if condition.cni:
         yield _one_of(condition.cni, facts.cni.plugin, "CNI plugin")
     if condition.backend:
         yield _one_of(condition.backend, facts.cni.backend, "CNI backend")
+    if condition.loopback_dsr:
+        yield _set(condition.loopback_dsr, facts.cni.loopback_dsr, "loopbackDSR")
     yield from _side_findings(condition.source, "source", check.source, facts)
     yield from _side_findings(condition.target, "target", check.target, facts)
     if condition.placement:
@@ -196,7 +200,8 @@ def _node_findings(
 
 def _windows_only(condition: NodeCondition) -> bool:
     stated = (condition.dsr, condition.host_process)
-    return bool(condition.build or condition.driver or stated != (None, None))
+    shown = condition.build or condition.driver or condition.firewall
+    return bool(shown or stated != (None, None))
 
 
 def _settings(
@@ -223,6 +228,11 @@ def _settings(
     if condition.host_process is not None:
         possible = condition.host_process
         yield _decided(node.host_process, f"{side} HostProcess", lambda found: found is possible)
+    if condition.firewall:
+        yield _set(condition.firewall, node.firewall, f"{side} firewall")
+    if condition.localhost_node_ports:
+        asked = node.kube_proxy.localhost_node_ports
+        yield _set(condition.localhost_node_ports, asked, f"{side} NodePorts at loopback")
 
 
 def _kube_proxy(
@@ -288,6 +298,12 @@ def _in_range(wanted: VersionRange, fact: Fact[T], name: str) -> Finding:
 
 def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
     return _decided(fact, f"{name} in {', '.join(wanted)}", lambda value: value in wanted)
+
+
+def _set(wanted: tuple[Setting, ...], fact: Fact[bool], name: str) -> Finding:
+    """Decide by a setting; one that nobody could read is what a condition may ask for, and never undecided."""
+    found = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
+    return _stated(found in wanted, f"{name}: {found} ({fact.origin})")
 
 
 def _decided(fact: Fact[T], name: str, holds: Callable[[T], bool]) -> Finding:

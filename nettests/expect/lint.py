@@ -1,5 +1,5 @@
 """Overlaps that can be proven without a cluster, references that lead nowhere, flows that no suite declares, and
-entries that say more than their sources.
+entries that say more than their sources or leave open without a word what would settle them.
 
 For people who write manifests. ``resolve`` finds every contradiction on a cluster's facts; this finds
 those for which one cluster and one check could meet the conditions of both entries.
@@ -11,6 +11,7 @@ from itertools import combinations
 
 from nettests.expect.citations import overstatements
 from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
+from nettests.expect.openness import unexplained
 from nettests.expect.references import mistakes
 from nettests.model.document import nearest
 from nettests.model.versions import Bound, VersionRange, WindowsBuild
@@ -19,7 +20,7 @@ from nettests.model.words import Placement
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
     """Return one sentence for each provable overlap with different outcomes, each mistaken reference or id, each
-    unknown flow, and each entry that says more than its sources.
+    unknown flow, each entry that says more than its sources, and each that is open without a way out.
 
     ``flows`` are those that the suites declare; without any, flows are not looked at.
     """
@@ -29,6 +30,7 @@ def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[s
         *mistaken,
         *_unknown_flows(entries, tuple(flows)),
         *overstatements(entries),
+        *unexplained(entries),
         *_overlaps(entries),
     )
 

@@ -25,6 +25,7 @@ from nettests.model.words import (
     Placement,
     Protocol,
     Resolver,
+    Setting,
     SourceSeen,
 )
 from nettests.resources import manifests_path
@@ -53,6 +54,8 @@ class NodeCondition:
     runtime: tuple[str, ...] = ()
     runtime_version: VersionRange | None = None
     host_process: bool | None = None
+    firewall: tuple[Setting, ...] = ()
+    localhost_node_ports: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +63,10 @@ class Condition:
     """When an entry holds: facts of the cluster, of the source's and target's nodes, and the check."""
 
     kubernetes: VersionRange | None = None
+    platform: tuple[str, ...] = ()
     cni: tuple[str, ...] = ()
     backend: tuple[str, ...] = ()
+    loopback_dsr: tuple[Setting, ...] = ()
     source: NodeCondition = NodeCondition()
     target: NodeCondition = NodeCondition()
     placement: tuple[Placement, ...] = ()
@@ -115,7 +120,9 @@ class Citation:
 class Limitation:
     """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel.
 
-    ``facts`` are documented facts that it serves beside the one of its own id.
+    ``facts`` are documented facts that it serves beside the one of its own id. Of ``unspecified`` ones
+    ``settled_by`` says what would decide them, and ``when_present`` what is seen where the bug is there that
+    leaves the outcome open; both are empty elsewhere.
     """
 
     id: str
@@ -133,6 +140,8 @@ class Limitation:
     overrides: tuple[str, ...] = ()
     cancels: tuple[str, ...] = ()
     only_cancels: bool = False
+    settled_by: str = ""
+    when_present: Deviation | None = None
     facts: tuple[str, ...] = ()
     reason: str = ""
     review_by: date | None = None
@@ -148,6 +157,11 @@ class Limitation:
     def place(self) -> str:
         """``file:line``."""
         return f"{self.file}:{self.line}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it leaves the outcome open: ``unspecified``."""
+        return self.deviation is None and not self.only_cancels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +216,15 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
         protocols=tuple(Protocol(word) for word in entry.get("protocols", ())),
         families=tuple(Family(word) for word in entry.get("families", ())),
         cases=tuple(entry.get("cases", ())),
-        deviation=_deviation(document, path, expected),
+        deviation=_deviation(document, (*path, "expected"), expected),
         mechanism=" ".join(entry["mechanism"].split()),
         category=Category(entry["category"]),
         citations=tuple(_citation(source) for source in entry["sources"]),
         overrides=tuple(entry.get("overrides", ())),
         cancels=tuple(entry.get("cancels", ())),
         only_cancels=expected is None,
+        settled_by=" ".join(entry.get("settled_by", "").split()),
+        when_present=_deviation(document, (*path, "when_present"), entry.get("when_present")),
         facts=tuple(entry.get("facts", ())),
         reason=entry.get("reason", ""),
         review_by=_date(document, path, entry.get("review_by")),
@@ -240,7 +256,7 @@ def _date(document: Document, path: tuple[str | int, ...], text: str | None) -> 
 def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -> Deviation | None:
     if expected is None or expected == "unspecified":
         return None
-    outcomes = _outcomes(document, (*path, "expected", "outcome"), expected.get("outcome", ()))
+    outcomes = _outcomes(document, (*path, "outcome"), expected.get("outcome", ()))
     return Deviation(
         outcome=outcomes[0] if outcomes else None,
         alternatives=outcomes[1:],
@@ -268,8 +284,10 @@ def _condition(document: Document, path: tuple[str | int, ...], when: Any) -> Co
     here = (*path, "when")
     return Condition(
         kubernetes=_range(document, (*here, "cluster"), "kubernetes", cluster),
+        platform=tuple(cluster.get("platform", ())),
         cni=tuple(cluster.get("cni", ())),
         backend=tuple(cluster.get("backend", ())),
+        loopback_dsr=_settings("loopback_dsr", cluster),
         source=_node(document, (*here, "source"), when.get("source", {})),
         target=_node(document, (*here, "target"), when.get("target", {})),
         placement=tuple(Placement(word) for word in when.get("placement", ())),
@@ -291,7 +309,13 @@ def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCon
         runtime=tuple(node.get("runtime", ())),
         runtime_version=_range(document, path, "runtime_version", node),
         host_process=node.get("host_process"),
+        firewall=_settings("firewall", node),
+        localhost_node_ports=_settings("localhost_node_ports", node),
     )
+
+
+def _settings(key: str, data: Any) -> tuple[Setting, ...]:
+    return tuple(Setting(word) for word in data.get(key, ()))
 
 
 def _range(

@@ -4,7 +4,7 @@ Third step of ``expect``, before anything is deployed. Two entries of one layer 
 with different outcomes are an error that names both: a manifest must not be read in two ways.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,7 +13,7 @@ from nettests.expect.condition import Evaluation, Truth, covers, evaluate
 from nettests.expect.manifest import Limitation, Manifest
 from nettests.expect.references import mistakes
 from nettests.model.check import Check
-from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.facts import ClusterFacts
 
 
@@ -67,6 +67,7 @@ def expectation(
         else None,
         undecided=_why_undecided(first) if first else None,
         entries=tuple(c.limitation.id for c in found if c.truth is Truth.YES),
+        known_bugs=() if first else tuple(_known_bugs(applying, check.claim)),
     )
 
 
@@ -156,6 +157,25 @@ def _may_change(
     if entry.only_cancels:
         return deciding is not None and deciding.limitation.id in entry.cancels
     return outcome(entry, check.claim) != expected
+
+
+def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[KnownBug]:
+    """Yield the bugs because of which entries leave the outcome open, as they show on this check."""
+    for candidate in applying:
+        entry = candidate.limitation
+        if not entry.is_open or entry.when_present is None:
+            continue
+        shows = _unlike(entry.when_present.applied(claim), claim)
+        if shows is not None:
+            yield KnownBug(id=entry.id, summary=entry.summary, shows=shows)
+
+
+def _unlike(shows: Expected, claim: Expected) -> Expected | None:
+    """Return what a bug shows without what a healthy cluster shows: a closed port refuses, bug or not."""
+    if shows.outcome.positive:
+        return shows if shows != claim else None
+    left = tuple(outcome for outcome in shows.outcomes if outcome not in claim.outcomes)
+    return Expected(outcome=left[0], alternatives=left[1:]) if left else None
 
 
 def _why_undecided(candidate: Candidate) -> str:

@@ -23,7 +23,7 @@ REMEDIES = {
     "pods away with node selectors",
     "update-not-broken": "install a later cumulative update (KB5044281 or newer) and restart the node",
     "overlay-update": "install KB4489899 or a later cumulative update",
-    "dsr-update": "install the cumulative update of May 2020 or a later one, or set --enable-dsr=false",
+    "dsr-update": "install KB4571748 or a later cumulative update, or set --enable-dsr=false",
     "control-plane-on-linux": "move the control plane to Linux nodes; Windows nodes are workers only",
     "vxlan-network-id": "set VNI to 4096 or above in net-conf.json of Flannel's ConfigMap: HNS refuses lower "
     "ones and flanneld ends",
@@ -52,7 +52,7 @@ REMEDIES = {
     "outbound-nat": "put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
     "configuration, take outside addresses out of it, and recreate the pods",
     "nat-unused": "name the plugin's network in the CNI configuration: pods came to the runtime's default one",
-    "loopback-dsr-update": "install the cumulative update of May 2020 or a later one, or remove loopbackDSR "
+    "loopback-dsr-update": "install KB4571748 or a later cumulative update, or remove loopbackDSR "
     "from the CNI configuration",
     "load-balancers": "compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
     "then restart kube-proxy, which writes all policies anew",
@@ -82,12 +82,16 @@ REMEDIES = {
     "address (/32) to the CNI configuration",
     "cni-version": "write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
     "the plugins: one that does not know the version starts no pod",
+    "policy-form": "write the file as sig-windows-tools does for containerd: sdnbridge (host-gw) or sdnoverlay (vxlan), "
+    "each policy with Settings; with win-bridge or win-overlay add apiVersion: 2; the plugin refuses what it does not "
+    "know, or leaves it out without a word",
     "cni-ipam": "name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
     "Calico), and see that the node's pod CIDR is the range it hands out",
     "win-bridge-pods-ipv4": "the documents deny IPv6 with these plugins: see which plugin gave it; "
     "both families need sdnbridge or Azure CNI",
     "pod-gateway": "compare the HNS network's subnet with the node's pod CIDR; remove an HNS network of an "
-    "earlier life of the node and restart the plugin's daemon",
+    "earlier life of the node and restart the plugin's daemon; with sdnbridge on Flannel's network set "
+    "forceBridgeGateway among optionalFlags",
     "overlay-network-id": "make the HNS network again with a network id of 4096 or above and UDP port 4789: "
     "the other nodes have to use the same",
     "hybrid-overlay-id": "let the hybrid overlay make its HNS network again: Linux nodes send to Windows nodes "

@@ -76,7 +76,10 @@ def cluster_profile(
             },
             "externalVantage": "proxy",
             "externalProxy": proxy,
-            "facts": {"cni": {"mtu": mtu, **_stated(profile, nat_exceptions)}},
+            "facts": {
+                "cni": {"mtu": mtu, **_stated(profile, nat_exceptions)},
+                **_of_hosts(profile),
+            },
             "timing": {"idle": SILENCE_SECONDS, "flowMemory": IDLE_SECONDS},
         }
     )
@@ -96,7 +99,18 @@ def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
         **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
         "natExceptions": [str(network) for network in nat_exceptions],
+        **({} if profile.cni.plugin is Plugin.FLANNEL else _loopback(profile)),
     }
+
+
+def _loopback(profile: Profile) -> Json:
+    """Return the option that of Flannel's plugin alone a ConfigMap tells."""
+    return {"loopbackDSR": profile.cni.loopback_dsr}
+
+
+def _of_hosts(profile: Profile) -> Json:
+    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default."""
+    return {"windowsFirewall": True} if any(node.os is OS.WINDOWS for node in profile.nodes) else {}
 
 
 def _yaml(document: Json) -> str:

@@ -91,6 +91,9 @@ MECHANISMS = (
     Mechanism(
         "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files ask for", counts=True
     ),
+    Mechanism(
+        "settings-policies", "policies in Flannel's files have Settings, as Microsoft's plugins ask"
+    ),
     Mechanism("graceful-end", "processes of Windows pods are told of their end, and waited for"),
     Mechanism(
         "grace-limit", "seconds that processes of Windows pods are waited for, at most", counts=True

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from nettests.lab import flannel
 from nettests.lab.client import Json
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
@@ -55,6 +56,13 @@ def settings(profile: Profile) -> Iterator[Settings]:
             yield Settings(
                 namespace="kube-flannel", name="kube-flannel-cfg", data={"net-conf.json": text}
             )
+            if any(node.os is OS.WINDOWS for node in profile.nodes):
+                text = json.dumps(flannel.template(profile), indent=2)
+                yield Settings(
+                    namespace="kube-flannel",
+                    name=flannel.CONFIG_MAP,
+                    data={flannel.TEMPLATE: text},
+                )
         case Plugin.AZURE:
             config = {"NonMasqueradeCIDRs": [str(profile.cluster_cidr), str(profile.service_cidr)]}
             yield Settings(

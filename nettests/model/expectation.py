@@ -64,6 +64,15 @@ class AppliedLimitation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBug:
+    """A documented bug that may be there: whoever observes ``shows`` has met it."""
+
+    id: str
+    summary: str
+    shows: Expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """What one check should observe.
 
@@ -79,3 +88,6 @@ class Expectation:
     undecided: str | None = None
     entries: tuple[str, ...] = ()
     """Ids of all manifest entries that applied, deciding, agreeing, overridden or cancelled."""
+    known_bugs: tuple[KnownBug, ...] = ()
+    """Where the outcome is open: the bugs among the reasons, each with what is seen where it is there.
+    Empty where it is open because documents differ, are silent, or leave it to a setting."""

@@ -63,6 +63,8 @@ class KubeProxyFacts:
     mode: Fact[str]
     dsr: Fact[bool]
     source_vip: Fact[Address]
+    localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
+    """Whether it serves NodePorts at the node's loopback address, as in iptables mode on Linux."""
 
     @property
     def replaced(self) -> bool:
@@ -101,6 +103,8 @@ class NodeFacts:
     """The label ``kubernetes.io/hostname``, by which Pods are pinned; most often the node's name."""
     left_out: str = ""
     """Why the node takes no part although it is Ready and schedulable; empty when it does."""
+    firewall: Fact[bool] = Fact(None, "the API does not tell it")
+    """Whether the Windows firewall is on, whose stealth filter drops what closed ports would answer."""
     zone: Fact[str] = Fact(None, "it was not read")
     """The zone of a cloud that the node stands in, by which kube-proxy follows topology hints."""
 
@@ -120,6 +124,8 @@ class CniFacts:
     """The largest IP packet that leaves a pod in one piece."""
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
     """Where Windows pods' packets go without ``OutBoundNAT`` (its ``ExceptionList``)."""
+    loopback_dsr: Fact[bool] = Fact(None, "it was not read")
+    """Whether the plugin's option ``loopbackDSR`` is set, which translates what a Pod sends to itself by DSR."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +175,8 @@ class ClusterFacts:
     """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
     runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
     """The RuntimeClasses that say where their Pods may stand, by name."""
+    platform: Fact[str] = Fact(None, "it was not read")
+    """Whose managed service the cluster is, by its nodes' labels: ``aks``, ``eks``, ``gke``, else ``other``."""
 
     def node(self, name: str) -> NodeFacts:
         """Return the node of that name; ``KeyError`` when there is none."""

@@ -101,6 +101,7 @@ class StatedKubeProxy:
     version: KubernetesVersion | None = None
     mode: str | None = None
     dsr: bool | None = None
+    localhost_node_ports: bool | None = None
     source_vip: dict[str, Address] = field(default_factory=dict)
 
 
@@ -113,6 +114,9 @@ class StatedFacts:
     cni_driver: str | None = None
     cni_mtu: int | None = None
     cni_nat_exceptions: tuple[Network, ...] | None = None
+    cni_loopback_dsr: bool | None = None
+    windows_firewall: bool | None = None
+    platform: str | None = None
     kube_proxy_windows: StatedKubeProxy = field(default_factory=StatedKubeProxy)
     kube_proxy_linux: StatedKubeProxy = field(default_factory=StatedKubeProxy)
     pod_cidrs: tuple[Network, ...] = ()

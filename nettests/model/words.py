@@ -126,6 +126,14 @@ class NatException(StrEnum):
     """The list is not known, or the target has no one address."""
 
 
+class Setting(StrEnum):
+    """A setting as conditions speak of it: one that nobody could read is an answer, too."""
+
+    ON = "on"
+    OFF = "off"
+    UNKNOWN = "unknown"
+
+
 class Question(StrEnum):
     """What one check asks of its target."""
 

@@ -152,6 +152,8 @@ def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
             "node": node.name,
             "driver": node.cni_driver.value or "",
             "dsr": _switched(node.kube_proxy.dsr.value),
+            "build": str(node.build.value or ""),
+            "runtime": node.runtime.value or "",
             "node-pod-cidrs": _joined(node.pod_cidrs),
             "node-addresses": ",".join(map(str, node.addresses)),
             "management-address": _joined(_blocks([node])),

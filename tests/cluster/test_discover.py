@@ -250,3 +250,66 @@ def test_service_networks_are_those_that_the_api_names(snapshot: Snapshot) -> No
     cidrs = [str(network) for network in read.service_cidrs.value or ()]
     assert cidrs == ["10.96.0.0/16", "fd00::/108", "10.98.0.0/24"]
     assert "ServiceCIDR" in read.service_cidrs.origin
+
+
+@pytest.mark.parametrize(
+    ("label", "platform"),
+    [
+        ("kubernetes.azure.com/agentpool", "aks"),
+        ("eks.amazonaws.com/nodegroup", "eks"),
+        ("cloud.google.com/gke-nodepool", "gke"),
+        ("agentpool", "other"),
+    ],
+)
+def test_labels_of_nodes_tell_whose_service_the_cluster_is(
+    snapshot: Snapshot, label: str, platform: str
+) -> None:
+    """A managed service labels its nodes; a cluster of one's own is known to be none, and the profile decides first."""
+    nodes = [linux_node(**{label: "np1"}), windows_node()]
+    fact = facts_of(replace(snapshot, nodes=nodes), ClusterProfile()).platform
+    assert fact.value == platform
+    assert fact.origin.startswith("label ") is (platform != "other")
+    stated = ClusterProfile(facts=StatedFacts(platform="gke"))
+    assert facts_of(replace(snapshot, nodes=nodes), stated).platform.value == "gke"
+
+
+def flannel_on_windows(*delegates: dict[str, Any]) -> dict[str, Any]:
+    """Return sig-windows-tools' ConfigMap, with a configuration for each delegate."""
+    data = {
+        f"cni-conf-{number}.json": json.dumps({"type": "flannel", "delegate": one})
+        for number, one in enumerate(delegates)
+    }
+    return config_map("kube-flannel-windows-cfg", **{"run.ps1": "no JSON", **data})
+
+
+@pytest.mark.parametrize(
+    ("delegates", "value"),
+    [
+        ([{"type": "sdnoverlay"}], False),
+        ([{"type": "sdnbridge", "optionalFlags": {"loopbackDSR": True}}], True),
+        ([{"type": "win-bridge", "loopbackDSR": True}], True),
+        ([{"type": "sdnbridge", "optionalFlags": {"loopbackDSR": True}}, {"type": "x"}], None),
+        ([], None),
+    ],
+)
+def test_flannels_settings_on_windows_tell_loopback_dsr(
+    snapshot: Snapshot, delegates: list[dict[str, Any]], value: bool | None
+) -> None:
+    """What Flannel hands on stands in a ConfigMap; off is the plugins' default, and files that differ say nothing."""
+    name = "kube-system/kube-flannel-windows-cfg"
+    maps = {**snapshot.config_maps, name: flannel_on_windows(*delegates)}
+    fact = facts_of(replace(snapshot, config_maps=maps), ClusterProfile()).cni.loopback_dsr
+    assert fact.value is value
+    assert name in fact.origin
+
+
+def test_what_nobody_reads_is_stated(snapshot: Snapshot) -> None:
+    """Without the ConfigMap the option is unknown, as the firewall is, until the profile states them."""
+    read = facts_of(snapshot, ClusterProfile())
+    assert "facts.cni.loopbackDSR" in read.cni.loopback_dsr.origin
+    assert "facts.windowsFirewall" in read.node("w1").firewall.origin
+    assert not read.cni.loopback_dsr.known
+    stated = StatedFacts(cni_loopback_dsr=False, windows_firewall=False)
+    facts = facts_of(snapshot, ClusterProfile(facts=stated))
+    assert (facts.cni.loopback_dsr.value, facts.node("w1").firewall.value) == (False, False)
+    assert not facts.node("n1").firewall.known

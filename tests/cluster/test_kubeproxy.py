@@ -160,3 +160,40 @@ def test_the_version_comes_from_the_image(image: str, version: str | None) -> No
 def test_an_unreadable_config_map_is_no_config(text: str) -> None:
     """A ConfigMap without a readable KubeProxyConfiguration gives nothing."""
     assert config_of(config_map("kube-proxy", **{"config.conf": text})) is None
+
+
+@pytest.mark.parametrize(
+    ("sources", "value", "origin"),
+    [
+        (ProxySources(), None, "log"),
+        (ProxySources(config={"mode": "iptables"}), True, "on by default"),
+        (
+            ProxySources(config={"iptables": {"localhostNodePorts": False}}),
+            False,
+            "ConfigMap kube-system/kube-proxy",
+        ),
+        (
+            ProxySources(
+                pod=proxy_pod("n1", "--iptables-localhost-nodeports=false"),
+                config={"iptables": {"localhostNodePorts": True}},
+            ),
+            False,
+            "arguments of Pod kube-proxy-n1",
+        ),
+        (ProxySources(pod=proxy_pod("n1", "--proxy-mode=iptables")), True, "on by default"),
+    ],
+)
+def test_nodeports_at_loopback_are_on_unless_a_setting_says_no(
+    sources: ProxySources, value: bool | None, origin: str
+) -> None:
+    """Where kube-proxy's settings are read the flag is known, named or not; else nobody knows."""
+    fact = facts_of(OS.LINUX, "n1", sources, NOTHING).localhost_node_ports
+    assert fact.value is value
+    assert origin in fact.origin
+
+
+def test_nodeports_at_loopback_are_no_matter_of_windows() -> None:
+    """kernelspace has no such flag; a stated one is that of Linux nodes."""
+    stated = StatedKubeProxy(localhost_node_ports=False)
+    assert not facts_of(OS.WINDOWS, "w1", ProxySources(), stated).localhost_node_ports.known
+    assert facts_of(OS.LINUX, "n1", ProxySources(), stated).localhost_node_ports.value is False

@@ -32,10 +32,13 @@ externalProxy: http://user:token@127.0.0.1:3128
 roles: {windows-1: [w2, w1]}
 image: registry.internal/agnhost:2.63.0
 facts:
-  cni: {plugin: calico, backend: vxlan, driver: overlay, mtu: 1450, natExceptions: [10.244.0.0/16]}
+  cni: {plugin: calico, backend: vxlan, driver: overlay, mtu: 1450, natExceptions: [10.244.0.0/16],
+        loopbackDSR: true}
   kubeProxy:
     windows: {mode: kernelspace, dsr: true, sourceVIP: {w1: 10.244.3.2}}
-    linux: {version: v1.33.5, mode: ipvs}
+    linux: {version: v1.33.5, mode: iptables, localhostNodePorts: false}
+  windowsFirewall: false
+  platform: aks
   podCIDRs: [10.244.0.0/16]
   serviceCIDRs: [10.96.0.0/12]
   clusterDomain: cluster.local
@@ -52,7 +55,10 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
     assert profile.facts.cni_mtu == 1450
     assert profile.facts.cni_nat_exceptions == (ipaddress.ip_network("10.244.0.0/16"),)
     assert profile.facts.kube_proxy_windows.source_vip == {"w1": ipaddress.ip_address("10.244.3.2")}
-    assert profile.facts.kube_proxy_linux.mode == "ipvs"
+    assert profile.facts.kube_proxy_linux.mode == "iptables"
+    assert profile.facts.kube_proxy_linux.localhost_node_ports is False
+    assert (profile.facts.cni_loopback_dsr, profile.facts.windows_firewall) == (True, False)
+    assert profile.facts.platform == "aks"
     assert profile.facts.kube_proxy_linux.version == KubernetesVersion(1, 33, 5)
     assert profile.facts.kube_proxy_windows.version is None
     assert profile.facts.service_cidrs == (ipaddress.ip_network("10.96.0.0/12"),)

@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from nettests.cluster.apply import COLLECTIONS
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
+from nettests.cluster.plugin_settings import FLANNEL_ON_WINDOWS
 from nettests.model.permission import (
     CONFIG_MAPS,
     EVERYWHERE,
@@ -23,6 +24,7 @@ V135 = KubernetesVersion(1, 35)
 MAPS = (
     *CONFIG_MAPS,
     *FLANNEL_CONFIG_MAPS,
+    *FLANNEL_ON_WINDOWS,
     *(name for maps in OF_PLUGINS.values() for name in maps),
 )
 LEFTOVERS = (

@@ -37,12 +37,20 @@ def manifest(layer: str = "base", **bodies: str) -> Manifest:
 def text(layer: str = "base", **bodies: str) -> str:
     """Return the text of such a manifest."""
     entries = "".join(
-        ENTRY.format(id=name.replace("_", "-"), body=indent(body.strip(), "  "), names=_named(body))
+        ENTRY.format(id=name.replace("_", "-"), body=_body(body), names=_named(body))
         + (SITE if layer == "site" else "")
         for name, body in bodies.items()
     )
     head = f"apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlayer: {layer}\n"
     return f"{head}limitations:\n{entries}" if entries else f"{head}limitations: []\n"
+
+
+def _body(body: str) -> str:
+    """Return the body; an open one says what would settle it, unless it does so itself."""
+    whole = body.strip()
+    if "unspecified" in whole and "settled_by" not in whole:
+        whole += "\nsettled_by: a test"
+    return indent(whole, "  ")
 
 
 def _named(body: str) -> str:

@@ -121,7 +121,7 @@ def test_unknown_facts_are_found_with_near_misses() -> None:
     """Flow and entry are named, with place and the nearest fact."""
     told = tuple(unknown_facts(made(one="", two=""), {"some-flow": ("tow",)}, ENTRIES))
     assert told[0] == "the flow some-flow names the unknown fact tow; did you mean 'two'?"
-    assert told[1].startswith("base.yaml:12: another names the unknown fact nosuch; ")
+    assert told[1].startswith("base.yaml:13: another names the unknown fact nosuch; ")
 
 
 @pytest.mark.parametrize(

@@ -111,11 +111,13 @@ def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     assert found.cni.mtu.value == assumed.cni.mtu.value
     if name != "linux":  # OutBoundNAT is a matter of Windows
         assert found.cni.nat_exceptions.known == assumed.cni.nat_exceptions.known
+        assert found.cni.loopback_dsr.value == assumed.cni.loopback_dsr.value
+    assert found.platform.value == assumed.platform.value
     for node, other in zip(found.nodes, assumed.nodes, strict=True):
         assert (node.role, node.member) == (other.role, other.member)
-        for fact in ("build", "cni_driver", "kubelet", "host_process"):
+        for fact in ("build", "cni_driver", "kubelet", "host_process", "firewall"):
             assert getattr(node, fact).value == getattr(other, fact).value, fact
-        for fact in ("version", "mode", "dsr", "source_vip"):
+        for fact in ("version", "mode", "dsr", "source_vip", "localhost_node_ports"):
             seen = getattr(node.kube_proxy, fact).value
             due = getattr(other.kube_proxy, fact).value
             if assumed_to_run(other.kube_proxy.mode.value):

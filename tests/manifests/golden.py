@@ -62,7 +62,6 @@ NEW_WITH_DSR = {
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out or unreachable",
 }
-LOOPBACK = {r"nodeport-localhost/linux-1/": "nodeport-localhost-linux: unspecified"}
 NOBODY = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
     r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out or unreachable",
@@ -78,7 +77,7 @@ EXTERNAL_LOCAL = {
 }
 INTERNAL_LOCAL = {r"itp-local-no-local-backend/windows-1/": "itp-local-open: unspecified"}
 INTERNAL_LOST = {r"itp-local-own-node/windows-1/": "itp-local-balancer-lost: unspecified"}
-HAIRPIN = {r"service-hairpin(-source)?/windows-1/": "svc-hairpin-dsr: unspecified"}
+HAIRPIN = {r"service-hairpin-source/windows-1/": "svc-hairpin-dsr-source: unspecified"}
 HOST_BACKEND = {
     r"service-host-process-backend/windows-1/windows-1/same-node/": (
         "svc-hostprocess-backend-same-node: refused or timed_out or unreachable"
@@ -197,7 +196,6 @@ WITHOUT_DSR = {
     **VIP,
     **NO_DSR,
     **NEW,
-    **LOOPBACK,
     **NOBODY,
     **EXTERNAL_LOCAL,
     **INTERNAL_LOCAL,
@@ -205,7 +203,7 @@ WITHOUT_DSR = {
     **STICKY,
 }
 TABLE: dict[str, dict[str, str]] = {
-    "linux": {**LOOPBACK, **LINUX_VIP},
+    "linux": {**LINUX_VIP},
     "win2019-l2bridge": {
         **IDLE,
         **BALANCED,
@@ -222,7 +220,6 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **NO_DSR,
-        **LOOPBACK,
         **NOBODY,
         **PUBLISHED,
         **EXTERNAL_LOCAL,
@@ -246,7 +243,6 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
-        **LOOPBACK,
         **NOBODY,
         **PUBLISHED,
         **EXTERNAL_LOCAL,
@@ -271,7 +267,6 @@ TABLE: dict[str, dict[str, str]] = {
         **OWN_HOST_PORTS,
         **VIP,
         **NEW_WITH_DSR,
-        **LOOPBACK,
         **NOBODY,
         **INTERNAL_LOCAL,
         **INTERNAL_LOST,
@@ -295,7 +290,6 @@ TABLE: dict[str, dict[str, str]] = {
         **NEW_WITH_DSR,
         **REMOTE_PODS,
         **TRANSLATED,
-        **LOOPBACK,
         **NOBODY,
         **INTERNAL_LOCAL,
         **HAIRPIN,
@@ -316,9 +310,8 @@ TABLE: dict[str, dict[str, str]] = {
         **HOST_PORTS,
         **OWN_HOST_PORTS,
         **OTHER_VIP,
-        **LOOPBACK,
         r"hostport-from-(other-node/[a-z]+-[0-9]|external/external)/windows-1/": (
-            "hostport-antrea: timed_out"
+            "hostport-antrea: refused or timed_out"
         ),
         r"icmp-egress/windows-1/": "icmp-antrea-external: unspecified",
         r"loadbalancer-source-ranges/windows-1/": "lb-source-ranges-antrea: unspecified",
@@ -333,7 +326,6 @@ TABLE: dict[str, dict[str, str]] = {
         **NODES,
         **HOST_PORTS,
         **VIP,
-        **LOOPBACK,
     },
     "userspace-l2bridge": {
         **IDLE,
@@ -344,7 +336,6 @@ TABLE: dict[str, dict[str, str]] = {
         **HOST_PORTS,
         **OWN_HOST_PORTS,
         **OTHER_VIP,
-        **LOOPBACK,
         **USER_MODE,
         **LEAVING_LINUX,
         r"(pod-to-loadbalancer|loadbalancer-[a-z-]+|service-external-ip|external-ip-[a-z-]+)/windows-1/": (
@@ -366,6 +357,5 @@ TABLE: dict[str, dict[str, str]] = {
         **on_roles((2, 3), NEW, STICKY, PRESERVED_OPEN),
         **PRESERVED_OLD,
         **on_host_roles((1, 2, 3)),
-        **LOOPBACK,
     },
 }

@@ -57,8 +57,8 @@ SPLITS = [
     # C30: regressions of single builds of 20348 only.
     ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.1365", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.1366", "1.24", True, "as claimed"),
+    ("pod-to-pod-ip", "20348.2966", "1.24", True, "unspecified"),
+    ("pod-to-pod-ip", "20348.2967", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.500", "1.24", False, "as claimed"),
     ("icmp-pod-to-pod", "20348.2226", "1.28", False, "as claimed"),
     ("icmp-pod-to-pod", "20348.2227", "1.28", False, "unspecified"),
@@ -115,15 +115,22 @@ def test_a_bug_of_kube_proxy_opens_its_own_part_of_an_inspection(
 
 
 @pytest.mark.parametrize(
-    ("plugin", "limitation"), [("azure-cni", "client-ip-aks"), ("flannel", "")]
+    ("plugin", "platform", "limitation"),
+    [
+        ("azure-cni", "aks", "client-ip-aks"),
+        ("cilium", "aks", "client-ip-aks"),
+        ("azure-cni", "other", ""),
+        ("flannel", "other", ""),
+    ],
 )
 def test_azure_leaves_clients_addresses_open_where_others_promise_them(
-    plugin: str, limitation: str
+    plugin: str, platform: str, limitation: str
 ) -> None:
     """C12: with DSR externalTrafficPolicy Local keeps a client's address, but for AKS, whose FAQ denies it."""
     shape = Shape(
         kubernetes="1.33.5",
         plugin=plugin,
+        platform=platform,
         backend="vnet",
         driver="l2tunnel",
         build="20348.3207",

@@ -15,7 +15,6 @@ from tests.facts import PROFILES, cluster_facts
 from tests.manifests.golden import (
     HOST_PORTS,
     LEAVING_LINUX,
-    LOOPBACK,
     NODES,
     TABLE,
     USER_MODE_FROM_ELSEWHERE,
@@ -49,12 +48,11 @@ def test_nothing_is_undecided_where_every_fact_is_known(profile: str) -> None:
 
 
 def test_linux_sources_are_expected_to_work() -> None:
-    """Limitations speak of Linux for Windows nodes as targets, loopback, pinged and old Services alone."""
+    """Limitations speak of Linux for Windows nodes as targets, pinged and old Services alone."""
     elsewhere = "|".join(
         (
             *NODES,
             *HOST_PORTS,
-            *LOOPBACK,
             *VIP,
             *USER_MODE_FROM_ELSEWHERE,
             *LEAVING_LINUX,

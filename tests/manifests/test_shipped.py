@@ -3,14 +3,15 @@
 import json
 from dataclasses import replace
 from ipaddress import ip_network
+from typing import Any
 
 import jsonschema
 import pytest
 
 from nettests.expect import Limitation, lint
-from nettests.model.facts import known, unknown
-from nettests.model.versions import WindowsBuild
-from nettests.model.words import Family, Outcome
+from nettests.model.facts import ClusterFacts, Fact, known, unknown
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.words import OS, Category, Family, Outcome
 from nettests.resources import manifests_path
 from tests.facts import PROFILES, Shape, cluster_facts, with_windows
 from tests.manifests.shipped import FILES, FOLDER, entries, expectations, flows, manifests
@@ -89,8 +90,15 @@ def shapes() -> dict[str, Shape]:
     return {
         "the annual channel": Shape(kubernetes="1.30", backend="host-gw", build="25398.1"),
         "patched 17763, no DSR": Shape(kubernetes="1.24.17", backend="host-gw", build="17763.2000"),
-        "17763 before the DSR update": Shape(
-            kubernetes="1.24.17", backend="host-gw", build="17763.1339", dsr=True
+        "17763 between the updates that may have brought DSR": Shape(
+            kubernetes="1.24.17", backend="host-gw", build="17763.1400", dsr=True
+        ),
+        "Microsoft's managed clusters": Shape(
+            kubernetes="1.33.5",
+            plugin="azure-cni",
+            backend="vnet",
+            build="20348.3207",
+            platform="aks",
         ),
         "Kubernetes 1.14": Shape(kubernetes="1.14", backend="host-gw", build="17763.2000"),
         "kube-proxy 1.15": Shape(kubernetes="1.15", backend="host-gw", build="17763.2000"),
@@ -210,10 +218,38 @@ def test_every_entry_applies_somewhere() -> None:
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
+    clusters += unread(cluster_facts("win2022-l2bridge-dsr"))
     used = {
         name for facts in clusters for one in expectations(facts).values() for name in one.entries
     }
     assert {entry.id for entry in entries()} - used == set()
+
+
+def unread(facts: ClusterFacts) -> list[ClusterFacts]:
+    """Return the cluster without what settings say: firewall, loopbackDSR, NodePorts at loopback, and other modes."""
+    proxies = [
+        {"mode": known("iptables", "test")},
+        {"mode": known("iptables", "test"), "localhost_node_ports": unknown("not read")},
+        {"mode": known("none", "test")},
+        {"version": known(KubernetesVersion(1, 37), "test")},
+    ]
+    return [
+        with_windows(facts, firewall=unknown("not stated")),
+        replace(facts, cni=replace(facts.cni, loopback_dsr=unknown("not read"))),
+        replace(facts, cni=replace(facts.cni, loopback_dsr=known(value=False, origin="test"))),
+        *(with_linux_proxy(facts, **proxy) for proxy in proxies),
+    ]
+
+
+def with_linux_proxy(facts: ClusterFacts, **proxy: Fact[Any]) -> ClusterFacts:
+    """Return the facts with settings of kube-proxy on Linux nodes replaced."""
+    nodes = [
+        node
+        if node.os is OS.WINDOWS
+        else replace(node, kube_proxy=replace(node.kube_proxy, **proxy))
+        for node in facts.nodes
+    ]
+    return replace(facts, nodes=tuple(nodes))
 
 
 def test_azure_cni_needs_no_stated_driver() -> None:
@@ -237,4 +273,129 @@ def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
         "nodeport-from-local-node",
         "nodeport-from-node-source-address",
         "service-65-backends",
+        "flannel-host-configuration",
     }
+
+
+def test_known_bugs_never_show_as_what_a_flow_claims() -> None:
+    """Where a bug leaves an outcome open, each of its outcomes is another than the claim's: it cannot be met by a healthy cluster."""
+    shape = Shape(kubernetes="1.24.9", backend="host-gw", build="20348.2600", dsr=True)
+    open_ones = [one for one in expectations(cluster_facts(shape)).values() if one.expected is None]
+    known_bugs = [(one, bug) for one in open_ones for bug in one.known_bugs]
+    assert {bug.id for _, bug in known_bugs} >= {
+        "cni-kb5040437",
+        "flow-pod-pod-l2bridge-2022-dsr-bug-by-name",
+        "icmp-l2bridge-2024-regression",
+        "svc-clusterip-missing-etp-local",
+    }
+    for one, bug in known_bugs:
+        shows = bug.shows
+        assert one.claim.outcome not in shows.outcomes or (
+            (shows.source_seen, shows.distribution)
+            != (one.claim.source_seen, one.claim.distribution)
+        ), bug
+
+
+def test_what_documents_leave_open_is_no_known_bug() -> None:
+    """Only entries of category bug name one: documents that differ or are silent do not."""
+    for profile in PROFILES:
+        for check, one in expectations(cluster_facts(profile)).items():
+            if one.expected is None and one.limitation and one.limitation.category is Category.BUG:
+                assert one.known_bugs, check
+            if one.expected is not None:
+                assert one.known_bugs == (), check
+    by_id = {entry.id: entry for entry in entries()}
+    assert by_id["nodeport-local-open"].when_present is None
+    assert all(entry.settled_by for entry in entries() if entry.is_open)
+
+
+def expected_at(facts: ClusterFacts, check: str) -> str:
+    """Return what is expected of a check, with the entry that says so."""
+    one = expectations(facts)[check]
+    named = f"{one.limitation.id}: " if one.limitation else ""
+    return f"{named}{one.expected or 'unspecified'}"
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said"),
+    [
+        ({"mode": "nftables"}, "refused"),
+        ({"mode": "ipvs"}, "refused"),
+        ({"mode": "iptables"}, "nodeport-localhost-linux: connected"),
+        ({"mode": "iptables", "localhost_node_ports": False}, "refused"),
+        (
+            {"mode": "iptables", "localhost_node_ports": None},
+            "nodeport-localhost-linux-unread: unspecified",
+        ),
+        ({"mode": "none"}, "nodeport-localhost-linux-replaced: unspecified"),
+    ],
+)
+def test_the_mode_decides_whether_linux_serves_nodeports_at_loopback(
+    proxy: dict[str, Any], said: str
+) -> None:
+    """ "Localhost NodePorts are never allowed with other proxy modes" than iptables, where a flag decides."""
+    given = {name: Fact(value, "test") for name, value in proxy.items()}
+    facts = with_linux_proxy(cluster_facts("win2022-l2bridge-dsr"), **given)
+    check = "nodeport-localhost/linux-1/linux-1/same-node/tcp/backend-local"
+    assert expected_at(facts, check) == said
+
+
+@pytest.mark.parametrize(
+    ("loopback", "reached", "seen"),
+    [
+        (True, "connected", "svc-hairpin-dsr-source: unspecified"),
+        (
+            False,
+            "svc-hairpin-dsr: refused or timed_out or unreachable",
+            "svc-hairpin-dsr: refused or timed_out or unreachable",
+        ),
+        (None, "svc-hairpin-dsr-unread: unspecified", "svc-hairpin-dsr-unread: unspecified"),
+    ],
+)
+def test_loopback_dsr_decides_whether_a_pod_reaches_itself(
+    loopback: bool | None, reached: str, seen: str
+) -> None:
+    """Where the option is read or stated a hairpin is judged; whose address it shows stays open."""
+    facts = cluster_facts("win2022-overlay-dsr")
+    facts = replace(facts, cni=replace(facts.cni, loopback_dsr=Fact(loopback, "test")))
+    path = "windows-1/windows-1/same-node/tcp"
+    assert expected_at(facts, f"service-hairpin/{path}") == reached
+    assert expected_at(facts, f"service-hairpin-source/{path}") == seen
+
+
+@pytest.mark.parametrize(
+    ("firewall", "said"),
+    [
+        (True, "flow-closed-port-node: timed_out"),
+        (False, "refused"),
+        (None, "flow-closed-port-node-unstated: refused or timed_out"),
+    ],
+)
+def test_the_firewall_decides_what_a_closed_port_of_a_node_says(
+    firewall: bool | None, said: str
+) -> None:
+    """On it hides the port, off it does not; where nobody states it both are good."""
+    facts = with_windows(cluster_facts("win2022-l2bridge-dsr"), firewall=Fact(firewall, "test"))
+    assert expected_at(facts, "pod-to-node-closed-port/linux-1/windows-1/other-node/tcp") == said
+
+
+@pytest.mark.parametrize(
+    ("build", "is_open"),
+    [
+        ("20348.4528", False),
+        ("20348.4529", True),
+        ("20348.4647", True),
+        ("20348.4648", False),
+        ("26100.7462", True),
+        ("26100.32230", False),
+    ],
+)
+def test_one_report_opens_pings_for_the_builds_that_it_can_have_seen(
+    build: str, *, is_open: bool
+) -> None:
+    """The report of 8 January 2026 speaks of Calico and no later update than December's."""
+    shape = Shape(
+        kubernetes="1.33.5", backend="vxlan", driver="overlay", plugin="calico", build=build
+    )
+    one = expectations(cluster_facts(shape))["icmp-egress/windows-1/external/outside/icmp"]
+    assert (one.expected is None) is is_open

@@ -44,8 +44,8 @@ def test_the_taint_of_the_convention(taints: list[dict[str, str]], conforms: boo
         ("update-not-broken", "10.0.20348.2583", False),
         ("overlay-update", "10.0.17763.378", False),
         ("overlay-update", "10.0.17763.379", True),
-        ("dsr-update", "10.0.17763.1216", False),
-        ("dsr-update", "10.0.17763.1217", True),
+        ("dsr-update", "10.0.17763.1431", False),
+        ("dsr-update", "10.0.17763.1432", True),
         ("dsr-update", "10.0.20348.1", True),
     ],
 )

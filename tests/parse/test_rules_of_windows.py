@@ -271,8 +271,8 @@ def test_no_configuration_is_no_finding(text: str) -> None:
 @pytest.mark.parametrize(
     ("kernel", "given", "conforms"),
     [
-        ("10.0.17763.1216", True, False),
-        ("10.0.17763.1217", True, True),
+        ("10.0.17763.1431", True, False),
+        ("10.0.17763.1432", True, True),
         ("10.0.17763.1", False, True),
     ],
 )

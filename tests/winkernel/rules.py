@@ -43,6 +43,7 @@ def _evidence(case: Case, step: Step, balancers: list[Balancer]) -> Evidence:
         "node": str(case.settings["nodeName"]),
         "driver": str(case.settings["networkType"]).lower(),
         "dsr": "on" if case.settings["enableDSR"] else "off",
+        "build": "10.0.20348.3207" if case.dsr_capable else "10.0.17763.1339",
         "node-addresses": str(case.settings["nodeIP"]),
     }
     kept = {reading: reduced(reading, text) for reading, text in texts.items()}

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nettests.lab import flannel
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
 from nettests.lab.network.load_balancers import (
@@ -53,8 +54,8 @@ def network_name(cni: Cni) -> str:
         Plugin.ANTREA: "antrea-hnsnetwork",
         Plugin.CALICO: "Calico",
     }
-    flannel = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
-    return names.get(cni.plugin, flannel)
+    usual = f"flannel.{cni.vni}" if cni.driver is Driver.OVERLAY else "cbr0"
+    return names.get(cni.plugin, usual)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,12 @@ class NodeHns:
             local
             + self._calicos()
             + [
-                {**self._endpoint("Ethernet", address), "IsRemoteEndpoint": True, "State": _CREATED}
+                {
+                    **self._endpoint("Ethernet", address),
+                    "IsRemoteEndpoint": True,
+                    "Policies": self._provider(self._node_behind(address)),
+                    "State": _CREATED,
+                }
                 for address in sorted(self._referred() - known, key=int)
             ]
         )
@@ -184,14 +190,44 @@ class NodeHns:
         }
 
     def _policies(self, address: Address) -> list[Json]:
+        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whatever asked."""
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
         found: list[Json] = [
             {"Type": "OutBoundNAT", "ExceptionList": [str(network) for network in self.exceptions]}
         ]
+        found += [
+            {"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True}
+            for prefix in self._routes()
+        ]
+        found += self._provider(self.node.address)
         if self.profile.cni.loopback_dsr:
             found.append({"Type": "OutBoundNAT", "Destinations": [str(address)]})
         return found
+
+    def _routes(self) -> list[str]:
+        """Return the prefixes that are handed to the host: Services, and the node's own address but on Flannel's overlay."""
+        plugin = self.profile.cni.plugin
+        if plugin is Plugin.FLANNEL:
+            return flannel.routes(self.node, self.profile)
+        found = []
+        for family in self.profile.by_family if self._dual_stack else (self.profile,):
+            own = family.node(self.node.name).address
+            found.append(str(family.service_cidr))
+            found += [] if plugin is Plugin.AZURE else [f"{own}/{own.max_prefixlen}"]
+        return found
+
+    def _provider(self, address: Address) -> list[Json]:
+        """Return the policy that names the node behind an endpoint, which overlays carry its packets to."""
+        overlay = self.profile.cni.driver is Driver.OVERLAY
+        return [{"Type": "PA", "PA": str(address)}] if overlay else []
+
+    def _node_behind(self, address: Address) -> Address:
+        """Return the node to which packets for a backend elsewhere are carried; this one for all else."""
+        for other in self.profile.nodes:
+            if address in other.pod_cidr or address == other.address:
+                return other.address
+        return self.node.address
 
     def _referred(self) -> set[Address]:
         return {address for one in self._balancers() for address in one.backends}

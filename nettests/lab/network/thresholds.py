@@ -15,8 +15,8 @@ from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile, ProxyMode
 SESSION_AFFINITY_BUILD = 20348
 """HNS 12.0 (Windows Server 2022) has the SourceIP distribution; older ones log and ignore it."""
 
-DSR_CAPABLE = (17763, 1217)
-"""HNS 9.3, in Windows Server 2019 with the update of May 2020 (KEP-5100)."""
+DSR_CAPABLE = (17763, 1397)
+"""HNS 9.3, in Windows Server 2019 with the update 8B of 2020 (KB4565349, microsoft/Windows-Containers issue 19)."""
 
 HOST_RULES = (17763, 1432)
 """KB4571748 (August 2020): load-balancing rules on the host's own port, LocalRoutedVIP."""

@@ -1,14 +1,16 @@
 """The files and plugins that network plugins' daemons leave on a Windows node. Pure.
 
 Flannel's ``subnet.env`` is the node's lease; a CNI configuration is what the plugin is called with
-(sig-windows-tools' Flannel image, Azure CNI's conflist, what Calico's operator renders). The switch is built from the same profile and does not
-read them.
+(sig-windows-tools' Flannel image, Azure CNI's conflist, what Calico's operator renders). The switch is built from the
+same profile and does not read them.
 """
 
 import json
 from dataclasses import dataclass, field
 
+from nettests.lab import flannel
 from nettests.lab.client import Json
+from nettests.lab.network import addressing
 from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
 
 SUBNET_FILE = "C:\\run\\flannel\\subnet.env"
@@ -17,7 +19,6 @@ SDNBRIDGE_FILE = "C:\\k\\cni\\config\\sdnbridge.conf"
 AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
 CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
-_CNI_MINOR = 3
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
 _MTU, _OVERLAY_MTU = 1500, 1450
@@ -35,9 +36,9 @@ def installed(spec: NodeSpec, profile: Profile) -> Installed:
     """Return what the plugin's daemon leaves on a Windows node."""
     match profile.cni.plugin:
         case Plugin.FLANNEL:
-            text = _text(_flannel(spec, profile))
+            text = _text(flannel.configuration(spec, profile))
             files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
-            return Installed(files=files, programs=_reference_plugins())
+            return Installed(files=files, programs=_plugins(spec))
         case Plugin.AZURE:
             return Installed(files={AZURE_FILE: _text(_azure(profile))})
         case Plugin.CALICO:
@@ -67,19 +68,44 @@ def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
         "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
         "ipam": {
             "type": "host-local",
-            "ranges": [[{"subnet": str(node.pod_cidr)}] for _, node in families],
+            "ranges": [
+                [
+                    {
+                        "subnet": str(node.pod_cidr),
+                        "gateway": str(addressing.pod_gateway(node, profile.cni)),
+                    }
+                ]
+                for _, node in families
+            ],
         },
-        "AdditionalArgs": [{"Name": "EndpointPolicy", "Value": nat}],
+        "AdditionalArgs": [_policy(one) for one in (nat, *_sdn_routes(families))],
     }
 
 
-def _reference_plugins() -> dict[str, str]:
-    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``."""
+def _sdn_routes(families: list[tuple[Profile, NodeSpec]]) -> list[Json]:
+    prefixes = [
+        prefix
+        for family, node in families
+        for prefix in (str(family.service_cidr), f"{node.address}/{node.address.max_prefixlen}")
+    ]
+    return [
+        {"Type": "SDNRoute", "Settings": {"DestinationPrefix": prefix, "NeedEncap": True}}
+        for prefix in prefixes
+    ]
+
+
+def _plugins(spec: NodeSpec) -> dict[str, str]:
+    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``.
+
+    With containerd the daemon brings Microsoft's, of which nobody asks what they print.
+    """
+    docker = spec.runtime.startswith("docker://")
+    names = ("win-bridge", "win-overlay", "host-local") if docker else ("host-local",)
     return {
         f"{PLUGIN_FOLDER}\\{name}.exe": (
             f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"
         )
-        for name in ("win-bridge", "win-overlay", "host-local")
+        for name in names
     }
 
 
@@ -91,29 +117,6 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
         "FLANNEL_IPMASQ=true",
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def _flannel(spec: NodeSpec, profile: Profile) -> Json:
-    overlay = profile.cni.driver is Driver.OVERLAY
-    exceptions = [str(profile.cluster_cidr), str(profile.service_cidr)]
-    routes = [str(profile.service_cidr)]
-    if profile.mechanism("excepted-nodes", not overlay):
-        exceptions.append(str(profile.node_network))
-    if profile.mechanism("excepted-world", 0):
-        exceptions.append("0.0.0.0/0")
-    if profile.mechanism("own-node-route", not overlay):
-        routes.append(f"{spec.address}/32")
-    return {
-        "cniVersion": f"0.{profile.mechanism('cni-version', _CNI_MINOR)}.0",
-        "name": f"flannel.{profile.cni.vni}" if overlay else "cbr0",
-        "type": "flannel",
-        "capabilities": {"portMappings": True, "dns": True},
-        "delegate": {
-            "type": "win-overlay" if overlay else "win-bridge",
-            "loopbackDSR": profile.cni.loopback_dsr,
-            "policies": [_outbound_nat(exceptions), *map(_route, routes)],
-        },
-    }
 
 
 def _azure(profile: Profile) -> Json:

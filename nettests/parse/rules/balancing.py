@@ -59,6 +59,8 @@ class Node:
     remote: frozenset[str]
     skips_unserving: bool = True
     """Endpoints that do not serve are left out, as since 1.24.10 to 1.27."""
+    knows_dsr: bool | None = True
+    """Whether HNS there has DSR, without which policies Local and the annotation have no effect; ``None``: open."""
 
 
 def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
@@ -110,10 +112,16 @@ class _Port:
         self._address = address
         self._node = node
         self._family = ipaddress.ip_address(address).version
-        self._outer_local = self._spec.get("externalTrafficPolicy") == "Local"
+        self._outer_local = bool(node.knows_dsr) and (
+            self._spec.get("externalTrafficPolicy") == "Local"
+        )
         self._inner_local = self._spec.get("internalTrafficPolicy") == "Local"
         annotations = service["metadata"].get("annotations") or {}
-        self._preserved = annotations.get(PRESERVED) == "true"
+        self._preserved = bool(node.knows_dsr) and annotations.get(PRESERVED) == "true"
+        self._open = node.knows_dsr is None and (
+            self._spec.get("externalTrafficPolicy") == "Local"
+            or annotations.get(PRESERVED) == "true"
+        )
         listed = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
         self._ingress = self._of_family(
             one["ip"] for one in listed if one.get("ip") and one.get("ipMode") != "Proxy"
@@ -154,7 +162,7 @@ class _Port:
                 backends=backends,
                 ports=ports,
                 direct=direct,
-                settled=settled and few,
+                settled=settled and few and not self._open,
             )
 
     def _used(self) -> tuple[list[_Endpoint], bool]:

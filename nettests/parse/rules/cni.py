@@ -58,7 +58,7 @@ def cni_version(evidence: Evidence) -> Finding:
         "win-bridge and win-overlay with CNI 0.3.0 at most unless their release takes later ones "
         f"(1.0.1 on), sdnbridge and sdnoverlay with one of {', '.join(sorted(SDN_VERSIONS))}"
     )
-    return finding(not refused, found, demand)
+    return finding(not refused, found, demand, of=len(refused) + len(taken))
 
 
 def cni_ipam(evidence: Evidence) -> Finding:
@@ -81,6 +81,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
         "; ".join(wrong or found),
         "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
         "calico-ipam with Calico alone, or none, which is Windows' own",
+        of=len(found) + len(wrong),
     )
 
 
@@ -104,6 +105,7 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
         there,
         f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
         "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
+        of=len(asked) or 1,
     )
 
 
@@ -111,12 +113,12 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
     """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
     called = [pair for one in configurations(evidence) for pair in _givers(one)]
     if not called:
-        raise UnreadableError(
+        raise NothingThereError(
             f"none of {', '.join(sorted(ABOUT.keys() | SDN))} is in the CNI configuration"
         )
     addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
-        raise UnreadableError("no Pod on the node has an address of the Pod network")
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
     both = [name for name, gives_both in called if gives_both]
     ipv6 = [str(address) for address in addresses if address.version == 6]
     if both:
@@ -124,12 +126,14 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
             True,  # noqa: FBT003
             f"{', '.join(both)} with enableDualStack, {len(ipv6)} IPv6 addresses",
             "nothing of Pods' families there: with enableDualStack Pods may have both",
+            of=len(addresses),
         )
     names = ", ".join(sorted({name for name, _ in called}))
     return finding(
         not ipv6,
         ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses with {names}",
         f"no IPv6 address of a Pod: {names} gives none",
+        of=len(addresses),
     )
 
 

@@ -98,6 +98,12 @@ class Rule:
     judge: Callable[[Evidence], Finding]
 
 
-def finding(conforms: bool, found: str, demand: str) -> Finding:  # noqa: FBT001
-    """Return a finding that says what was found and what the documents demand."""
+def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
+    """Return a finding that says what was found and what the documents demand.
+
+    ``of`` is how many things were looked at, 1 where the rule is about one thing that may be missing: none of
+    nothing deviates, and that is no reason to pass.
+    """
+    if conforms and not of:
+        raise NothingThereError(f"there is nothing to hold against {demand}")
     return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")

@@ -47,6 +47,7 @@ def hns_network(evidence: Evidence) -> Finding:
         there,
         f"HNS networks {', '.join(names) or 'none'}",
         f"the one that kube-proxy is given, {wanted or 'which is none'}",
+        of=1,
     )
 
 
@@ -54,7 +55,7 @@ def hns_network_type(evidence: Evidence) -> Finding:
     """Its type is the driver that the plugin's settings promise."""
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
     kind, driver = str(_network(evidence).get("Type")), evidence.fact("driver")
-    return finding(kind.lower() == driver.lower(), f"type {kind}", f"{driver}")
+    return finding(kind.lower() == driver.lower(), f"type {kind}", f"{driver}", of=1)
 
 
 def hns_network_subnet(evidence: Evidence) -> Finding:
@@ -62,7 +63,9 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     subnets = _network(evidence).get("Subnets") or []
     found = [str(one.get("AddressPrefix")) for one in _listed(subnets)]
     own = [str(one) for one in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
-    return finding(set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}")
+    return finding(
+        set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}", of=len(own)
+    )
 
 
 def pod_endpoints(evidence: Evidence) -> Finding:
@@ -85,6 +88,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
         not wrong,
         shown(wrong) or f"{len(pods)} endpoints of pods on {name}",
         f"an endpoint on {name} for every pod: kube-proxy looks nowhere else",
+        of=len(pods),
     )
 
 
@@ -111,6 +115,7 @@ def outbound_nat(evidence: Evidence) -> Finding:
         not wrong,
         shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
         f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
+        of=len(endpoints),
     )
 
 
@@ -126,7 +131,7 @@ def nat_unused(evidence: Evidence) -> Finding:
         if str(one.get("IPAddress")) in pods and str(one.get("VirtualNetworkName")) in nat
     ]
     found = f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(pods)} pods on one"
-    return finding(not on_nat, found, "no pod on a network of type NAT")
+    return finding(not on_nat, found, "no pod on a network of type NAT", of=len(pods))
 
 
 def pod_gateway(evidence: Evidence) -> Finding:
@@ -148,6 +153,7 @@ def pod_gateway(evidence: Evidence) -> Finding:
         not wrong,
         shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
         f"{' or '.join(sorted(due))} as the gateway on {driver}",
+        of=len(found),
     )
 
 
@@ -158,6 +164,7 @@ def overlay_network_id(evidence: Evidence) -> Finding:
         all(number >= FIRST_VNI for number in ids) and ports <= {VXLAN_PORT},
         _vxlan_text(ids, ports),
         f"a network id of {FIRST_VNI} or above, and port {VXLAN_PORT}",
+        of=len(ids),
     )
 
 
@@ -165,7 +172,10 @@ def hybrid_overlay_id(evidence: Evidence) -> Finding:
     """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
     ids, ports = _vxlan(evidence)
     return finding(
-        HYBRID_OVERLAY_VNI in ids, _vxlan_text(ids, ports), f"network id {HYBRID_OVERLAY_VNI}"
+        HYBRID_OVERLAY_VNI in ids,
+        _vxlan_text(ids, ports),
+        f"network id {HYBRID_OVERLAY_VNI}",
+        of=len(ids),
     )
 
 
@@ -180,6 +190,7 @@ def empty_source_vip(evidence: Evidence) -> Finding:
         not given,
         f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
         "an empty source VIP in HNS on l2bridge",
+        of=len(shown),
     )
 
 

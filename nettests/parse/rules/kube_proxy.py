@@ -95,9 +95,11 @@ def proxy_mode(evidence: Evidence) -> Finding:
     mode = proxy.flag("proxy-mode")
     demand = "--proxy-mode=kernelspace, which no kube-proxy before 1.26 takes by itself"
     if mode:
-        return finding(mode == "kernelspace", f"--proxy-mode={mode} ({proxy.origin})", demand)
+        return finding(mode == "kernelspace", f"--proxy-mode={mode} ({proxy.origin})", demand, of=1)
     version = proxy.version
-    return finding(version >= KERNELSPACE_DEFAULT, f"no mode, and kube-proxy {version}", demand)
+    return finding(
+        version >= KERNELSPACE_DEFAULT, f"no mode, and kube-proxy {version}", demand, of=1
+    )
 
 
 def hostname_override(evidence: Evidence) -> Finding:
@@ -105,14 +107,14 @@ def hostname_override(evidence: Evidence) -> Finding:
     proxy, node = proxy_of(evidence), evidence.fact("node")
     given = proxy.flags.get("hostname-override", "")
     found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
-    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}")
+    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
 
 
 def network_name(evidence: Evidence) -> Finding:
     """kube-proxy is told its HNS network."""
     name = network_of(evidence)
     return finding(
-        bool(name), name or "neither", "an HNS network in KUBE_NETWORK or --network-name"
+        bool(name), name or "neither", "an HNS network in KUBE_NETWORK or --network-name", of=1
     )
 
 
@@ -128,7 +130,7 @@ def source_vip(evidence: Evidence) -> Finding:
         inside = any(ipaddress.ip_address(given) in network for network in own)
     except ValueError:
         inside = False
-    return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand)
+    return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)
 
 
 def dsr_gate(evidence: Evidence) -> Finding:
@@ -154,6 +156,7 @@ def skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding
         own.major == server.major and 0 <= behind <= most,
         f"{who} {own} beside API server {server}",
         f"a version at most {most} minors older than the API server's and not newer",
+        of=1,
     )
 
 
@@ -162,9 +165,11 @@ def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: st
     given = proxy.gate(name)
     demand = f"{name} on for {what}: given before {default_on}, never off"
     if given is not None:
-        return finding(given, f"{name}={str(given).lower()} ({proxy.origin})", demand)
+        return finding(given, f"{name}={str(given).lower()} ({proxy.origin})", demand, of=1)
     version = proxy.version
-    return finding(version >= default_on, f"{name} not given, and kube-proxy {version}", demand)
+    return finding(
+        version >= default_on, f"{name} not given, and kube-proxy {version}", demand, of=1
+    )
 
 
 def _expanded(word: str, container: Object, node: str) -> str:

@@ -7,7 +7,7 @@ Services that change between the readings are given the benefit of it. ``balanci
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nettests.model.versions import KubernetesVersion
+from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.parse.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due, service_of
 from nettests.parse.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
 from nettests.parse.rules.hns import (
@@ -20,6 +20,7 @@ from nettests.parse.rules.hns import (
     policies_of,
     shown,
 )
+from nettests.parse.rules.node import FIRST_DSR
 
 ENDPOINTS_BESIDE = "hns-endpoints-beside-policies"
 """Read with the load balancers, so that what they refer to is in it."""
@@ -27,6 +28,10 @@ SLICES_AFTER = "endpoint-slices-after"
 PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not asked."""
+EARLIEST_DSR = WindowsBuild(17763, 1397)
+"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
+DSR_BUILD = 19041
+"""Windows 2004, the first release that all sources name."""
 HEALTH_PORT = 10256
 """kube-proxy's own, which ``--forward-healthcheck-vip`` makes answer at load balancers' addresses."""
 
@@ -79,6 +84,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
         not wrong,
         shown(wrong) or f"{looked} load balancers with their Services' backends",
         "one load balancer for each Service port and address, with exactly its backends for this node",
+        of=looked,
     )
 
 
@@ -94,6 +100,7 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
         not stale,
         shown(stale) or f"{len(there)} load balancers, all of Services",
         "no load balancer for what is no Service",
+        of=len(there),
     )
 
 
@@ -115,6 +122,7 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
         not missing,
         shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports due",
         "a load balancer for every one of these Service ports that has backends",
+        of=len(wanted),
     )
 
 
@@ -190,10 +198,27 @@ def _by_service(evidence: Evidence, reading: str) -> dict[str, list[Object]]:
 
 def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
     remote, local = _addresses(evidence)
-    node = Node(name=evidence.fact("node"), local=frozenset(local), remote=frozenset(remote))
+    node = Node(
+        name=evidence.fact("node"),
+        local=frozenset(local),
+        remote=frozenset(remote),
+        knows_dsr=_knows_dsr(evidence),
+    )
     if evidence.version("server") < SKIPS_UNSERVING and _is_unsure(evidence, service):
         return
     yield from due(service, _by_service(evidence, SLICES).get(name_of(service), []), node)
+
+
+def _knows_dsr(evidence: Evidence) -> bool | None:
+    """Whether HNS of the node's build has DSR; open between the updates that sources name, and where it is not known."""
+    text = evidence.facts.get("build")
+    if text is None:
+        return True
+    build = WindowsBuild.parse(text)
+    if build.build >= DSR_BUILD or (build >= FIRST_DSR and build.build == FIRST_DSR.build):
+        return True
+    named = build.build == FIRST_DSR.build and build.patch_known
+    return False if named and build < EARLIEST_DSR else None
 
 
 def _is_unsure(evidence: Evidence, service: Object) -> bool:

@@ -22,8 +22,8 @@ FLANNEL = "flannel-config"
 BUILD_LABEL = "node.kubernetes.io/windows-build"
 FIRST_OVERLAY = WindowsBuild(17763, 379)
 """KB4489899, of March 2019."""
-FIRST_DSR = WindowsBuild(17763, 1217)
-"""The update of May 2020 (KEP-5100); others ask for 17763.1432."""
+FIRST_DSR = WindowsBuild(17763, 1432)
+"""KB4571748, of August 2020 (8C), which Kubernetes and Calico name; Microsoft once named the update before it (8B)."""
 BROKEN = WindowsBuild(20348, 2582)
 """KB5040437, of July 2024."""
 MENDED = WindowsBuild(20348, 2762)
@@ -43,7 +43,7 @@ def windows_build_label(evidence: Evidence) -> Finding:
         raise UnreadableError("nodeInfo.kernelVersion is empty")
     label = (node["metadata"].get("labels") or {}).get(BUILD_LABEL)
     return finding(
-        label == expected, f"{BUILD_LABEL}={label}" if label else "no label", f"{expected}"
+        label == expected, f"{BUILD_LABEL}={label}" if label else "no label", expected, of=1
     )
 
 
@@ -57,26 +57,30 @@ def windows_taint(evidence: Evidence) -> Finding:
         and item["effect"] in {"NoSchedule", "NoExecute"}
         for item in taints
     )
-    return finding(kept_away, ", ".join(found) or "no taint", "os=windows:NoSchedule by convention")
+    return finding(
+        kept_away, ", ".join(found) or "no taint", "os=windows:NoSchedule by convention", of=1
+    )
 
 
 def update_not_broken(evidence: Evidence) -> Finding:
     """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
     build = build_of(evidence)
     demanded = f"no build from {BROKEN} (KB5040437) to below {MENDED} (KB5044281)"
-    return finding(not BROKEN <= build < MENDED, str(build), demanded)
+    return finding(not BROKEN <= build < MENDED, str(build), demanded, of=1)
 
 
 def overlay_update(evidence: Evidence) -> Finding:
     """Overlay networks need KB4489899 on Windows Server 2019."""
     build = build_of(evidence)
-    return finding(build >= FIRST_OVERLAY, str(build), f"{FIRST_OVERLAY} (KB4489899) or later")
+    return finding(
+        build >= FIRST_OVERLAY, str(build), f"{FIRST_OVERLAY} (KB4489899) or later", of=1
+    )
 
 
 def dsr_update(evidence: Evidence) -> Finding:
-    """DSR needs an HNS that has it: on Windows Server 2019 the update of May 2020."""
+    """DSR needs an HNS that has it: on Windows Server 2019 an update of August 2020."""
     build = build_of(evidence)
-    return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (May 2020) or later")
+    return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (KB4571748) or later", of=1)
 
 
 def kubelet_skew(evidence: Evidence) -> Finding:
@@ -96,25 +100,28 @@ def control_plane_on_linux(evidence: Evidence) -> Finding:
         not wrong,
         f"the control plane {', '.join(planes) or 'on no node of the cluster'}",
         "that no Windows node is part of it",
+        of=len(nodes),
     )
 
 
 def vxlan_network_id(evidence: Evidence) -> Finding:
     """Windows has no VXLAN network below 4096; Linux' default is 1."""
     vni = _backend(evidence).get("VNI", 1)
-    return finding(int(vni) >= FIRST_VNI, f"VNI {vni}", f"{FIRST_VNI} or above")
+    return finding(int(vni) >= FIRST_VNI, f"VNI {vni}", f"{FIRST_VNI} or above", of=1)
 
 
 def vxlan_port(evidence: Evidence) -> Finding:
     """Windows speaks VXLAN on UDP 4789 only; Linux' default is 8472."""
     port = _backend(evidence).get("Port", 8472)
-    return finding(int(port) == VXLAN_PORT, f"port {port}", f"port {VXLAN_PORT}")
+    return finding(int(port) == VXLAN_PORT, f"port {port}", f"port {VXLAN_PORT}", of=1)
 
 
 def vxlan_options(evidence: Evidence) -> Finding:
     """Flannel on Windows refuses DirectRouting and GBP."""
     given = [name for name in ("DirectRouting", "GBP") if _backend(evidence).get(name)]
-    return finding(not given, " and ".join(given) or "neither", "neither DirectRouting nor GBP")
+    return finding(
+        not given, " and ".join(given) or "neither", "neither DirectRouting nor GBP", of=1
+    )
 
 
 def build_of(evidence: Evidence) -> WindowsBuild:

@@ -35,7 +35,7 @@ def calico_build(evidence: Evidence) -> Finding:
     """Calico needs an update of Windows Server 2019 and one of Windows Server 2022."""
     build = build_of(evidence)
     needed = FIRST_CALICO.get(build.build, FIRST_CALICO[17763])
-    return finding(build >= needed, str(build), f"{needed} or later for Calico")
+    return finding(build >= needed, str(build), f"{needed} or later for Calico", of=1)
 
 
 def calico_networking(evidence: Evidence) -> Finding:
@@ -46,6 +46,7 @@ def calico_networking(evidence: Evidence) -> Finding:
         backend == "none" or release >= CALICO_CARRIES,
         f"Calico {release} with backend {backend}",
         f"{CALICO_CARRIES} or later where Calico carries Pods itself",
+        of=1,
     )
 
 
@@ -57,9 +58,11 @@ def antrea_alone(evidence: Evidence) -> Finding:
     proxies = [name for name in map(_name, pods) if name.startswith("kube-proxy")]
     demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
     if not proxies:
-        return finding(True, "no Pod of kube-proxy", demand)  # noqa: FBT003
+        return finding(True, "no Pod of kube-proxy", demand, of=len(pods))  # noqa: FBT003
     version = _release(pods, "antrea")
-    return finding(version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand)
+    return finding(
+        version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand, of=len(pods)
+    )
 
 
 def ipv4_address(evidence: Evidence) -> Finding:
@@ -69,17 +72,27 @@ def ipv4_address(evidence: Evidence) -> Finding:
     if not addresses:
         raise UnreadableError("the node's status has no address")
     found = any(ipaddress.ip_address(address).version == 4 for address in addresses)
-    return finding(found, ", ".join(addresses), "an IPv4 address: IPv6 alone is not supported")
+    return finding(
+        found,
+        ", ".join(addresses),
+        "an IPv4 address: IPv6 alone is not supported",
+        of=len(addresses),
+    )
 
 
 def pods_ipv4(evidence: Evidence) -> Finding:
     """Pods have IPv4 addresses only, as overlay networks and Calico leave it on Windows."""
     addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
-        raise UnreadableError("no Pod on the node has an address of the Pod network")
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
     ipv6 = [str(address) for address in addresses if address.version == 6]
     found = ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses"
-    return finding(not ipv6, found, "no IPv6 address of a Pod: this network has no IPv6 on Windows")
+    return finding(
+        not ipv6,
+        found,
+        "no IPv6 address of a Pod: this network has no IPv6 on Windows",
+        of=len(addresses),
+    )
 
 
 def pod_families(evidence: Evidence) -> Finding:
@@ -91,7 +104,7 @@ def pod_families(evidence: Evidence) -> Finding:
     }
     addressed = {name: found for name, found in pods.items() if found}
     if not addressed:
-        raise UnreadableError("no Pod on the node has an address of the Pod network")
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
     lacking = [
         f"{name} without IPv{version}"
         for name, found in sorted(addressed.items())
@@ -100,7 +113,12 @@ def pod_families(evidence: Evidence) -> Finding:
     ]
     demand = " and ".join(f"IPv{version}" for version in versions)
     found = ", ".join(lacking) or f"{len(addressed)} Pods with {demand}"
-    return finding(not lacking, found, f"an address of {demand} for every Pod of a dual-stack node")
+    return finding(
+        not lacking,
+        found,
+        f"an address of {demand} for every Pod of a dual-stack node",
+        of=len(addressed) * len(versions),
+    )
 
 
 def pod_addresses(

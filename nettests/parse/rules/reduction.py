@@ -90,9 +90,12 @@ CNI = frozenset(
     {
         *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
         *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )
 """Settings of a CNI configuration; what holds others is kept for their sake alone."""
+SCHEMA = "Settings"
+"""Whether a policy has it tells the schema that it is written in, even where nothing in it is kept."""
 PROXY_FLAGS = (
     "config",
     "enable-dsr",
@@ -196,8 +199,8 @@ def _named(value: Any, names: frozenset[str]) -> Any:
     for key, item in value.items():
         if key in names and _plain(item):
             found[key] = item
-        elif below := _named(item, names):
-            found[key] = below
+        elif (below := _named(item, names)) or key == SCHEMA:
+            found[key] = below or {}
     return found
 
 

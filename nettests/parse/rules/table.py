@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import cni, hns, kube_proxy, load_balancers, node, plugin, windows
+from nettests.parse.rules import (
+    cni,
+    hns,
+    kube_proxy,
+    load_balancers,
+    node,
+    plugin,
+    policies,
+    windows,
+)
 from nettests.parse.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
@@ -76,6 +85,7 @@ RULES: Mapping[str, Rule] = {
     "loopback-dsr-update": Rule(readings=(node.NODE, cni.CNI), judge=windows.loopback_dsr_update),
     "cni-routes": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=windows.cni_routes),
     "cni-version": Rule(readings=(cni.CNI, *cni.ABOUT.values()), judge=cni.cni_version),
+    "policy-form": Rule(readings=(cni.CNI,), judge=policies.policy_form),
     "cni-ipam": Rule(readings=(cni.CNI, kube_proxy.PODS), judge=cni.cni_ipam),
     "win-bridge-pods-ipv4": Rule(
         readings=(cni.CNI, kube_proxy.PODS), judge=cni.win_bridge_pods_ipv4

@@ -40,7 +40,9 @@ def running_build(evidence: Evidence) -> Finding:
     if found is None:
         raise UnreadableError(f"ver names no build: {text!r}")
     kernel = str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"])
-    return finding(found[0] == kernel, found[0], f"what nodeInfo.kernelVersion says, {kernel}")
+    return finding(
+        found[0] == kernel, found[0], f"what nodeInfo.kernelVersion says, {kernel}", of=1
+    )
 
 
 def virtual_adapter(evidence: Evidence) -> Finding:
@@ -60,6 +62,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
         any("vEthernet (" in name for name in holding),
         f"the node's address on {', '.join(holding)}",
         "it on a virtual adapter, vEthernet (…)",
+        of=len(holding),
     )
 
 
@@ -75,6 +78,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
         not taken,
         f"{', '.join(taken)} taken" if taken else "no port of that range taken",
         f"{NODE_PORTS.start}-{NODE_PORTS.stop - 1} left to NodePorts",
+        of=len(ranges),
     )
 
 
@@ -88,6 +92,7 @@ def port_pools_left(evidence: Evidence) -> Finding:
         free > FEWEST_POOLS,
         f"{free} free blocks",
         f"more than {FEWEST_POOLS} blocks of {POOL} ports",
+        of=1,
     )
 
 
@@ -102,6 +107,7 @@ def processes_running(evidence: Evidence) -> Finding:
         not missing,
         f"no {', '.join(missing)}" if missing else "all three",
         f"{', '.join(FLANNEL_PROCESSES)} running",
+        of=len(names),
     )
 
 
@@ -111,10 +117,10 @@ def subnet_file(evidence: Evidence) -> Finding:
     # sample: FLANNEL_SUBNET=10.244.4.1/24
     found = re.search(r"FLANNEL_SUBNET=(\S+)", text)
     if found is None:
-        return finding(False, "no FLANNEL_SUBNET", "a lease in subnet.env")  # noqa: FBT003
+        return finding(False, "no FLANNEL_SUBNET", "a lease in subnet.env", of=1)  # noqa: FBT003
     subnet = ipaddress.ip_interface(found[1]).network
     own = evidence.networks("node-pod-cidrs")
-    return finding(subnet in own, f"FLANNEL_SUBNET={found[1]}", f"{', '.join(map(str, own))}")
+    return finding(subnet in own, f"FLANNEL_SUBNET={found[1]}", f"{', '.join(map(str, own))}", of=1)
 
 
 def cni_network(evidence: Evidence) -> Finding:
@@ -125,6 +131,7 @@ def cni_network(evidence: Evidence) -> Finding:
         wanted.lower() in {name.lower() for name in names},
         f"CNI networks {', '.join(names) or 'none'}",
         f"kube-proxy's, {wanted or 'which is none'}",
+        of=1,
     )
 
 
@@ -144,6 +151,7 @@ def cni_exceptions(evidence: Evidence) -> Finding:
         not missing and not foreign,
         told,
         f"{', '.join(map(str, needed))} in it, and no outside address",
+        of=len(needed),
     )
 
 
@@ -163,6 +171,7 @@ def cni_routes(evidence: Evidence) -> Finding:
         not missing,
         f"ROUTE policies for {', '.join(prefixes) or 'nothing'}",
         f"one with NeedEncap for each of {', '.join(map(str, needed))}",
+        of=len(needed),
     )
 
 
@@ -174,6 +183,7 @@ def loopback_dsr_update(evidence: Evidence) -> Finding:
         not given or build >= FIRST_DSR,
         f"loopbackDSR {'set' if given else 'not set'} on {build}",
         f"it only from {FIRST_DSR} on",
+        of=1,
     )
 
 

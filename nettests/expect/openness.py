@@ -1,0 +1,42 @@
+"""Whether entries that leave an outcome open say why: what would settle them, and how a bug among the reasons shows.
+
+For people who write manifests, through ``lint``. ``unspecified`` is an answer that nobody has to defend, so
+each one names what would take it away; one that is open because of a known bug names what is then seen, since
+a run that sees it has met the bug.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nettests.expect.manifest import Limitation
+from nettests.model.words import Category
+
+
+def unexplained(entries: Iterable[Limitation]) -> Iterator[str]:
+    """Yield one sentence for each entry that is open without a way out, or says how an outcome is decided that is not open."""
+    for entry in entries:
+        yield from _way_out(entry)
+        yield from _bad_outcome(entry)
+
+
+def _way_out(entry: Limitation) -> Iterator[str]:
+    if entry.is_open and not entry.settled_by:
+        yield (
+            f"{entry.place}: {entry.id} is unspecified and does not say what would settle it; "
+            "write settled_by: a reading, a document or a test that would decide"
+        )
+    if entry.settled_by and not entry.is_open:
+        yield f"{entry.place}: {entry.id} has settled_by, and what it expects is settled; take it out"
+
+
+def _bad_outcome(entry: Limitation) -> Iterator[str]:
+    open_bug = entry.is_open and entry.category is Category.BUG
+    if open_bug and entry.when_present is None:
+        yield (
+            f"{entry.place}: {entry.id} is unspecified because of a bug and does not say how the bug shows; "
+            "write when_present: {outcome: ...}, or another category if no bug leaves it open"
+        )
+    if entry.when_present and not open_bug:
+        yield (
+            f"{entry.place}: {entry.id} has when_present, which belongs to entries that are unspecified and of "
+            f"category bug; this one is of category {entry.category}"
+        )

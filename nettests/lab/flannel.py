@@ -1,0 +1,122 @@
+"""What Flannel calls on Windows nodes: the CNI configuration of docker's days, and that of containerd's. Pure.
+
+The start script of sig-windows-tools writes it on each node from a template in a ConfigMap. Docker's nodes have
+containernetworking's win-bridge and win-overlay with policies of HNS' first schema; containerd's have Microsoft's
+sdnbridge and sdnoverlay, which take policies with ``Settings`` alone. The switch is built from the same profile
+and reads neither.
+"""
+
+from nettests.lab.client import Json
+from nettests.lab.topology import Driver, NodeSpec, Profile
+
+CONFIG_MAP = "kube-flannel-windows-cfg"
+TEMPLATE = "cni-conf-containerd.json"
+"""Its key in the ConfigMap; the other, for docker, was ``cni-conf.json``."""
+_CNI_MINOR = 3
+
+
+def network_name(profile: Profile) -> str:
+    """Return the name of the HNS network that the daemon makes."""
+    return f"flannel.{profile.cni.vni}" if _is_overlay(profile) else "cbr0"
+
+
+def configuration(spec: NodeSpec, profile: Profile) -> Json:
+    """Return the configuration of one Windows node, as its container runtime needs it."""
+    docker = spec.runtime.startswith("docker://")
+    delegate = _docker(spec, profile) if docker else _containerd(spec, profile)
+    return _flannel(profile, delegate)
+
+
+def template(profile: Profile) -> Json:
+    """Return what the ConfigMap holds: the start script fills in the networks and the node's address."""
+    policies = [
+        _policy("OutBoundNAT", {"Exceptions": []}),
+        _policy("SDNROUTE", {"DestinationPrefix": "", "NeedEncap": True}),
+    ]
+    if _is_overlay(profile):
+        policies.append(_policy("ProviderAddress", {"ProviderAddress": ""}))
+    return _flannel(profile, _delegate(profile, policies))
+
+
+def exceptions(profile: Profile) -> list[str]:
+    """Return the networks to which OutBoundNAT translates nothing."""
+    found = [str(profile.cluster_cidr), str(profile.service_cidr)]
+    if profile.mechanism("excepted-nodes", not _is_overlay(profile)):
+        found.append(str(profile.node_network))
+    if profile.mechanism("excepted-world", 0):
+        found.append("0.0.0.0/0")
+    return found
+
+
+def routes(spec: NodeSpec, profile: Profile) -> list[str]:
+    """Return the prefixes that Pods' packets are handed to the host for: Services, and on l2bridge the node."""
+    own = profile.mechanism("own-node-route", not _is_overlay(profile))
+    return [str(profile.service_cidr), *([f"{spec.address}/32"] if own else [])]
+
+
+def _flannel(profile: Profile, delegate: Json) -> Json:
+    return {
+        "cniVersion": f"0.{profile.mechanism('cni-version', _CNI_MINOR)}.0",
+        "name": network_name(profile),
+        "type": "flannel",
+        "capabilities": {"portMappings": True, "dns": True},
+        "delegate": delegate,
+    }
+
+
+def _containerd(spec: NodeSpec, profile: Profile) -> Json:
+    policies = [
+        _policy("OutBoundNAT", {"Exceptions": exceptions(profile)}),
+        *(
+            _policy("SDNROUTE", {"DestinationPrefix": prefix, "NeedEncap": True})
+            for prefix in routes(spec, profile)
+        ),
+    ]
+    if _is_overlay(profile):
+        policies.append(_policy("ProviderAddress", {"ProviderAddress": str(spec.address)}))
+    if not profile.mechanism("settings-policies", 1):
+        policies = [_flat(one["Value"]) for one in policies]
+    return _delegate(profile, policies)
+
+
+def _delegate(profile: Profile, policies: list[Json]) -> Json:
+    """Return what is handed on to Microsoft's plugins; of these sdnbridge needs to be told the bridge's gateway."""
+    overlay = _is_overlay(profile)
+    bridge = {} if overlay else {"forceBridgeGateway": True}
+    return {
+        "type": "sdnoverlay" if overlay else "sdnbridge",
+        "optionalFlags": {**bridge, "loopbackDSR": profile.cni.loopback_dsr},
+        "AdditionalArgs": policies,
+    }
+
+
+def _docker(spec: NodeSpec, profile: Profile) -> Json:
+    values: list[Json] = [
+        {"Type": "OutBoundNAT", "ExceptionList": exceptions(profile)},
+        *(
+            {"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True}
+            for prefix in routes(spec, profile)
+        ),
+    ]
+    return {
+        "type": "win-overlay" if _is_overlay(profile) else "win-bridge",
+        "loopbackDSR": profile.cni.loopback_dsr,
+        "policies": [{"Name": "EndpointPolicy", "Value": value} for value in values],
+    }
+
+
+def _policy(kind: str, settings: Json) -> Json:
+    return {"Name": "EndpointPolicy", "Value": {"Type": kind, "Settings": settings}}
+
+
+def _flat(value: Json) -> Json:
+    """Return a policy as the first schema spells it, which Microsoft's plugins do not take."""
+    spelled = {"Exceptions": "ExceptionList", "ProviderAddress": "PA"}
+    kinds = {"SDNROUTE": "ROUTE", "ProviderAddress": "PA"}
+    settings = {spelled.get(key, key): item for key, item in value["Settings"].items()}
+    kind = kinds.get(value["Type"], value["Type"])
+    return {"Name": "EndpointPolicy", "Value": {"Type": kind, **settings}}
+
+
+def _is_overlay(profile: Profile) -> bool:
+    return profile.cni.driver is Driver.OVERLAY

@@ -1,0 +1,157 @@
+"""What documents leave open, as a document: every unspecified entry with what would settle it.
+
+The reference page that ``nettests catalogue --write-open`` makes from the limitation manifests. It renders what
+they say; what a run then records is on the run's own pages.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from nettests.expect import Limitation
+from nettests.expect.manifest import Condition, Deviation, NodeCondition
+from nettests.model.expectation import Source
+from nettests.model.markdown import literal as escape
+from nettests.model.words import Category
+from nettests.report.text import plural
+
+HEAD = """# Open questions
+
+Made by `nettests catalogue --write-open`; a test compares it with the manifests.
+
+Where documents disagree, are silent, or leave an outcome to something that no cluster tells, an entry of the [limitations](../guides/limitations.md) says `unspecified`: what happens is recorded, and nothing fails.
+Here is each of them, with what would settle it.
+Some are settled on your cluster by a line in the [cluster profile](cluster-profile.md).
+"""
+BUGS = """Whether the bug is there shows only when it is met: an outcome of the third column is the bug's.
+"""
+OTHERS = {
+    Category.PLATFORM: "Windows, of which documents differ",
+    Category.BY_DESIGN: "Settings, versions and silence",
+    Category.ENVIRONMENT: "The cluster's surroundings",
+}
+
+
+def render_open_questions(entries: Iterable[Limitation]) -> str:
+    """Return the page in Markdown; it ends with a line feed."""
+    listed = sorted((entry for entry in entries if entry.is_open), key=lambda entry: entry.id)
+    bugs = [entry for entry in listed if entry.category is Category.BUG]
+    blocks = [HEAD, _counted(listed, bugs), f"## Known bugs\n\n{BUGS}\n{_bugs(bugs)}"]
+    for category, title in OTHERS.items():
+        others = [entry for entry in listed if entry.category is category]
+        blocks.append(f"## {title}\n\n{_others(others)}")
+    return "\n".join(blocks)
+
+
+def _counted(listed: Sequence[Limitation], bugs: Sequence[Limitation]) -> str:
+    told = f"{plural(len(listed), 'open question')}: {len(bugs)} for a known bug"
+    for category in OTHERS:
+        told += f", {sum(entry.category is category for entry in listed)} {category.value}"
+    return f"{told}.\n"
+
+
+def _bugs(entries: Sequence[Limitation]) -> str:
+    head = (
+        "entry",
+        "what is open",
+        "where the bug is there",
+        "holds where",
+        "settled by",
+        "sources",
+    )
+    return _table(
+        head,
+        (
+            (
+                f"`{one.id}`",
+                escape(one.summary),
+                _shown(one.when_present),
+                _where(one.condition),
+                escape(one.settled_by),
+                _sources(one),
+            )
+            for one in entries
+        ),
+    )
+
+
+def _others(entries: Sequence[Limitation]) -> str:
+    return _table(
+        ("entry", "what is open", "holds where", "settled by", "sources"),
+        (
+            (
+                f"`{one.id}`",
+                escape(one.summary),
+                _where(one.condition),
+                escape(one.settled_by),
+                _sources(one),
+            )
+            for one in entries
+        ),
+    )
+
+
+def _shown(deviation: Deviation | None) -> str:
+    if deviation is None:
+        return ""
+    outcomes = [deviation.outcome, *deviation.alternatives] if deviation.outcome else []
+    parts = [" or ".join(f"`{outcome}`" for outcome in outcomes)] if outcomes else []
+    parts += [f"source `{deviation.source_seen}`"] if deviation.source_seen else []
+    parts += [f"`{deviation.distribution}`"] if deviation.distribution else []
+    return ", ".join(parts)
+
+
+def _where(condition: Condition) -> str:
+    """Return the parts of a condition in its own words, without the operating systems."""
+    cluster = [
+        ("Kubernetes", condition.kubernetes),
+        ("platform", condition.platform),
+        ("plugin", condition.cni),
+        ("backend", condition.backend),
+        ("loopbackDSR", condition.loopback_dsr),
+        ("placement", condition.placement),
+        ("backend placement", condition.backend_placement),
+        ("OutBoundNAT's exceptions", condition.nat_exception),
+        ("resolver", condition.resolver),
+    ]
+    told = [f"{name} `{_spelled(value)}`" for name, value in cluster if value]
+    for side, node in (("source", condition.source), ("target", condition.target)):
+        told += [f"{side}: {part}" for part in [_node(node)] if part]
+    return "; ".join(told) or "everywhere"
+
+
+def _node(node: NodeCondition) -> str:
+    parts = [
+        ("build", node.build),
+        ("kubelet", node.kubelet),
+        ("kube-proxy", node.kube_proxy),
+        ("mode", node.mode),
+        ("DSR", None if node.dsr is None else ("on" if node.dsr else "off")),
+        ("driver", node.driver),
+        ("runtime", node.runtime),
+        ("runtime's version", node.runtime_version),
+        ("firewall", node.firewall),
+        ("NodePorts at loopback", node.localhost_node_ports),
+    ]
+    told = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
+    system = [node.os.value.capitalize()] if node.os else []
+    return ", ".join([*system, *told])
+
+
+def _spelled(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _sources(entry: Limitation) -> str:
+    return "<br>".join(_source(source) for source in entry.sources)
+
+
+def _source(source: Source) -> str:
+    return f"[{escape(str(source))}]({source.address})" if source.address else escape(str(source))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(_cell(cell) for cell in cells)} |\n" for cells in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("||", "\\|\\|")
