@@ -361,6 +361,7 @@ _STRATEGIES: Mapping[str, Strategy] = {
     ),
     "statefulsets.apps": _workload(_fill_stateful_set, {"replicas": 0, "availableReplicas": 0}),
     "resourcequotas": Strategy(status=True, empty_status={}),
+    resources.SERVICE_CIDRS.key: Strategy(status=True, empty_status={}),
 }
 
 
