@@ -4,7 +4,7 @@
 to, ``service-rules-missing`` takes a Service's rules, or
 those of one of its ports, from a node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
 take a node's images and let pulls last or fail, ``channel-down`` breaks exec, port-forward and proxying to a node's
-pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
+pods, ``privileged-refused`` lets the API server be one without ``--allow-privileged``; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
 Nothing here knows what a check will see. Each fault says how it is undone.
 """
 
@@ -83,6 +83,7 @@ class Faults:
             "channel-down": self._channel_down,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
+            "privileged-refused": self._privileged_refused,
             "api-throttling": self._api_throttling,
             "api-resets": self._api_resets,
             "expired-tokens": self._expired_tokens,
@@ -246,6 +247,15 @@ class Faults:
                 await asyncio.sleep(seconds)
 
         return self._before_requests(wait)
+
+    async def _privileged_refused(self, _options: Json) -> Undo:
+        """Refuse what is created or changed from now on; Pods that stand are left alone."""
+        self._api.allow_privileged = False
+
+        async def undo() -> None:
+            self._api.allow_privileged = True
+
+        return undo
 
     async def _api_throttling(self, options: Json) -> Undo:
         return self._trouble(throttling(_number(options, "rate", 0.2), _seed(options)))
