@@ -14,6 +14,7 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
+from nettests.report.denied import missing_permissions
 from nettests.report.headline import convergence_line, exercised_line, headline
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
@@ -79,6 +80,9 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if run.exit_code == pytest.ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
+    if denied := missing_permissions(results):
+        yield f"  this identity may not {', '.join(denied)}", ""
+        yield "  → nettests preflight prints the rules that grant it", ""
     if run.error:
         yield f"  {run.error}", ""
     elif not quiet:
