@@ -96,6 +96,9 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
         if converged := convergence_line(results):
             yield converged, ""
+    for event in results.events:
+        if event.notable:
+            yield f"  {event.text}", "bold"
     if results.pulls:
         lost = sum(bool(one.problem) for one in results.pulls)
         slowest = duration(max(one.seconds for one in results.pulls))

@@ -35,6 +35,7 @@ DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 OTHERS = {
     "--proxy-mode": "kube-proxy",
     "--source-vip": "kube-proxy",
+    "--allow-privileged": "kube-apiserver",
     "--http-override": "agnhost netexec",
     "--udp-listen-addresses": "agnhost netexec",
     "--junitxml": "pytest",
