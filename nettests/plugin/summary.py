@@ -80,9 +80,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if run.exit_code == pytest.ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
-    if denied := missing_permissions(results):
-        yield f"  this identity may not {', '.join(denied)}", ""
-        yield "  → nettests preflight prints the rules that grant it", ""
+    yield from _noted(results)
     if run.error:
         yield f"  {run.error}", ""
     elif not quiet:
@@ -96,9 +94,6 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
         if converged := convergence_line(results):
             yield converged, ""
-    for event in results.events:
-        if event.notable:
-            yield f"  {event.text}", "bold"
     if results.pulls:
         lost = sum(bool(one.problem) for one in results.pulls)
         slowest = duration(max(one.seconds for one in results.pulls))
@@ -112,6 +107,16 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
             "",
         )
     yield f"report: {directory / HTML}", ""
+
+
+def _noted(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield what explains a headline: rights that were missing, and what happened to the cluster meanwhile."""
+    if denied := missing_permissions(results):
+        yield f"  this identity may not {', '.join(denied)}", ""
+        yield "  → nettests preflight prints the rules that grant it", ""
+    for event in results.events:
+        if event.notable:
+            yield f"  {event.text}", "bold"
 
 
 def _counted(results: Results, verdict: Verdict) -> str:

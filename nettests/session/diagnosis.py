@@ -215,7 +215,9 @@ class Watch:
         """
         if self.nodes is None or verdict is Verdict.PASS:
             return ""
-        since = min((raw.started for raw in finished.raws), default=0.0)
+        # A Service is waited for before its checks are asked.
+        asked = () if finished.late else finished.raws
+        since = min((raw.started for raw in asked), default=0.0)
         concerned = self.nodes_of(self._checks[finished.check])
         return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)
 
