@@ -52,7 +52,7 @@ def test_preflight_foresees_that_privileged_pods_are_refused(strict: UpLab) -> N
     found = {one["topic"]: one for one in told(strict, "preflight")["findings"]}["privileged Pods"]
     assert found["level"] == "warning"
     assert found["details"] == [f"{REFUSED}; {HOST_PROCESS}"]
-    assert "--allow-privileged" in found["next_step"]
+    assert "--allow-privileged" in found["nextStep"]
 
 
 def test_checks_that_need_privileged_pods_are_skipped_with_the_refusal(
