@@ -61,7 +61,7 @@ def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
 
 
 def _pod(namespace: str) -> dict[str, Any]:
-    container = {"name": "level", "image": AGNHOST, "resources": _RESOURCES}
+    container = {"name": "level", "image": AGNHOST, "resources": RESOURCES}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -70,5 +70,5 @@ def _pod(namespace: str) -> dict[str, Any]:
     }
 
 
-_RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
+RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
 """A quota may demand them of every pod."""

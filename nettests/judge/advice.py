@@ -185,5 +185,13 @@ AFTER_KNOWN_BUG = (
     "this cluster depends on it"
 )
 AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
+UNREADY = "was not Ready while this was asked"
+"""What the reason holds of a check that depends on a node which was NotReady meanwhile."""
+AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
 AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"
 AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"
+
+
+def after_distrust(why: str) -> str:
+    """Return what to do where nothing that was seen can be trusted."""
+    return AFTER_UNREADY if UNREADY in why else AFTER_DISTRUST

@@ -213,6 +213,8 @@ def fault() -> None:
     slow-pull [--node N] [--seconds 5]                  images are gone, and pulls take so long
     registry-down [--node N]                            images are gone, and no registry answers
     channel-down [--node N]                             exec, port-forward and pod proxy fail
+    kubelet-silent --node N [--seconds 40]              a kubelet stops; the node is NotReady after so long
+    privileged-refused                                  the API takes no privileged Pods any more
     api-errors [--rate 0.2]                             the API answers 500 to some requests
     api-throttling [--rate 0.2]                         the API answers 429 to some requests
     api-resets [--rate 0.2]                             some connections to the API are reset

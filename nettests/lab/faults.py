@@ -4,7 +4,7 @@
 to, ``service-rules-missing`` takes a Service's rules, or
 those of one of its ports, from a node, ``slow-rules`` lets new ones wait, ``slow-pull`` and ``registry-down``
 take a node's images and let pulls last or fail, ``channel-down`` breaks exec, port-forward and proxying to a node's
-pods; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
+pods, ``kubelet-silent`` stops a node's kubelet; ``privileged-refused`` lets the API server be one without ``--allow-privileged``; ``api-errors`` and ``slow-api`` act in the API server, the faults of ``api_faults`` in front of it.
 Nothing here knows what a check will see. Each fault says how it is undone.
 """
 
@@ -28,14 +28,19 @@ from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.fabric import LabFabric
+from nettests.lab.silence import Silence
 from nettests.lab.topology import Profile
 
 Undo = Callable[[], Awaitable[None]]
 Inject = Callable[[Json], Awaitable[Undo]]
 
 _DOWN_TEXT = "connect: connection refused"
+GRACE_SECONDS = 40.0
+"""How long a kubelet may be silent: ``--node-monitor-grace-period`` (50 s from 1.32 on)."""
 _CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
 """What goes through a node to a container; logs stay readable, as they do when a runtime hangs."""
+_OF_KUBELETS = frozenset({"exec", "attach", "portforward", "log", "node-proxy"})
+"""What the API asks of a kubelet; it proxies to Pods and Services past the kubelet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,7 @@ class Faults:
         *,
         troubles: Troubles,
         access: Access,
+        silence: Silence,
     ) -> None:
         self._profile = profile
         self._fabric = fabric
@@ -70,6 +76,7 @@ class Faults:
         self._dns_pod = dns_pod
         self._troubles = troubles
         self._access = access
+        self._silence = silence
         self._numbers = itertools.count(1)
         self._injected: dict[int, Injected] = {}
         self._withheld: dict[int, tuple[str, str, str]] = {}
@@ -81,8 +88,10 @@ class Faults:
             "slow-pull": self._slow_pull,
             "registry-down": self._registry_down,
             "channel-down": self._channel_down,
+            "kubelet-silent": self._kubelet_silent,
             "api-errors": self._api_errors,
             "slow-api": self._slow_api,
+            "privileged-refused": self._privileged_refused,
             "api-throttling": self._api_throttling,
             "api-resets": self._api_resets,
             "expired-tokens": self._expired_tokens,
@@ -206,19 +215,40 @@ class Faults:
 
     async def _channel_down(self, options: Json) -> Undo:
         node = self._node(options)
-        if self._api.channel_down is not None:
-            raise LabError(
-                "channel-down is in force already.", hint="nettests lab fault clear channel-down"
-            )
 
         def concerned(channel: ChannelRequest) -> bool:
             return channel.kind in _CHANNELS and node in {None, channel.node}
+
+        return self._refuse(concerned)
+
+    async def _kubelet_silent(self, options: Json) -> Undo:
+        """Stop a kubelet; its node is NotReady after a while, as the node controller has it."""
+        node = self._node(options)
+        if node is None:
+            raise LabError("kubelet-silent needs --node.")
+        open_again = self._refuse(
+            lambda channel: channel.kind in _OF_KUBELETS and channel.node == node
+        )
+        go_on = await self._silence.begin(node, _number(options, "seconds", GRACE_SECONDS))
+
+        async def undo() -> None:
+            await open_again()
+            await go_on()
+
+        return undo
+
+    def _refuse(self, concerned: Callable[[ChannelRequest], bool]) -> Undo:
+        """Let the connections that the API makes to nodes be refused, and cut those that are open."""
 
         async def broken(channel: ChannelRequest) -> str | None:
             if not concerned(channel):
                 return None
             return f"dial tcp {self._address(channel.node)}:10250: {_DOWN_TEXT}"
 
+        if self._api.channel_down is not None:
+            raise LabError(
+                "A fault of channels is in force already.", hint="nettests lab fault clear"
+            )
         self._api.channel_down = broken
         self._api.cut(concerned)
 
@@ -246,6 +276,15 @@ class Faults:
                 await asyncio.sleep(seconds)
 
         return self._before_requests(wait)
+
+    async def _privileged_refused(self, _options: Json) -> Undo:
+        """Refuse what is created or changed from now on; Pods that stand are left alone."""
+        self._api.allow_privileged = False
+
+        async def undo() -> None:
+            self._api.allow_privileged = True
+
+        return undo
 
     async def _api_throttling(self, options: Json) -> Undo:
         return self._trouble(throttling(_number(options, "rate", 0.2), _seed(options)))

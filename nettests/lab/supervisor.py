@@ -33,6 +33,7 @@ from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.network.windows_node import nat_exceptions
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
+from nettests.lab.node.gated import GatedClient
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.system import SystemPrograms
@@ -40,6 +41,7 @@ from nettests.lab.outside import USER, OutsideProxy
 from nettests.lab.programs import run as run_program
 from nettests.lab.programs.outside import OutsideServer
 from nettests.lab.readiness import Readiness
+from nettests.lab.silence import Silence
 from nettests.lab.state import LabFolder
 from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
@@ -80,6 +82,7 @@ class Lab:
         self._started = time.monotonic()
         self._phases: dict[str, float] = {}
         self._registry = _Registry()
+        self._agents: dict[str, NodeAgent] = {}
         self._api_faults = apiserver.Faults()
         self._inner_token = secrets.token_urlsafe(32)
         self._inner_url = ""
@@ -219,7 +222,8 @@ class Lab:
         async def launch(kind: Kind, process: Process) -> int:
             return await system.get(kind, run_program)(process)
 
-        async with self._client(f"kubelet/{spec.name}") as client:
+        kubelet = GatedClient(self._inner_url, self._inner_token, agent=f"kubelet/{spec.name}")
+        async with kubelet as client:
             agent = NodeAgent(
                 self._profile,
                 network,
@@ -229,6 +233,7 @@ class Lab:
                 tls=issued.kubelets[spec.name],
             )
             self._registry.kubelets[spec.name] = agent.kubelet
+            self._agents[spec.name] = agent
             await agent.run()
 
     async def _create_objects(self) -> None:
@@ -276,6 +281,7 @@ class Lab:
             self._readiness.dns_pod,
             troubles=self._troubles,
             access=self._access,
+            silence=Silence(self._agents, self._client),
         )
 
     def _token(self, seconds: int) -> Json:

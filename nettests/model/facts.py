@@ -165,6 +165,9 @@ class ClusterFacts:
     """The existing namespace that a run uses; empty where it makes one of its own."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
     """The level of Pod Security that the run's namespace enforces."""
+    privileged: Fact[bool] = Fact(None, "it was not asked")
+    """Whether the API server takes privileged and HostProcess containers (``--allow-privileged``); where it does
+    not, ``origin`` is in its own words."""
     denied: tuple[str, ...] = ()
     """What this identity may not do, as ``Permission`` spells it; empty when all that is needed is allowed."""
     pod_records: Fact[bool] = Fact(None, "it was not read")

@@ -1,7 +1,8 @@
 """Read what the API server said to a dry run.
 
 Accepted is 200 or 201. Rejected is 422 ``Invalid``, and if the question names a field, only with a cause
-that names the same field: rejected for another reason says nothing of the field. A question about a level
+that names the same field: rejected for another reason says nothing of the field, and what an API server without
+``--allow-privileged`` refuses of every Pod says nothing of this one. A question about a level
 of Pod Security is answered by 403 in the name of that level. Everything else (403 of another policy or a
 webhook, 429, 5xx) is no answer to the question.
 """
@@ -40,8 +41,10 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"status {raw.status}, which says nothing of the object: {message}")
     # sample: "causes":[{"reason":"FieldValueForbidden","message":"Forbidden: cannot be set for a windows pod",
     #          "field":"spec.hostPID"}]
-    wanted = raw.context.get("field", "")
-    fields = [str(cause.get("field", "")) for cause in _causes(said)]
+    wanted, told = raw.context.get("field", ""), causes(said)
+    fields = [str(cause.get("field", "")) for cause in told if not by_policy(cause)]
+    if told and not fields:
+        return probe_failed(f"the API server takes no such Pod from anybody: {message}")
     if wanted and not any(_names(field, wanted) for field in fields):
         return probe_failed(f"rejected, but not for {wanted}: {message}")
     return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
@@ -74,10 +77,18 @@ def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
     return set((spec.get("nodeSelector") or {}).items())
 
 
-def _causes(said: dict[str, Any]) -> list[dict[str, Any]]:
+def by_policy(cause: dict[str, Any]) -> bool:
+    """Whether a cause is that the API server takes no privileged containers at all (``--allow-privileged``)."""
+    # sample: Forbidden: disallowed by cluster policy
+    # sample: Forbidden: hostProcess containers are disallowed by cluster policy
+    return str(cause.get("message", "")).endswith("disallowed by cluster policy")
+
+
+def causes(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the causes of a refusal, each with its ``field`` and ``message``."""
     details = said.get("details")
-    causes = details.get("causes") if isinstance(details, dict) else None
-    return [cause for cause in causes or [] if isinstance(cause, dict)]
+    found = details.get("causes") if isinstance(details, dict) else None
+    return [cause for cause in found or [] if isinstance(cause, dict)]
 
 
 def _names(field: str, wanted: str) -> bool:

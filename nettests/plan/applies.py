@@ -7,7 +7,7 @@ same: only what has no vantage, no target or no permission is skipped.
 import json
 
 from nettests.model.check import Ask
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.facts import ClusterFacts
 from nettests.model.service import ByHand
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
@@ -22,6 +22,7 @@ from nettests.model.words import (
 from nettests.plan import pod_security
 from nettests.plan.flow import Flow
 from nettests.plan.permits import NO_READS, Reads, why_denied
+from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.subjects import why_not_about
 from nettests.plan.targets import HOST_PORTS
 
@@ -40,7 +41,8 @@ def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
         why_denied(ask, facts, reads)
         or _no_namespace_of_level(ask, facts)
         or _forbidden_by_level(ask, facts)
-        or _no_host_process(ask, facts)
+        or why_not_privileged(ask, facts)
+        or why_no_host_process(ask, facts)
         or _no_pod_records(ask, facts)
         or _no_slices(ask, facts)
         or _no_hints(ask, facts)
@@ -109,36 +111,6 @@ def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
     items = [item for item in map(json.loads, texts) if item["kind"] == "Pod"]
     found = (pod_security.forbidden(item["spec"], os, level) for item in items)
     return next(filter(None, found), "")
-
-
-def _no_host_process(ask: Ask, facts: ClusterFacts) -> str:
-    """Windows nodes ask, answer over UDP and back Services through HostProcess containers (KEP-1981)."""
-    nodes = []
-    if ask.source.kind is VantageKind.NODE or _makes_host_process(ask):
-        nodes.append(facts.node(ask.source.node or ""))
-    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
-        nodes.append(facts.node(ask.target.node or ""))
-    settings = ask.target.settings
-    if settings is not None and settings.behind == "node":
-        nodes.append(facts.node(ask.target.node or ""))
-    lacking = [node for node in nodes if _lacks_host_process(node)]
-    if not lacking:
-        return ""
-    fact = lacking[0].host_process
-    known = "no" if fact.known else "not known to have"
-    return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
-
-
-def _makes_host_process(ask: Ask) -> bool:
-    """Whether the Pod that is to start is a HostProcess pod."""
-    if ask.question is not Question.START or ask.case is None:
-        return False
-    context = json.loads(ask.case.object)["spec"].get("securityContext") or {}
-    return bool((context.get("windowsOptions") or {}).get("hostProcess"))
-
-
-def _lacks_host_process(node: NodeFacts) -> bool:
-    return node.os is OS.WINDOWS and node.host_process.value is not True
 
 
 def _no_pod_records(ask: Ask, facts: ClusterFacts) -> str:

@@ -68,8 +68,9 @@ def rejected(label: str, item: Json, *, field: str, counter: Json | None = None)
 
 
 def accepted(label: str, item: Json) -> Case:
-    """Return a case whose object is accepted."""
-    return Case(label=label, object=_text(item), outcome=Outcome.ACCEPTED)
+    """Return a case whose object is accepted; a refusal counts beside a plain one, which is."""
+    plain = service() if item["kind"] == "Service" else pod(item["spec"].get("os", {}).get("name"))
+    return Case(label=label, object=_text(item), counter=_text(plain), outcome=Outcome.ACCEPTED)
 
 
 def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:

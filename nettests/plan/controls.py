@@ -41,8 +41,10 @@ class Stage:
 
     def may_stand_on(self, node: NodeFacts) -> bool:
         """Whether a node vantage on ``node`` may serve as a control."""
-        allowed = self.facts.pod_security.value in {None, pod_security.PRIVILEGED}
-        return allowed and (node.os is OS.LINUX or node.host_process.value is True)
+        if self.facts.pod_security.value not in {None, pod_security.PRIVILEGED}:
+            return False
+        takes = self.facts.privileged.value is not False and node.host_process.value is True
+        return node.os is OS.LINUX or takes
 
     def may_ping(self, node: NodeFacts) -> bool:
         """Whether a pod on ``node`` may send echo requests: on Linux that takes NET_RAW."""

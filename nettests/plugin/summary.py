@@ -14,6 +14,7 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
+from nettests.report.denied import missing_permissions
 from nettests.report.headline import convergence_line, exercised_line, headline
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
@@ -79,6 +80,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
     if run.exit_code == pytest.ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
+    yield from _noted(results)
     if run.error:
         yield f"  {run.error}", ""
     elif not quiet:
@@ -105,6 +107,16 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
             "",
         )
     yield f"report: {directory / HTML}", ""
+
+
+def _noted(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield what explains a headline: rights that were missing, and what happened to the cluster meanwhile."""
+    if denied := missing_permissions(results):
+        yield f"  this identity may not {', '.join(denied)}", ""
+        yield "  → nettests preflight prints the rules that grant it", ""
+    for event in results.events:
+        if event.notable:
+            yield f"  {event.text}", "bold"
 
 
 def _counted(results: Results, verdict: Verdict) -> str:

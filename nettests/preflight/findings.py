@@ -5,13 +5,14 @@ from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
-from nettests.preflight.space import exposure, leftovers, pod_security, quota
+from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota
 
 TOPICS = (
     reachability,
     versions,
     permissions,
     pod_security,
+    privileged,
     nodes,
     taints,
     images,

@@ -1,4 +1,4 @@
-"""What the namespace allows: its level of Pod Security, its quota, what earlier runs left, what a run exposes."""
+"""What admission and the namespace let a run do: privileged Pods, Pod Security, quota, leftovers, exposure."""
 
 from fractions import Fraction
 
@@ -41,6 +41,25 @@ def pod_security(evidence: Evidence) -> Finding:
         summary=f"{said}; {counted(len(skips), 'check')} left out",
         details=tuple(f"{POD_KINDS[kind]}: {why}" for kind, why in evidence.refusals.items()),
         next_step="label it pod-security.kubernetes.io/enforce=privileged, or go without these checks",
+    )
+
+
+def privileged(evidence: Evidence) -> Finding:
+    """Say whether the API server takes privileged containers, and what it costs that it does not."""
+    topic, fact = "privileged Pods", evidence.facts.privileged
+    if fact.value is None:
+        return note(topic, f"whether the API server takes them is not known: {fact.origin}")
+    if fact.value:
+        return ok(topic, "the API server takes privileged and HostProcess containers")
+    # sample: the API server takes no HostProcess containers: spec: Forbidden: hostProcess containers are …
+    skips = tuple(one for one in evidence.plan.skips if "the API server takes no" in one.reason)
+    return Finding(
+        topic=topic,
+        level=worst((evidence.cost(skips), Level.NOTE)),
+        summary="the API server takes no privileged and no HostProcess containers; "
+        f"{counted(len(skips), 'check')} left out",
+        details=(fact.origin,),
+        next_step="start kube-apiserver with --allow-privileged=true, or go without these checks",
     )
 
 

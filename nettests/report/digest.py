@@ -11,7 +11,12 @@ from typing import Any
 from nettests.model.codec import to_data
 from nettests.model.facts import ClusterFacts
 
-_RUN = frozenset({"context", "denied", "namespace", "origin", "pod_security", "runtime_classes"})
+_RUN = frozenset(
+    {
+        *("context", "denied", "namespace", "origin", "pod_security", "privileged"),
+        "runtime_classes",
+    }
+)
 """About the identity that asked, the place where it asked and what it may list, not about the network."""
 
 _NODE = frozenset(

@@ -43,6 +43,8 @@ def _head(results: Results) -> str:
     lines += [
         f"\n{inert(line)}." for line in (exercised_line(results), convergence_line(results)) if line
     ]
+    if told := [inert(one.text) for one in results.events if one.notable]:
+        lines += ["", *(f"- {text}" for text in told)]
     spent = duration(run.seconds)
     told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
     told += [f"took {spent}"] if spent else []

@@ -218,6 +218,8 @@ class Event:
 
     at: str
     text: str
+    notable: bool = False
+    """Whether people are to meet it where they look first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

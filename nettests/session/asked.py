@@ -8,6 +8,7 @@ from dataclasses import replace
 from nettests.cluster import Connection
 from nettests.cluster.discover import discover
 from nettests.cluster.pod_security import level_of
+from nettests.cluster.privileged import privileged_of
 from nettests.cluster.profile import read_profile
 from nettests.errors import ManifestError
 from nettests.model.facts import ClusterFacts
@@ -42,8 +43,9 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 
 
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
-    """Discover, the namespace included in which a run would stand."""
-    facts = discover(connection, profile, options.namespace or "")
-    if not options.namespace:
-        return facts
-    return replace(facts, pod_security=level_of(connection, options.namespace))
+    """Discover, what admission makes of a run's Pods included, and the namespace in which it would stand."""
+    namespace = options.namespace or ""
+    facts = discover(connection, profile, namespace)
+    if namespace:  # first: it says so where there is no such namespace
+        facts = replace(facts, pod_security=level_of(connection, namespace))
+    return replace(facts, privileged=privileged_of(connection, namespace, facts.denied))

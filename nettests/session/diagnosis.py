@@ -6,7 +6,7 @@ the tests, which may be behind, decide what is reported. A clean run collects no
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -30,6 +30,7 @@ from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor
 from nettests.session.journal import Finished, Journal
+from nettests.session.node_watch import NodeWatch
 from nettests.session.observed import observed
 
 FOLDER = "diagnostics"
@@ -142,6 +143,9 @@ class Watch:
     journal: Journal
     plan: Plan
     expectations: Mapping[str, Expectation]
+    nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
+    """The nodes that a check depends on."""
+    nodes: NodeWatch | None = None
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _carried: defaultdict[tuple[str, str], list[Carried]] = field(
         default_factory=lambda: defaultdict(list)
@@ -170,11 +174,14 @@ class Watch:
         """Write that a check was asked to the end, and judge it; a stopped one is nobody's failure."""
         raws = tuple(self._raws.pop(check, ()))
         again = self._resent(check, raws)
-        self.journal.done(check, distrust=distrust, skip=skip, late=late, resent=again)
         if skip is None and not (distrust or "").startswith(STOPPED):
-            self._failing[check] = self._verdict(
-                Finished(check=check, raws=raws, distrust=distrust, late=late, resent=again)
-            )
+            finished = Finished(check=check, raws=raws, distrust=distrust, late=late, resent=again)
+            verdict = self._verdict(finished)
+            if why := self._unready(finished, verdict):
+                distrust = f"{why}; {distrust}" if distrust else why
+                verdict = Verdict.UNKNOWN
+            self._failing[check] = verdict
+        self.journal.done(check, distrust=distrust, skip=skip, late=late, resent=again)
 
     def _resent(self, check: str, raws: Sequence[Raw]) -> str | None:
         """Say which answer came only after a packet was sent again, by what the same channel carried meanwhile."""
@@ -200,6 +207,19 @@ class Watch:
             for check in self.plan.checks
             if verdicts.get(check.id) in ATTENTION
         ]
+
+    def _unready(self, finished: Finished, verdict: Verdict) -> str:
+        """Return which node was not Ready while a check was asked that did not simply pass, or nothing.
+
+        An answer that was to come and came is one, whatever the API says of the node.
+        """
+        if self.nodes is None or verdict is Verdict.PASS:
+            return ""
+        # A Service is waited for before its checks are asked.
+        asked = () if finished.late else finished.raws
+        since = min((raw.started for raw in asked), default=0.0)
+        concerned = self.nodes_of(self._checks[finished.check])
+        return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)
 
     def _verdict(self, finished: Finished) -> Verdict:
         check = self._checks[finished.check]

@@ -135,9 +135,13 @@ class Journal:
         told = {key: text for key, text in extra.items() if text}
         self.write("done", check=check, answers=self._answers[check], **told)
 
-    def event(self, text: str) -> None:
-        """Append something that happened to the run as a whole, in words, with the time."""
-        self.write("event", at=datetime.now(UTC).isoformat(), text=text)
+    def event(self, text: str, *, notable: bool = False) -> None:
+        """Append something that happened to the run as a whole, in words, with the time.
+
+        What is ``notable`` is told where people look first, too.
+        """
+        marked = {"notable": True} if notable else {}
+        self.write("event", at=datetime.now(UTC).isoformat(), text=text, **marked)
 
     def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
         """Append how long a Service took until it answered ``probe`` for the first time."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from nettests import __version__, probes
@@ -37,6 +38,7 @@ from nettests.session.diagnosis import (
 from nettests.session.families import documented
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
+from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
 
@@ -142,6 +144,7 @@ class Run:
         """The run is not only to ask no more, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._nodes: NodeWatch | None = None
         link_latest(self.directory)
         _write_head(
             self.journal,
@@ -172,7 +175,16 @@ class Run:
         for node in made.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
-        self._watch = Watch(journal=self.journal, plan=plan, expectations=made.expectations)
+        depends = Dependence(plan=plan, facts=made.facts)
+        tell = partial(self.journal.event, notable=True)
+        self._nodes = depends.watch(self.prepared.connection, tell, self._began)
+        self._watch = Watch(
+            journal=self.journal,
+            plan=plan,
+            expectations=made.expectations,
+            nodes_of=depends.of,
+            nodes=self._nodes,
+        )
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
         )
@@ -185,6 +197,8 @@ class Run:
         """
         self._broken_off.set()
         self._let_end(STOP_SECONDS)
+        if self._nodes is not None:
+            self._nodes.stop(last=exit_code != INTERRUPTED)
         with self._lock:
             self._end_holding(exit_code)
 
@@ -227,6 +241,8 @@ class Run:
 
     def _observe(self, plan: Plan) -> None:
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
+        if self._nodes is not None:
+            self._nodes.start()
         access, marks = self.holding.begin(touches=probes.in_cluster(plan))
         blank = blank_of(marks.labels, profile, facts, self.holding.namespace)
         deployment = probes.deploy(

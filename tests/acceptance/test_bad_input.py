@@ -178,6 +178,10 @@ def test_an_identity_that_may_not_create_pods(up_lab: UpLab, reports: Path) -> N
     assert {check["verdict"] for check in results["checks"]} == {"skipped"}
     linux = [check for check in results["checks"] if check["id"].startswith(f"{FLOW}/linux-1/")]
     assert {check["message"] for check in linux} == {"this identity may not create namespaces"}
+    named = next(line for line in done.said.splitlines() if "this identity may not" in line)
+    for permission in ("create namespaces", "create leases", "create pods", "get pods/exec"):
+        assert f" {permission}," in named
+    assert "nettests preflight" in done.said
     nothing_left(up_lab)
 
 

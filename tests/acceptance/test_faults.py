@@ -64,6 +64,31 @@ def test_without_dns_exactly_the_names_fail(mended: UpLab, tmp_path: Path) -> No
     assert changed(restored, {"fail", "lifted", "flaky", "unknown"}) == set(), restored.printed
 
 
+def test_without_an_upstream_names_that_nothing_has_are_not_red(
+    mended: UpLab, tmp_path: Path
+) -> None:
+    """Where DNS cannot forward, names outside fail and nothing else does: ``fqdn`` stays in the cluster's domain."""
+    absent = "dns-no-such-name"
+    mended.fault("inject", "dns-upstream-down")
+    run = run_on(mended, tmp_path, *flows(*NAMES, absent, "dns-via-service"))
+    outside = set(run.flow(*NAMES))
+    assert outside
+    assert changed(run, {"fail"}) == outside, run.printed
+    assert changed(run, {"lifted", "flaky", "unknown", "recorded"}) == set(), run.printed
+    asked = {
+        " ".join(record["raw"]["command"])
+        for record in run.records
+        if record["record"] == "raw"
+        and record["raw"]["purpose"] == "check"
+        and record["raw"]["check"].startswith(f"{absent}/")
+        and "/fqdn/" in record["raw"]["check"]
+    }
+    assert asked
+    assert all(".svc.cluster.local." in one for one in asked), asked
+    refused = {check["observed"]["outcome"] for check in run.flow(absent).values()}
+    assert refused == {"nxdomain", "servfail"}
+
+
 def test_missing_service_rules_fail_that_service_from_that_node(
     mended: UpLab, tmp_path: Path
 ) -> None:

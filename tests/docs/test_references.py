@@ -36,6 +36,7 @@ OTHERS = {
     "--proxy-mode": "kube-proxy",
     "--source-vip": "kube-proxy",
     "--iptables-localhost-nodeports": "kube-proxy",
+    "--allow-privileged": "kube-apiserver",
     "--http-override": "agnhost netexec",
     "--udp-listen-addresses": "agnhost netexec",
     "--junitxml": "pytest",

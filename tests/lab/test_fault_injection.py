@@ -184,6 +184,51 @@ def _refusal(core: client.CoreV1Api) -> int:
     return int(refused.value.status)
 
 
+def _condition_of(lab: Lab, node: str) -> tuple[str, str]:
+    conditions = lab.core.read_node(node).status.conditions
+    (ready,) = [one for one in conditions if one.type == "Ready"]
+    return ready.status, ready.reason
+
+
+def test_a_silent_kubelet_leaves_its_node_not_ready(broken: Lab) -> None:
+    """Nobody hears of its Pods, Services leave them out, packets go on; cleared, all is reported again."""
+    inject(broken, "kubelet-silent", "--node", "win-2", "--seconds", "0")
+    until(lambda: _condition_of(broken, "win-2") == ("Unknown", "NodeStatusUnknown"))
+    broken.until_pod("backend", lambda it: not _is_ready(it))
+    until(lambda: ask(broken, "client-2", service(broken)) != 0)
+    address = broken.core.read_namespaced_pod("backend", "default").status.pod_ip
+    assert ask(broken, "client-2", f"http://{address}:8080/hostname") == 0
+    with pytest.raises(ApiException):
+        broken.core.read_namespaced_pod_log("backend", "default")
+    taints = {taint.key for taint in broken.core.read_node("win-2").spec.taints}
+    assert "node.kubernetes.io/unreachable" in taints
+
+    broken.command("fault", "clear")
+    until(lambda: _condition_of(broken, "win-2") == ("True", "KubeletReady"))
+    broken.ready("backend")
+    answered(broken, "client-2")
+    kept = {taint.key for taint in broken.core.read_node("win-2").spec.taints}
+    assert kept == taints - {"node.kubernetes.io/unreachable"}
+
+
+def _is_ready(found: object) -> bool:
+    conditions = found.status.conditions  # type: ignore[attr-defined]  # the client's model
+    return any(one.type == "Ready" and one.status == "True" for one in conditions)
+
+
+def test_what_is_privileged_is_refused_until_that_is_cleared(broken: Lab) -> None:
+    """As by an API server without ``--allow-privileged``; other Pods are taken."""
+    inject(broken, "privileged-refused")
+    container = {"name": "c", "image": "i", "securityContext": {"privileged": True}}
+    with pytest.raises(ApiException, match="disallowed by cluster policy"):
+        broken.create(pod("strong", "linux-2", containers=[container]))
+    broken.create(pod("weak", "linux-2"))
+    broken.remove("weak")
+    broken.command("fault", "clear")
+    broken.create(pod("strong", "linux-2", containers=[container]))
+    broken.remove("strong")
+
+
 def test_faults_in_force_are_listed(broken: Lab) -> None:
     """Name and options of each."""
     inject(broken, "slow-api", "--seconds", "0.1")
@@ -199,6 +244,7 @@ def test_faults_in_force_are_listed(broken: Lab) -> None:
         (["service-rules-missing", "--service", "x"], "needs --node"),
         (["service-rules-missing", "--node", "win-1"], "needs --service"),
         (["channel-down", "--node", "win-9"], 'There is no node "win-9".'),
+        (["kubelet-silent"], "needs --node"),
     ],
 )
 def test_a_fault_that_makes_no_sense_is_refused(

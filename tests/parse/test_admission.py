@@ -73,6 +73,36 @@ def test_a_level_rejects_in_its_own_name(level: str, status: int, expected: Outc
     assert read_raw(answer).outcome is expected
 
 
+PRIVILEGED = "spec.containers[0].securityContext.privileged"
+POLICY = {"field": PRIVILEGED, "message": "Forbidden: disallowed by cluster policy"}
+OF_WINDOWS = {"field": PRIVILEGED, "message": "Forbidden: cannot be set for a windows pod"}
+
+
+@pytest.mark.parametrize(
+    ("told", "field", "expected"),
+    [
+        ([POLICY, OF_WINDOWS], PRIVILEGED, Outcome.REJECTED),
+        ([POLICY], PRIVILEGED, Outcome.PROBE_FAILED),
+        ([POLICY], "", Outcome.PROBE_FAILED),
+        (
+            [{"field": "spec", "message": f"hostProcess containers are {POLICY['message']}"}],
+            "spec",
+            Outcome.PROBE_FAILED,
+        ),
+        ([POLICY, {"field": "spec.hostPID", "message": "x"}], PRIVILEGED, Outcome.PROBE_FAILED),
+    ],
+)
+def test_a_server_without_allow_privileged_says_nothing_of_the_object(
+    told: list[dict[str, str]], field: str, expected: Outcome
+) -> None:
+    """It refuses such containers of every Pod: only a cause of another kind counts, and its words are kept."""
+    body = {"message": "invalid: disallowed by cluster policy", "details": {"causes": told}}
+    context = {"field": field} if field else {}
+    read = read_raw(raw("admission", status=422, stdout=json.dumps(body), context=context))
+    assert read.outcome is expected
+    assert "disallowed by cluster policy" in read.detail
+
+
 @pytest.mark.parametrize("status", [403, 409, 429, 500])
 def test_other_refusals_say_nothing_of_the_object(status: int) -> None:
     """A policy, a quota, a webhook or a server in trouble is no verdict on the field."""

@@ -38,9 +38,10 @@ def every() -> tuple[Check, ...]:
     return tuple(c for c in build(mixed(), FLOWS, EVERY).checks if c.ask.question not in PATHLESS)
 
 
-def test_a_rejection_is_asked_beside_its_counter_case() -> None:
-    """Each object that is to be rejected has its twin without the field, which is to be accepted."""
-    asked = [c for c in build(mixed(), FLOWS).checks if c.claim.outcome is Outcome.REJECTED]
+@pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.ACCEPTED])
+def test_an_admission_is_asked_beside_its_counter_case(outcome: Outcome) -> None:
+    """An object that is to be rejected, or that may be against all documents, has a twin which is accepted."""
+    asked = [c for c in build(mixed(), FLOWS).checks if c.claim.outcome is outcome]
     assert asked
     for check in asked:
         (control,) = check.controls

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.model.facts import ClusterFacts, Taint, known
+from nettests.model.facts import ClusterFacts, Fact, Taint, known
 from nettests.model.permission import LIST_NODES
 from nettests.model.versions import KubernetesVersion
 from nettests.preflight import Evidence, Finding, Level, findings, unreachable
@@ -19,6 +19,10 @@ from tests.preflight.made import STAGING, evidence, finding, only, quota
 HEALTHY = evidence()
 UNWELL = Taint(key="node.kubernetes.io/network-unavailable")
 NEEDING_NODES = only("node-to-pod")
+TAKEN = replace(mixed(), privileged=Fact(value=True, origin="a dry run"))
+REFUSED = replace(
+    mixed(), privileged=Fact(value=False, origin="Forbidden: disallowed by cluster policy")
+)
 
 
 def with_nodes(facts: ClusterFacts, **changes: object) -> ClusterFacts:
@@ -99,6 +103,21 @@ CASES: tuple[Case, ...] = (
         ),
         Level.BLOCKER,
         "staging is at level baseline",
+    ),
+    ("privileged Pods", lambda: HEALTHY, Level.NOTE, "is not known: it was not asked"),
+    ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "takes privileged"),
+    ("privileged Pods", lambda: evidence(REFUSED), Level.WARNING, "left out"),
+    (
+        "privileged Pods",
+        lambda: evidence(REFUSED, only("hostprocess-pod-rules")),
+        Level.BLOCKER,
+        "3 checks left out",
+    ),
+    (
+        "privileged Pods",
+        lambda: evidence(REFUSED, only("pod-to-pod-ip")),
+        Level.NOTE,
+        "0 checks left out",
     ),
     ("nodes", lambda: HEALTHY, Level.OK, "4 nodes can play"),
     ("nodes", lambda: evidence(with_nodes(mixed(), ready=False)), Level.BLOCKER, "no node"),

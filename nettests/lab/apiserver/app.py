@@ -179,14 +179,15 @@ async def _answer(server: Server, http: web.Request) -> web.StreamResponse:
     server.requests[wanted.verb, wanted.plural, wanted.subresource] += 1
     if not wanted.is_resource:
         return _bare_path(server, http, wanted)
-    resource = resources.find(wanted.group, wanted.version, wanted.plural)
+    minor = server.settings.version.minor
+    resource = resources.find(wanted.group, wanted.version, wanted.plural, minor)
     if resource is None:
-        return _no_resource(wanted)
+        return _no_resource(wanted, minor)
     return await _resource(server, http, wanted, resource, user)
 
 
-def _no_resource(wanted: Request) -> web.Response:
-    if not resources.in_group(wanted.group, wanted.version):
+def _no_resource(wanted: Request, minor: int) -> web.Response:
+    if not resources.in_group(wanted.group, wanted.version, minor):
         return _no_page()
     message = "the server could not find the requested resource"
     return responses.failure(ApiError(404, "NotFound", message, {}))
@@ -243,12 +244,12 @@ def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Respon
         headers = {"Content-Type": discovery.OPENAPI_V2}
         return web.Response(body=discovery.openapi_v2(), headers=headers)
     if path in {"/api", "/apis"} and "apidiscovery.k8s.io;v=v2" in accept:
-        return _aggregated(core=path == "/api")
+        return _aggregated(server.settings.version.minor, core=path == "/api")
     document = discovery.document(path, server.settings)
     return _no_page() if document is None else responses.json_value(document)
 
 
-def _aggregated(*, core: bool) -> web.Response:
-    response = responses.json_value(discovery.aggregated(core))
+def _aggregated(minor: int, *, core: bool) -> web.Response:
+    response = responses.json_value(discovery.aggregated(minor, core=core))
     response.headers["Content-Type"] = discovery.AGGREGATED
     return response

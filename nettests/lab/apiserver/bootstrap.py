@@ -1,14 +1,15 @@
 """What every cluster begins with, and what every namespace is given.
 
-System namespaces, the ``kubernetes`` Service, the system priority classes; for each namespace the
-ServiceAccount ``default`` and the ConfigMap ``kube-root-ca.crt``, which controllers make in a real
-cluster. Namespaces get theirs in the moment they appear.
+System namespaces, the ``kubernetes`` Service and, in releases that have them, the ServiceCIDR that names
+the Service networks; for each namespace the ServiceAccount ``default`` and the ConfigMap
+``kube-root-ca.crt``, which controllers make in a real cluster. Namespaces get theirs in the moment they
+appear.
 """
 
 from typing import Any
 
 from nettests.lab.apiserver import resources
-from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.objects import Objects, now
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.store import Store
@@ -32,7 +33,31 @@ def prepare(objects: Objects, settings: ApiSettings) -> None:
         "spec": {"clusterIP": first, "ports": ports},
     }
     _ensure(objects, resources.SERVICES, "default", service)
+    if settings.version.minor >= resources.SERVICE_CIDRS.since:
+        _name_service_networks(objects, settings)
     _furnish(objects, settings)
+
+
+def _name_service_networks(objects: Objects, settings: ApiSettings) -> None:
+    """Create the default ServiceCIDR, as ``pkg/controlplane/controller/defaultservicecidr`` does."""
+    networks = (settings.service_cidr, settings.second_service_cidr)
+    item = {
+        "metadata": {"name": "kubernetes"},
+        "spec": {"cidrs": [str(one) for one in networks if one is not None]},
+    }
+    ready = {
+        "lastTransitionTime": now(),
+        "message": "Kubernetes default Service CIDR is ready",
+        "reason": "",
+        "status": "True",
+        "type": "Ready",
+    }
+
+    def settle(body: Json) -> None:
+        body["status"] = {"conditions": [ready]}
+
+    _ensure(objects, resources.SERVICE_CIDRS, "", item)
+    objects.modify(resources.SERVICE_CIDRS, "", "kubernetes", settle)
 
 
 def _ensure(objects: Objects, resource: Resource, namespace: str, item: Json) -> None:

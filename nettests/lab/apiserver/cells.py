@@ -180,6 +180,12 @@ def endpoint_slice(item: Json, now: datetime) -> list[Any]:
     return [name, kind, ",".join(ports) or "<unset>", shown if found else "<unset>", age(item, now)]
 
 
+def service_cidr(item: Json, now: datetime) -> list[Any]:
+    """Name, networks, age."""
+    networks = (item.get("spec") or {}).get("cidrs") or []
+    return [item["metadata"]["name"], ",".join(networks), age(item, now)]
+
+
 def namespace(item: Json, now: datetime) -> list[Any]:
     """Name, phase, age."""
     return [item["metadata"]["name"], (item.get("status") or {}).get("phase", ""), age(item, now)]

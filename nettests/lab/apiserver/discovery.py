@@ -68,23 +68,23 @@ def _group(name: str, version_name: str) -> Json:
     return {"name": name, "versions": [known], "preferredVersion": known}
 
 
-def group_list() -> Json:
-    """Return ``/apis``."""
-    found = [_group(*group) for group in resources.groups()]
+def group_list(minor: int) -> Json:
+    """Return ``/apis`` of Kubernetes 1.``minor``, as all documents here are of one release."""
+    found = [_group(*group) for group in resources.groups(minor)]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
-def group(name: str) -> Json | None:
+def group(name: str, minor: int) -> Json | None:
     """Return ``/apis/<group>``, if the group is served."""
-    for known, version_name in resources.groups():
+    for known, version_name in resources.groups(minor):
         if known == name:
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(known, version_name)}
     return None
 
 
-def resource_list(group_name: str, version_name: str) -> Json | None:
+def resource_list(group_name: str, version_name: str, minor: int) -> Json | None:
     """Return ``/api/v1`` or ``/apis/<group>/<version>``, if it is served."""
-    found = resources.in_group(group_name, version_name)
+    found = resources.in_group(group_name, version_name, minor)
     if not found:
         return None
     listed = [entry for resource in found for entry in _entries(resource)]
@@ -147,19 +147,19 @@ def _subentry(resource: Resource, name: str) -> Json:
     return entry
 
 
-def aggregated(core: bool) -> Json:  # noqa: FBT001  one of two documents
+def aggregated(minor: int, *, core: bool) -> Json:
     """Return the aggregated discovery document of ``/api`` or ``/apis`` (KEP-3352)."""
-    wanted = [("", "v1")] if core else list(resources.groups())
+    wanted = [("", "v1")] if core else list(resources.groups(minor))
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
-        "items": [_aggregated_group(*each) for each in wanted],
+        "items": [_aggregated_group(*each, minor) for each in wanted],
     }
 
 
-def _aggregated_group(name: str, version_name: str) -> Json:
-    found = resources.in_group(name, version_name)
+def _aggregated_group(name: str, version_name: str, minor: int) -> Json:
+    found = resources.in_group(name, version_name, minor)
     listed = [_aggregated_resource(resource) for resource in found]
     known = {"version": version_name, "resources": listed, "freshness": "Current"}
     return {"metadata": {"name": name} if name else {}, "versions": [known]}
@@ -195,15 +195,15 @@ def openapi_v2() -> bytes:
     return b"\x0a\x032.0\x12%c%s" % (len(info), info)
 
 
-def openapi_index() -> Json:
+def openapi_index(minor: int) -> Json:
     """Return ``/openapi/v3``."""
-    names = ["api/v1", *(f"apis/{name}/{known}" for name, known in resources.groups())]
+    names = ["api/v1", *(f"apis/{name}/{known}" for name, known in resources.groups(minor))]
     return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in names}}
 
 
-def openapi(group_name: str, version_name: str) -> Json | None:
+def openapi(group_name: str, version_name: str, minor: int) -> Json | None:
     """Return ``/openapi/v3/…`` of one group: its PATCH operations and their parameters."""
-    found = resources.in_group(group_name, version_name)
+    found = resources.in_group(group_name, version_name, minor)
     if not found:
         return None
     return {
@@ -231,28 +231,31 @@ def _patch_path(resource: Resource) -> tuple[str, Json]:
 
 def document(path: str, settings: ApiSettings) -> Json | None:
     """Return what is served at a bare path, if anything is."""
+    minor = settings.version.minor
     match path.strip("/").split("/"):
         case ["version"]:
             return version(settings.version)
         case ["api"]:
             return core_versions(settings)
         case ["apis"]:
-            return group_list()
+            return group_list(minor)
         case ["openapi", "v3"]:
-            return openapi_index()
+            return openapi_index(minor)
         case ["openapi", "v3", *rest]:
-            return _of_version(rest, openapi)
+            return _of_version(rest, minor, openapi)
         case ["apis", name]:
-            return group(name)
+            return group(name, minor)
         case rest:
-            return _of_version(rest, resource_list)
+            return _of_version(rest, minor, resource_list)
 
 
-def _of_version(parts: list[str], make: Callable[[str, str], Json | None]) -> Json | None:
+def _of_version(
+    parts: list[str], minor: int, make: Callable[[str, str, int], Json | None]
+) -> Json | None:
     match parts:
         case ["api", version_name]:
-            return make("", version_name)
+            return make("", version_name, minor)
         case ["apis", name, version_name]:
-            return make(name, version_name)
+            return make(name, version_name, minor)
         case _:
             return None

@@ -71,7 +71,11 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     namespace = pod["metadata"]["namespace"]
     ranges = [record.body for record in context.store.records("limitranges", namespace)]
     limit_range.fill(pod, ranges)
-    errors = [*pod_validation.pod_spec(pod["spec"]), *pod_validation.pod_create(pod["spec"])]
+    allowed = context.settings.faults.allow_privileged
+    errors = [
+        *pod_validation.pod_spec(pod["spec"], allow_privileged=allowed),
+        *pod_validation.pod_create(pod["spec"]),
+    ]
     wrong = [error for error in errors if _looked_at(error, context.settings)]
     if not wrong:  # validating admission comes after validation: LimitRanger, then PodSecurity
         why = limit_range.refusal(pod, ranges)
@@ -240,17 +244,20 @@ def _fill_stateful_set(item: Json) -> None:
 
 
 def _workload(fill: Callable[[Json], None], empty_status: Mapping[str, Any]) -> Strategy:
+    def template(item: Json, context: Context) -> list[FieldError]:
+        spec, settings = item["spec"]["template"]["spec"], context.settings
+        gated_fields.drop(spec, settings.version.minor)
+        return pod_validation.pod_spec(
+            spec, "spec.template.spec", allow_privileged=settings.faults.allow_privileged
+        )
+
     def create(item: Json, context: Context) -> list[FieldError]:
         fill(item)
-        spec = item["spec"]["template"]["spec"]
-        gated_fields.drop(spec, context.settings.version.minor)
-        return validation.workload(item, None) + pod_validation.pod_spec(spec, "spec.template.spec")
+        return validation.workload(item, None) + template(item, context)
 
     def update(old: Json, new: Json, context: Context) -> list[FieldError]:
         fill(new)
-        spec = new["spec"]["template"]["spec"]
-        gated_fields.drop(spec, context.settings.version.minor)
-        return validation.workload(new, old) + pod_validation.pod_spec(spec, "spec.template.spec")
+        return validation.workload(new, old) + template(new, context)
 
     return Strategy(
         create=create, update=update, generation=True, status=True, empty_status=empty_status
@@ -361,6 +368,7 @@ _STRATEGIES: Mapping[str, Strategy] = {
     ),
     "statefulsets.apps": _workload(_fill_stateful_set, {"replicas": 0, "availableReplicas": 0}),
     "resourcequotas": Strategy(status=True, empty_status={}),
+    resources.SERVICE_CIDRS.key: Strategy(status=True, empty_status={}),
 }
 
 

@@ -39,15 +39,15 @@ _UPDATE_DETAIL = (
 )
 
 
-def pod_spec(spec: Json, path: str = "spec") -> list[FieldError]:
+def pod_spec(spec: Json, path: str = "spec", *, allow_privileged: bool = True) -> list[FieldError]:
     """Return what is wrong with a pod spec (with defaults set); ``path`` is where it stands."""
     errors = [
         *_volumes(spec),
-        *_containers(spec),
+        *_containers(spec, allow_privileged=allow_privileged),
         *_enumerations(spec),
         *_names(spec),
         *_tolerations(spec),
-        *windows.validate_host_process(spec),
+        *windows.validate_host_process(spec, allow_privileged=allow_privileged),
         *windows.validate_os(spec),
     ]
     if path == "spec":
@@ -83,7 +83,7 @@ def _volumes(spec: Json) -> Iterator[FieldError]:
             yield forbidden_value(field, "may not specify more than 1 volume type")
 
 
-def _containers(spec: Json) -> Iterator[FieldError]:
+def _containers(spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
     if not spec.get("containers"):
         yield required("spec.containers")
     volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
@@ -100,6 +100,8 @@ def _containers(spec: Json) -> Iterator[FieldError]:
         if not container.get("image"):
             yield required(f"{path}.image")
         yield from _container(path, container, volumes)
+        if not allow_privileged and (container.get("securityContext") or {}).get("privileged"):
+            yield forbidden_value(f"{path}.securityContext.privileged", windows.BY_POLICY)
     yield from _host_ports(spec)
 
 

@@ -36,6 +36,8 @@ class Resource:
     create_on_update: bool = False
     returns_deleted: bool = False
     """DELETE answers with the object instead of a ``Status``."""
+    since: int = 0
+    """The release, 1.x, that is the first to serve it in this version."""
 
     @property
     def key(self) -> str:
@@ -173,6 +175,14 @@ RESOURCES: tuple[Resource, ...] = (
         kind="NetworkPolicy",
         short_names=("netpol",),
     ),
+    Resource(
+        group="networking.k8s.io",
+        plural="servicecidrs",
+        kind="ServiceCIDR",
+        namespaced=False,
+        subresources=("status",),
+        since=33,
+    ),
     Resource(group="node.k8s.io", plural="runtimeclasses", kind="RuntimeClass", namespaced=False),
     Resource(
         group="scheduling.k8s.io",
@@ -227,9 +237,10 @@ _BY_PATH = {(item.group, item.version, item.plural): item for item in RESOURCES}
 _STORED = {item.key: item for item in RESOURCES if not item.storage}
 
 
-def find(group: str, version: str, plural: str) -> Resource | None:
-    """Return the resource served at a path, if any."""
-    return _BY_PATH.get((group, version, plural))
+def find(group: str, version: str, plural: str, minor: int) -> Resource | None:
+    """Return the resource that Kubernetes 1.``minor`` serves at a path, if any."""
+    found = _BY_PATH.get((group, version, plural))
+    return found if found is not None and found.since <= minor else None
 
 
 def of_key(key: str) -> Resource:
@@ -237,14 +248,19 @@ def of_key(key: str) -> Resource:
     return _STORED[key]
 
 
-def in_group(group: str, version: str) -> tuple[Resource, ...]:
-    """Return the resources of one group and version, in table order."""
-    return tuple(item for item in RESOURCES if (item.group, item.version) == (group, version))
+def in_group(group: str, version: str, minor: int) -> tuple[Resource, ...]:
+    """Return the resources of one group and version in Kubernetes 1.``minor``, in table order."""
+    return tuple(
+        item
+        for item in RESOURCES
+        if (item.group, item.version) == (group, version) and item.since <= minor
+    )
 
 
-def groups() -> Iterator[tuple[str, str]]:
-    """Yield each named group with its version, in table order."""
-    yield from dict.fromkeys((item.group, item.version) for item in RESOURCES if item.group)
+def groups(minor: int) -> Iterator[tuple[str, str]]:
+    """Yield each named group of Kubernetes 1.``minor`` with its version, in table order."""
+    served = (item for item in RESOURCES if item.group and item.since <= minor)
+    yield from dict.fromkeys((item.group, item.version) for item in served)
 
 
 PODS = _BY_PATH["", "v1", "pods"]
@@ -256,6 +272,7 @@ CONFIG_MAPS = _BY_PATH["", "v1", "configmaps"]
 EVENTS = _BY_PATH["", "v1", "events"]
 ENDPOINT_SLICES = _BY_PATH["discovery.k8s.io", "v1", "endpointslices"]
 PRIORITY_CLASSES = _BY_PATH["scheduling.k8s.io", "v1", "priorityclasses"]
+SERVICE_CIDRS = _BY_PATH["networking.k8s.io", "v1", "servicecidrs"]
 RUNTIME_CLASSES = _BY_PATH["node.k8s.io", "v1", "runtimeclasses"]
 ROLES = _BY_PATH[_RBAC, "v1", "roles"]
 ROLE_BINDINGS = _BY_PATH[_RBAC, "v1", "rolebindings"]

@@ -1,6 +1,6 @@
 """What an API server is started with: version, address ranges, users, and the hooks that inject faults.
 
-Pure values, except ``Faults``, whose two hooks the supervisor sets and clears while the server runs.
+Pure values, except ``Faults``, which the supervisor changes while the server runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -85,10 +85,12 @@ ChannelDown = Callable[[ChannelRequest], Awaitable[str | None]]
 
 @dataclass(slots=True)
 class Faults:
-    """Hooks that break the server on purpose; both are ``None`` when nothing is wrong."""
+    """What breaks the server on purpose; hooks are ``None`` when nothing is wrong."""
 
     before_request: BeforeRequest | None = None
     channel_down: ChannelDown | None = None
+    allow_privileged: bool = True
+    """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
     _open: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
 
     def opened(self, channel: ChannelRequest, cut: Callable[[], None]) -> object:

@@ -58,6 +58,7 @@ _LAYOUTS: Mapping[str, Layout] = {
     "endpointslices.discovery.k8s.io": Layout(
         columns=("AddressType", "Ports", "Endpoints", "Age"), cells=cells.endpoint_slice
     ),
+    "servicecidrs.networking.k8s.io": Layout(columns=("CIDRs", "Age"), cells=cells.service_cidr),
     "namespaces": Layout(columns=("Status", "Age"), cells=cells.namespace),
     "configmaps": Layout(columns=("Data", "Age"), cells=cells.config_map),
     "secrets": Layout(columns=("Type", "Data", "Age"), cells=cells.secret),

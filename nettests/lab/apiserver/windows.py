@@ -17,6 +17,8 @@ from nettests.lab.apiserver.status import (
 
 Json = dict[str, Any]
 
+BY_POLICY = "disallowed by cluster policy"
+"""Why an API server without ``--allow-privileged`` refuses a privileged container."""
 _FORBIDDEN = "cannot be set for a windows pod"
 # (field of the pod's spec, whether ``false`` is refused too); a bool that is false is not set in Go.
 _POD_FIELDS = (
@@ -118,7 +120,7 @@ def is_host_process(spec: Json) -> bool:
     return any(pod if value is None else value for value in own)
 
 
-def validate_host_process(spec: Json) -> list[FieldError]:
+def validate_host_process(spec: Json, *, allow_privileged: bool = True) -> list[FieldError]:
     """Return the violations of the all-or-none and hostNetwork rules (KEP-1981)."""
     errors: list[FieldError] = []
     pod = _host_process(spec)
@@ -144,4 +146,6 @@ def validate_host_process(spec: Json) -> list[FieldError]:
     if count and not spec.get("hostNetwork"):
         detail = "hostNetwork must be true if pod contains any hostProcess containers"
         errors.append(invalid_value("spec.hostNetwork", value=False, detail=detail))
+    if count and not allow_privileged:
+        errors.append(forbidden_value("spec", f"hostProcess containers are {BY_POLICY}"))
     return errors

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import aiohttp
 
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import ApiError, Json
 from nettests.lab.controllers.scheduling import selects
 from nettests.lab.events import Recorder
 from nettests.lab.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.context import Execute, Launch, NodeContext
+from nettests.lab.node.gated import GatedClient
 from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.pod import PodWorker
 from nettests.lab.node.pulls import Puller
@@ -45,7 +46,7 @@ class NodeAgent:
         self,
         profile: Profile,
         network: NodeNetwork,
-        client: Client,
+        client: GatedClient,
         *,
         launch: Launch,
         execute: Execute,
@@ -95,6 +96,17 @@ class NodeAgent:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    def hold(self) -> None:
+        """Stand still: report nothing and take up nothing, while containers run on."""
+        self._client.gate.clear()
+
+    async def go_on(self) -> None:
+        """Report the node, and all of its pods, again."""
+        self._client.gate.set()
+        await self._report()
+        for worker in self._workers.values():
+            worker.report_again()
+
     async def _run(self, servers: Sequence[KubeletServer]) -> None:
         async with asyncio.TaskGroup() as group:
             for server in servers:
@@ -112,10 +124,13 @@ class NodeAgent:
         node = node_object(self.spec, self._profile)
         with _existing_is_fine():
             await self._client.create("/api/v1/nodes", node)
-        path = f"/api/v1/nodes/{self.spec.name}/status"
-        await self._client.patch(path, {"status": node_status(self.spec, self._profile)})
+        await self._report()
         with _existing_is_fine():
             await self._client.create(_LEASES, lease_object(self.spec))
+
+    async def _report(self) -> None:
+        path = f"/api/v1/nodes/{self.spec.name}/status"
+        await self._client.patch(path, {"status": node_status(self.spec, self._profile)})
 
     async def _keep_lease(self) -> None:
         while True:

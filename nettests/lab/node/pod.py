@@ -69,6 +69,12 @@ class PodWorker:
         if "deletionTimestamp" in pod["metadata"]:
             self._leaving.set()
 
+    def report_again(self) -> None:
+        """Send the status whatever was sent before: somebody else has written it meanwhile."""
+        self._sent = {}
+        if self._taken_up:
+            self._dirty.set()
+
     def container(self, name: str) -> Container:
         """Return a container by name, the only or first one for ``""``; ``NotRunningError`` if none."""
         for container in (*self._containers, *self._init):

@@ -1,0 +1,73 @@
+"""Look whether nodes are Ready, while a run asks: small requests that are not repeated.
+
+Thin I/O. What it means for a run that a node was not Ready is decided in ``session.node_watch``.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.cluster.connection import Connection
+from nettests.errors import ClusterError
+from nettests.model.json_text import read_json
+
+Object = dict[str, Any]
+
+NODES = "/api/v1/nodes"
+MANY = 32
+"""Nodes of a cluster beyond which those in question are asked for one by one."""
+PATIENCE_SECONDS = 5.0
+"""To connect, and to answer: a look that hangs must not hold up a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """A node's Ready condition: since when it is so, as the API says it, and why."""
+
+    ready: bool
+    since: str = ""
+    why: str = ""
+
+
+def read_readiness(
+    connection: Connection, names: Collection[str], *, nodes: int
+) -> Mapping[str, Readiness]:
+    """Return the readiness of those of ``names`` that there are; ``nodes`` is how many the cluster has.
+
+    ``ClusterError`` when no answer comes, or none that is a list.
+    """
+    found: dict[str, Readiness] = {}
+    patience = (PATIENCE_SECONDS, PATIENCE_SECONDS)
+    for query in _queries(names, nodes):
+        # The API server's own cache will do: what it does not know yet, it knows at the next look.
+        asked = {**query, "resourceVersion": "0"}
+        answer = connection.answer("GET", NODES, query=asked, timeout=patience, retried=())
+        if answer.status != 200:
+            raise ClusterError(f"{NODES}: status {answer.status}")
+        try:
+            items = read_json(answer.body)["items"]
+            found |= {one["metadata"]["name"]: readiness_of(one) for one in items}
+        except (LookupError, TypeError, ValueError) as error:
+            raise ClusterError(f"{NODES} is no list of nodes: {error}") from error
+    return {name: found[name] for name in names if name in found}
+
+
+def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
+    if nodes <= MANY:
+        yield {}
+        return
+    for name in sorted(names):
+        yield {"fieldSelector": f"metadata.name={name}"}
+
+
+def readiness_of(node: Object) -> Readiness:
+    """Return what a Node says of itself; one without the condition is not Ready."""
+    for one in (node.get("status") or {}).get("conditions") or ():
+        if one["type"] == "Ready":
+            words = (one.get("reason"), one.get("message"))
+            return Readiness(
+                ready=one["status"] == "True",
+                since=one.get("lastTransitionTime") or "",
+                why=": ".join(word for word in words if word),
+            )
+    return Readiness(ready=False, why="it has no condition Ready")

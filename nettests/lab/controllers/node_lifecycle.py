@@ -1,0 +1,57 @@
+"""What the node controller does about a kubelet that is silent for too long, and when it speaks again.
+
+After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``: conditions
+become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services leave them
+out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
+"""
+
+from nettests.lab.client import Client, Json
+from nettests.lab.events import timestamp
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
+_REASON, _MESSAGE = "NodeStatusUnknown", "Kubelet stopped posting node status."
+_NODES = "/api/v1/nodes"
+
+
+async def mark_lost(client: Client, name: str) -> None:
+    """Mark a node whose kubelet is silent, and its Pods."""
+    now = timestamp()
+    node = await client.get(f"{_NODES}/{name}")
+    conditions = [_unknown(one, now) for one in node["status"]["conditions"]]
+    await client.patch(f"{_NODES}/{name}/status", {"status": {"conditions": conditions}})
+    taints = [*_others(node), *_taints(now)]
+    await client.patch(f"{_NODES}/{name}", {"spec": {"taints": taints}})
+    pods = await client.get("/api/v1/pods", fieldSelector=f"spec.nodeName={name}")
+    for pod in pods["items"]:
+        metadata = pod["metadata"]
+        conditions = [_unready(one, now) for one in pod["status"].get("conditions") or ()]
+        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
+        await client.patch(path, {"status": {"conditions": conditions}})
+
+
+async def mark_found(client: Client, name: str) -> None:
+    """Take the taints of a node whose kubelet reports again; its status is the kubelet's own to write."""
+    node = await client.get(f"{_NODES}/{name}")
+    await client.patch(f"{_NODES}/{name}", {"spec": {"taints": _others(node) or None}})
+
+
+def _unknown(condition: Json, now: str) -> Json:
+    changed = {"lastTransitionTime": now} if condition["status"] != "Unknown" else {}
+    return {**condition, **changed, "status": "Unknown", "reason": _REASON, "message": _MESSAGE}
+
+
+def _unready(condition: Json, now: str) -> Json:
+    if condition["type"] != "Ready" or condition["status"] == "False":
+        return condition
+    return {**condition, "status": "False", "lastTransitionTime": now}
+
+
+def _taints(now: str) -> list[Json]:
+    return [
+        {"key": UNREACHABLE, "effect": effect, "timeAdded": now}
+        for effect in ("NoSchedule", "NoExecute")
+    ]
+
+
+def _others(node: Json) -> list[Json]:
+    return [one for one in node["spec"].get("taints") or () if one["key"] != UNREACHABLE]

@@ -1,0 +1,43 @@
+"""The fault of a kubelet that falls silent: its process stands still, and the node controller notices.
+
+Containers, rules and packets go on as they were. Used by ``faults``.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+from nettests.lab.client import Client
+from nettests.lab.controllers.node_lifecycle import mark_found, mark_lost
+from nettests.lab.node.agent import NodeAgent
+
+CONTROLLER = "node-controller"
+
+
+class Silence:
+    """Silences kubelets of one lab; ``agents`` and ``clients`` are those of its nodes and components."""
+
+    def __init__(self, agents: Mapping[str, NodeAgent], clients: Callable[[str], Client]) -> None:
+        self._agents = agents
+        self._clients = clients
+
+    async def begin(self, node: str, grace: float) -> Callable[[], Awaitable[None]]:
+        """Stop a node's kubelet, which is noticed after ``grace`` seconds; what is returned lets it go on."""
+        agent = self._agents[node]
+        agent.hold()
+        noticing = asyncio.create_task(self._notice(node, grace))
+
+        async def undo() -> None:
+            noticing.cancel()
+            with suppress(asyncio.CancelledError):
+                await noticing
+            async with self._clients(CONTROLLER) as client:
+                await mark_found(client, node)
+            await agent.go_on()
+
+        return undo
+
+    async def _notice(self, node: str, grace: float) -> None:
+        await asyncio.sleep(grace)
+        async with self._clients(CONTROLLER) as client:
+            await mark_lost(client, node)

@@ -1,0 +1,36 @@
+"""Which nodes a check depends on: if one of them fails, what was not answered says nothing of the network.
+
+Pure. Used by ``session`` beside a node's readiness. Controls are left out: one that fails makes its check
+``unknown`` by itself.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from nettests.model.check import Check, ProbePod
+from nettests.model.facts import ClusterFacts
+
+
+def nodes_of(check: Check, pods: Mapping[str, str], facts: ClusterFacts) -> frozenset[str]:
+    """Return the nodes of source, target and backends, and of the cluster's DNS where it has a part.
+
+    ``pods`` are the nodes of a run's Pods, by the Pods' names (``nodes_by_pod``).
+    """
+    named = {check.source.node, check.target.node}
+    behind = {pods.get(name) for name in (*check.target.backends, check.target.pod or "")}
+    names = _of_dns(facts) if check.asks_dns else set()
+    return frozenset(name for name in (*named, *behind, *names) if name)
+
+
+def nodes_by_pod(pods: Iterable[ProbePod]) -> dict[str, str]:
+    """Return the node of each Pod of a plan."""
+    return {pod.name: pod.node for pod in pods}
+
+
+def _of_dns(facts: ClusterFacts) -> set[str]:
+    """Return the nodes whose pod networks hold the DNS's Pods, as far as nodes name theirs."""
+    return {
+        node.name
+        for node in facts.nodes
+        for address in facts.dns_pods.value or ()
+        if any(address in network for network in node.pod_cidrs)
+    }

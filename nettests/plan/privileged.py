@@ -1,0 +1,92 @@
+"""What takes privileged Pods, and why it is left out where nodes, or the API server, take none.
+
+Pure. Used by ``applies``. Windows nodes ask, answer over UDP and back Services through HostProcess containers
+(KEP-1981), and some cases are about Pods that are privileged themselves.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.model.check import Ask
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
+
+Json = dict[str, Any]
+
+HOST_PROCESS, PRIVILEGED = "HostProcess containers", "privileged containers"
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def why_not_privileged(ask: Ask, facts: ClusterFacts) -> str:
+    """Return why an API server that takes no privileged containers keeps ``ask`` from being asked, or nothing.
+
+    It is started without ``--allow-privileged``; the reason is in its own words.
+    """
+    if facts.privileged.value is not False:
+        return ""
+    on_hosts = any(node.os is OS.WINDOWS for node in _hosts(ask, facts))
+    what = HOST_PROCESS if on_hosts else next(_of_case(ask), "")
+    return f"the API server takes no {what}: {facts.privileged.origin}" if what else ""
+
+
+def why_no_host_process(ask: Ask, facts: ClusterFacts) -> str:
+    """Return which Windows node that ``ask`` needs has no HostProcess containers, or nothing."""
+    nodes = _hosts(ask, facts)
+    if _makes_host_process(ask):
+        nodes.append(facts.node(ask.source.node or ""))
+    lacking = [node for node in nodes if _lacks_host_process(node)]
+    if not lacking:
+        return ""
+    fact = lacking[0].host_process
+    known = "no" if fact.known else "not known to have"
+    return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
+
+
+def _hosts(ask: Ask, facts: ClusterFacts) -> list[NodeFacts]:
+    """Return the nodes on whose own network a Pod has to stand."""
+    nodes = []
+    if ask.source.kind is VantageKind.NODE:
+        nodes.append(facts.node(ask.source.node or ""))
+    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+        nodes.append(facts.node(ask.target.node or ""))
+    settings = ask.target.settings
+    if settings is not None and settings.behind == "node":
+        nodes.append(facts.node(ask.target.node or ""))
+    return nodes
+
+
+def _lacks_host_process(node: NodeFacts) -> bool:
+    return node.os is OS.WINDOWS and node.host_process.value is not True
+
+
+def _makes_host_process(ask: Ask) -> bool:
+    """Whether the Pod that is to start is a HostProcess pod."""
+    if ask.question is not Question.START or ask.case is None:
+        return False
+    return HOST_PROCESS in _kinds(json.loads(ask.case.object))
+
+
+def _of_case(ask: Ask) -> Iterator[str]:
+    """Yield what a case's Pods are that have to be accepted, its counter-case's among them.
+
+    One that has to be rejected is rejected all the same, and names its field beside the API server's policy.
+    """
+    case = ask.case
+    if case is None or ask.question not in {Question.START, Question.ADMIT}:
+        return
+    refused = case.outcome is Outcome.REJECTED
+    for text in ("" if refused else case.object, case.counter):
+        if text:
+            yield from _kinds(json.loads(text))
+
+
+def _kinds(item: Json) -> Iterator[str]:
+    """Yield how a Pod, or the one that a StatefulSet makes, is privileged."""
+    spec = item["spec"]
+    holders = [spec, *(one for field in _CONTAINERS for one in spec.get(field) or ())]
+    contexts = [holder.get("securityContext") or {} for holder in holders]
+    if any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts):
+        yield HOST_PROCESS
+    if any(context.get("privileged") for context in contexts):
+        yield PRIVILEGED

@@ -1,0 +1,159 @@
+"""Watch whether the nodes that take part stay Ready while a run asks.
+
+A node that turns NotReady is an event of the run, and a precondition that does not hold: what depends on the node
+and was not answered meanwhile tells nothing of the network. Time is the run's own (monotonic seconds since it
+began), in which raw answers are written.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from nettests.cluster import Connection
+from nettests.cluster.readiness import Readiness, read_readiness
+from nettests.errors import ClusterError
+from nettests.judge.advice import UNREADY
+from nettests.model.check import Check, Plan
+from nettests.model.facts import ClusterFacts
+from nettests.plan.dependence import nodes_by_pod, nodes_of
+
+LOOK_SECONDS = 5.0
+"""Between looks at nodes, when nothing asks for one."""
+FRESH_SECONDS = 1.0
+"""How old a look may be that a failing check is compared with."""
+
+
+@dataclass(slots=True)
+class _Spell:
+    """A time in which a node was not Ready; it began after ``began`` and, unless it lasts, had ended by ``ended``."""
+
+    began: float
+    why: str
+    ended: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeWatch:
+    """What is known of the nodes of one run; safe for threads.
+
+    ``read`` returns the readiness of those that there are, ``tell`` takes what happened, in words.
+    """
+
+    names: Collection[str]
+    read: Callable[[], Mapping[str, Readiness]]
+    tell: Callable[[str], None]
+    began: float
+    """When the run began (``clock``)."""
+    clock: Callable[[], float] = time.monotonic
+    _spells: dict[str, list[_Spell]] = field(default_factory=dict)
+    _before: Mapping[str, Readiness] = field(default_factory=dict)
+    _looked: float = -LOOK_SECONDS
+    _known_at: float = 0.0
+    """When the last look that was answered began."""
+    _looking: threading.Lock = field(default_factory=threading.Lock)
+    """One looks at a time; what is known meanwhile can be asked."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Look from now on, in the background; without nodes there is nothing to look at."""
+        if not self.names:
+            return
+        self._thread = threading.Thread(target=self._follow, name="nettests-nodes", daemon=True)
+        self._thread.start()
+
+    def stop(self, *, last: bool = True) -> None:
+        """Look no more, after a ``last`` look; may be called twice."""
+        if self._thread is None:
+            return
+        self._ended.set()
+        self._thread.join()
+        self._thread = None
+        if last:
+            self.look()
+
+    def look(self, *, older_than: float = 0.0) -> None:
+        """Look at the nodes, if the last look is older than that; one that is not answered changes nothing."""
+        with self._looking:
+            now = self._now()
+            if now - self._looked < older_than:
+                return
+            try:
+                found = self.read()
+            except ClusterError:
+                return
+            finally:
+                self._looked = self._now()
+            with self._lock:
+                for name in self.names:
+                    self._compare(name, found.get(name), now)
+                self._before, self._known_at = found, now
+
+    def why_unready(self, nodes: Collection[str], since: float, *, fresh: bool) -> str:
+        """Return which of these nodes was not Ready at some time since then, and why, or nothing.
+
+        With ``fresh`` the nodes are looked at before, unless they were just now.
+        """
+        concerned = [name for name in self.names if name in nodes]
+        if concerned and fresh:
+            self.look(older_than=FRESH_SECONDS)
+        with self._lock:
+            for name in concerned:
+                for spell in self._spells.get(name, ()):
+                    if spell.ended is None or spell.ended >= since:
+                        return f"node {name} {UNREADY} ({spell.why})"
+        return ""
+
+    def _follow(self) -> None:
+        self.look()  # how it was before: a spell may have come and gone by the next one
+        while not self._ended.wait(LOOK_SECONDS):
+            self.look(older_than=FRESH_SECONDS)
+
+    def _now(self) -> float:
+        return self.clock() - self.began
+
+    def _compare(self, name: str, now: Readiness | None, at: float) -> None:
+        """Begin or end a node's spell; one that began and ended between two looks shows by its last change."""
+        before = self._before.get(name)
+        spells = self._spells.setdefault(name, [])
+        lasting = spells[-1] if spells and spells[-1].ended is None else None
+        unready = now is None or not now.ready
+        if unready and lasting is None:
+            why = "it is no longer in the API" if now is None else now.why
+            spells.append(_Spell(began=self._known_at, why=why))
+            self.tell(f"node {name} turned NotReady: {why}")
+        elif not unready and lasting is not None:
+            lasting.ended = at
+            self.tell(f"node {name} is Ready again")
+        elif now and before and now.ready and before.ready and now.since != before.since:
+            spells.append(_Spell(began=self._known_at, why=f"until {now.since}", ended=at))
+            self.tell(f"node {name} was not Ready for a moment, until {now.since}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """Which nodes the checks of a plan depend on."""
+
+    plan: Plan
+    facts: ClusterFacts
+    _pods: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_pods", nodes_by_pod(self.plan.pods))
+
+    def of(self, check: Check) -> frozenset[str]:
+        """Return the nodes that a check depends on."""
+        return nodes_of(check, self._pods, self.facts)
+
+    def watch(self, connection: Connection, tell: Callable[[str], None], began: float) -> NodeWatch:
+        """Return the watch over all of them, which looks as soon as it is started."""
+        names = sorted(frozenset().union(*map(self.of, self.plan.checks)))
+        many = len(self.facts.nodes)
+        return NodeWatch(
+            names=names,
+            read=lambda: read_readiness(connection, names, nodes=many),
+            tell=tell,
+            began=began,
+        )

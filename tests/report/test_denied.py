@@ -1,0 +1,44 @@
+"""What a run that judged nothing would have needed to be allowed."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.words import Verdict
+from nettests.report import Results
+from nettests.report.denied import missing_permissions
+from nettests.report.results import CheckResult
+
+DENIED = ("list daemonsets in all namespaces", "create namespaces", "create pods", "list events")
+SKIP = CheckResult(
+    id="f/1", flow="f", verdict=Verdict.SKIPPED, message="this identity may not create namespaces"
+)
+
+
+@pytest.fixture
+def denied(quiet: Results) -> Results:
+    """A run that ended with 7, for want of rights."""
+    assert quiet.facts is not None
+    return replace(
+        quiet,
+        run=replace(quiet.run, exit_code=7),
+        facts=replace(quiet.facts, denied=DENIED),
+        checks=(SKIP,),
+    )
+
+
+def test_all_that_checks_need_is_named(denied: Results) -> None:
+    """Not only the first that a skip meets; without what only facts and reasons are read by."""
+    assert missing_permissions(denied) == ("create namespaces", "create pods")
+
+
+@pytest.mark.parametrize("code", [0, 1, 6, None])
+def test_other_ends_name_none(denied: Results, code: int | None) -> None:
+    """A run that judged what was due needs no list."""
+    assert missing_permissions(replace(denied, run=replace(denied.run, exit_code=code))) == ()
+
+
+def test_another_reason_names_none(denied: Results) -> None:
+    """Where something else left out what was due, rights are not the reason."""
+    other = replace(SKIP, message="the namespace's Pod Security level 'baseline' forbids hostPort")
+    assert missing_permissions(replace(denied, checks=(other,))) == ()
