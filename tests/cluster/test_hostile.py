@@ -204,7 +204,7 @@ def test_an_answer_that_drips_through_a_port_forward_ends(opened: Opened, *, rea
     with hostile(speak) as server:
         channel = PortForward(opened(server.url), "ns", "probe", 80)
         ask = channel.read if read else partial(channel.get, "/hostname")
-        with pytest.raises(ChannelError, match="deadline|timed out"):
+        with pytest.raises(ChannelError, match=r"deadline|timed out"):
             ask(timeout=0.3)
         assert hung_up_on(server)
 
