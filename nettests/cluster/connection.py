@@ -6,7 +6,7 @@ decides what a 404 or a 409 means; everything else that goes wrong is a ``Cluste
 
 import random
 import threading
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -368,10 +368,18 @@ class Connection:
 
 
 def connect(
-    kubeconfig: Path | None, context: str | None, timing: Timing | None = None
+    kubeconfig: Path | None,
+    context: str | None,
+    timing: Timing | None = None,
+    learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
 ) -> Connection:
-    """Choose a context, connect and ask for the version, so that errors come before anything else."""
+    """Choose a context, connect and ask for the version, so that errors come before anything else.
+
+    ``learn`` is told who knows the credentials before anything is asked with them.
+    """
     connection = Connection(choose(kubeconfig, context), timing)
+    if learn is not None:
+        learn(connection.secrets)
     server_version(connection)
     return connection
 

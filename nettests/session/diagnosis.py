@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
@@ -29,6 +28,7 @@ from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor
 from nettests.session.journal import Finished, Journal
+from nettests.session.known import Known
 from nettests.session.observed import observed
 
 FOLDER = "diagnostics"
@@ -66,8 +66,10 @@ class Hosts:
 
 def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
     """Return a redactor that knows the secrets which the harness itself holds, those to come included."""
-    proxy = urlsplit(profile.external_proxy or "").password
-    return Redactor((proxy,) if proxy else (), connection.secrets)
+    known = Known()
+    known.profile(profile)
+    known.learn(connection.secrets)
+    return known.redactor
 
 
 def host_pods(plan: Plan) -> dict[str, str]:
