@@ -6,10 +6,9 @@ decides what a 404 or a 409 means; everything else that goes wrong is a ``Cluste
 
 import random
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import urllib3
@@ -27,7 +26,7 @@ from nettests.cluster.failures import (
     TlsError,
     failure,
 )
-from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.cluster.kubeconfig import Chosen
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
@@ -35,7 +34,6 @@ from nettests.model import limits
 from nettests.model.json_text import read_json
 from nettests.model.limits import TooBigError, TooMuchError
 from nettests.model.profile import Timing
-from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
@@ -47,8 +45,6 @@ __all__ = [
     "Connection",
     "Object",
     "Query",
-    "connect",
-    "server_version",
 ]
 
 JSON = "application/json"
@@ -365,34 +361,6 @@ class Connection:
                 f"{self.server} did not answer with an object; is it a Kubernetes API server?"
             )
         return loaded
-
-
-def connect(
-    kubeconfig: Path | None,
-    context: str | None,
-    timing: Timing | None = None,
-    learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
-) -> Connection:
-    """Choose a context, connect and ask for the version, so that errors come before anything else.
-
-    ``learn`` is told who knows the credentials before anything is asked with them.
-    """
-    connection = Connection(choose(kubeconfig, context), timing)
-    if learn is not None:
-        learn(connection.secrets)
-    server_version(connection)
-    return connection
-
-
-def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
-    """Return the API server's version, comparable and as it spells it (``gitVersion``)."""
-    text = connection.get("/version").get("gitVersion", "")
-    try:
-        return KubernetesVersion.parse(text), text
-    except ValueError as error:
-        raise ClusterError(
-            f"{connection.server} answers /version with {text!r}, which is no Kubernetes version"
-        ) from error
 
 
 def _spelled(value: str | int) -> str:
