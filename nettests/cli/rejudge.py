@@ -15,9 +15,12 @@ from nettests import terminal
 from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML, write_documents
 from nettests.plugin.exitcodes import of_run
+from nettests.redaction import Redactor
 from nettests.session.again import judge_again
 from nettests.session.blueprint import read_manifests
 from nettests.session.report_dir import require_writable
+
+_BY_SHAPE = Redactor()
 
 
 @click.command
@@ -60,9 +63,8 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
     write_documents(target)
     for told in again.changed:
         before = again.before.get(told.check)
-        terminal.line(
-            f"{before.value if before else 'not judged'} → {told.verdict}  {told.message}"
-        )
+        message = _BY_SHAPE.text(told.message)  # a journal of somebody else's may hold anything
+        terminal.line(f"{before.value if before else 'not judged'} → {told.verdict}  {message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
     terminal.line(f"report: {target / HTML}")
     sys.exit(again.exit_code)

@@ -5,6 +5,7 @@ probes stand, ``channels`` carry questions to them. Nothing here knows checks or
 socket is opened to anything but the API server.
 """
 
-from nettests.cluster.connection import ApiError, Connection, connect
+from nettests.cluster.connecting import connect
+from nettests.cluster.connection import ApiError, Connection
 
 __all__ = ["ApiError", "Connection", "connect"]

@@ -20,6 +20,7 @@ from nettests.cluster.bodies import whole
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
 from nettests.cluster.handshake import opened, why_refused
+from nettests.deadlines import Patience, timely_connection
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel, SpentError
@@ -70,6 +71,47 @@ class _LostError(ChannelError):
     """The stream ended in the middle, and nobody said why."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Forwarded:
+    """A forwarding, HTTP over it, and how long an answer may take."""
+
+    forwarding: Forwarding
+    http: http.client.HTTPConnection
+    patience: Patience
+
+    def begin(self, seconds: float) -> None:
+        """Allow one answer: so long, and no larger than a body may be."""
+        self.forwarding.websocket.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
+        self.patience.begin(seconds)
+        self.http.sock.settimeout(seconds)
+
+    def receive(self, size: int) -> bytes:
+        """Return what has come, waiting no longer than is left."""
+        self.http.sock.settimeout(self.patience.left())
+        return self.http.sock.recv(size)
+
+    @property
+    def refused(self) -> str:
+        """Why nothing more is read of it, if so."""
+        return str(self.forwarding.websocket.broken)
+
+    @property
+    def lost(self) -> bool:
+        """Whether its stream broke off: of one that was closed in order the socket is kept."""
+        return self.forwarding.websocket.sock is None
+
+    def close(self) -> None:
+        """Close it; the library's own leaves a socket open whose peer closed first."""
+        self.forwarding.close()
+        if not self.forwarding.websocket.connected:
+            self.forwarding.websocket.shutdown()
+
+    def abort(self) -> None:
+        """Close it without a word, also where the library waits for the rest of a frame."""
+        self.forwarding.websocket.abort()
+        self.close()
+
+
 @dataclass(slots=True)
 class PortForward:
     """HTTP over kept-open port-forwards: as many as are asked at the same time."""
@@ -79,7 +121,7 @@ class PortForward:
     pod: str
     port: int
     name: str = "port-forward"
-    _idle: list[tuple[Forwarding, http.client.HTTPConnection]] = field(default_factory=list)
+    _idle: list[_Forwarded] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
@@ -88,57 +130,54 @@ class PortForward:
             with self._lock:
                 idle = self._idle.pop() if self._idle else None
             try:
-                return self._ask(*(idle or self._open()), path, timeout)
+                return self._ask(idle or self._open(), path, timeout)
             except _LostError as error:
                 if idle is None:
                     raise ChannelError(error.message) from error
 
-    def _ask(
-        self,
-        forwarding: Forwarding,
-        http_connection: http.client.HTTPConnection,
-        path: str,
-        timeout: float,
-    ) -> HttpAnswer:
+    def _ask(self, over: _Forwarded, path: str, timeout: float) -> HttpAnswer:
         try:
-            http_connection.sock.settimeout(timeout)
-            http_connection.request("GET", path, headers={"Host": self.pod})
-            response = http_connection.getresponse()
+            over.begin(timeout)
+            over.http.request("GET", path, headers={"Host": self.pod})
+            response = over.http.getresponse()
             body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
         except TooBigError as error:
-            _close(forwarding)
+            over.abort()
             raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
         except (OSError, http.client.HTTPException) as error:
-            said = forwarding.error(self.port)
-            _close(forwarding)
+            said = over.forwarding.error(self.port) or over.refused
+            over.abort()
             lost = not said and not isinstance(error, TimeoutError)
             raise (_LostError if lost else ChannelError)(
                 f"port-forward to {self.pod}: {said or error}"
             ) from error
         if response.will_close:
-            _close(forwarding)
+            over.close()
+            if over.refused:  # the body ended there because nothing more was read
+                raise ChannelError(f"port-forward to {self.pod}: {over.refused}")
         else:
             with self._lock:
-                self._idle.append((forwarding, http_connection))
+                self._idle.append(over)
         return HttpAnswer(status=response.status, body=body)
 
     def read(self, *, timeout: float) -> str:
         """Return what a server says by itself over a forwarding of its own, until it closes."""
-        forwarding, http_connection = self._open()
+        over = self._open()
         said, lost = b"", False
         try:
-            http_connection.sock.settimeout(timeout)
-            said = whole(http_connection.sock.recv, limits.BODY_BYTES, "what it says")
-            # Of a stream that was closed in order the socket is kept; of one that broke off it is gone.
-            lost = not said and forwarding.websocket.sock is None
+            over.begin(timeout)
+            said = whole(over.receive, limits.BODY_BYTES, "what it says")
+            lost = not said and over.lost
         except TooBigError as error:
+            over.abort()
             raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
         except OSError as error:
+            over.abort()
             raise ChannelError(f"port-forward to {self.pod}: {error}") from error
         finally:
-            _close(forwarding)
-        if forwarding.error(self.port):
-            raise ChannelError(f"port-forward to {self.pod}: {forwarding.error(self.port)}")
+            over.close()
+        if refused := over.forwarding.error(self.port) or over.refused:
+            raise ChannelError(f"port-forward to {self.pod}: {refused}")
         if lost:
             raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
         return said.decode(errors="replace")
@@ -147,18 +186,19 @@ class PortForward:
         """Close every idle forwarding."""
         with self._lock:
             while self._idle:
-                _close(self._idle.pop()[0])
+                self._idle.pop().close()
 
-    def _open(self) -> tuple[Forwarding, http.client.HTTPConnection]:
+    def _open(self) -> _Forwarded:
         try:
             forwarding = opened(self.connection, lambda: within(CONNECT_SECONDS, self._forward))
         except (ApiException, OSError) as error:  # TimeoutError is an OSError
             raise ChannelError(
                 f"port-forward to {self.pod} was not opened: {why_refused(error)}"
             ) from error
-        http_connection = http.client.HTTPConnection(self.pod)
-        http_connection.sock = forwarding.socket(self.port)
-        return forwarding, http_connection
+        patience = Patience()
+        over = timely_connection(http.client.HTTPConnection, patience)(self.pod)
+        over.sock = forwarding.socket(self.port)
+        return _Forwarded(forwarding, over, patience)
 
     def _forward(self) -> Forwarding:
         to = self.connection.handshake(
@@ -191,13 +231,6 @@ class ExecCurl:
 
     def close(self) -> None:
         """Nothing is held open."""
-
-
-def _close(forwarding: Forwarding) -> None:
-    """Close a forwarding; the library's own leaves a socket open whose peer closed first."""
-    forwarding.close()
-    if not forwarding.websocket.connected:
-        forwarding.websocket.shutdown()
 
 
 def curl_answer(text: str) -> HttpAnswer:

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import urllib3
@@ -17,19 +16,26 @@ from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
 from nettests.cluster.bodies import lines, whole
-from nettests.cluster.failures import RETRIED, Answer, ApiError, SilentError, TlsError, failure
-from nettests.cluster.kubeconfig import Chosen, choose
+from nettests.cluster.client import USER_AGENT, Client
+from nettests.cluster.failures import (
+    RETRIED,
+    Answer,
+    ApiError,
+    SilentError,
+    SlowError,
+    TlsError,
+    failure,
+)
+from nettests.cluster.kubeconfig import Chosen
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
+from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.json_text import read_json
 from nettests.model.limits import TooBigError, TooMuchError
 from nettests.model.profile import Timing
-from nettests.model.versions import KubernetesVersion
 
 Object = dict[str, Any]
-USER_AGENT = "nettests"
-"""Who asks, in the API server's audit log."""
 Query = Mapping[str, str | int | bool]
 
 __all__ = [
@@ -39,11 +45,11 @@ __all__ = [
     "Connection",
     "Object",
     "Query",
-    "connect",
-    "server_version",
 ]
 
 JSON = "application/json"
+WATCH_END_SECONDS = 10.0
+"""Seconds that a server may take to end a watch whose time is over."""
 METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 """Lists of metadata alone; whole objects from an aggregated API that has no other form."""
 
@@ -68,7 +74,7 @@ class Connection:
         self.timing = timing or Timing()
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
-        self._idle: list[client.ApiClient] = []
+        self._idle: list[Client] = []
         self._closed = False
         self._lock = threading.Lock()
         self._credentials = Credentials(chosen)
@@ -79,13 +85,12 @@ class Connection:
         return self._credentials.secrets()
 
     @contextmanager
-    def borrowed(self) -> Iterator[client.ApiClient]:
+    def borrowed(self) -> Iterator[Client]:
         """Lend a client to one thread; an idle one keeps its connection alive."""
         with self._lock:
             lent = self._idle.pop() if self._idle else None
         if lent is None:
-            lent = client.ApiClient(configuration=self._configuration)
-            lent.user_agent = USER_AGENT
+            lent = Client(self._configuration)
         try:
             yield lent
         finally:
@@ -189,7 +194,7 @@ class Connection:
                 answer = self.send(
                     method, path, query=query, body=body, timeout=timeout, accept=accept, most=most
                 )
-            except (TlsError, TooBigError):
+            except (TlsError, TooBigError, SlowError):
                 raise
             except ClusterError as error:
                 silence = timeout is not None and isinstance(error, SilentError)
@@ -217,11 +222,16 @@ class Connection:
         accept: str = JSON,
         most: int | None = None,
     ) -> Answer:
-        """Send a request once and return the answer, whatever its status."""
-        patience = timeout or (self.timing.api_connect, self.timing.api_read)
+        """Send a request once and return the answer, whatever its status.
+
+        The caller's time-outs together, as the profile's ``api_answer``, are for the answer as a whole.
+        """
+        silences = timeout or (self.timing.api_connect, self.timing.api_read)
+        whole_answer = sum(timeout) if timeout else self.timing.api_answer
         with self.borrowed() as lent:
+            lent.patience.begin(whole_answer)
             response = self._open(
-                lent, method, path, query=query, body=body, timeout=patience, accept=accept
+                lent, method, path, query=query, body=body, timeout=silences, accept=accept
             )
             try:
                 data = whole(
@@ -233,7 +243,7 @@ class Connection:
                 response.close()
                 raise
             except urllib3.exceptions.HTTPError as error:
-                raise self._unreachable(error) from error
+                raise self._unreachable(error, f"{method} {path}") from error
         headers = response.headers
         return Answer(
             status=response.status,
@@ -247,15 +257,18 @@ class Connection:
     ) -> Generator[Object, None, None]:
         """Yield watch events (``type``, ``object``) until the server ends the watch.
 
-        A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again.
+        A watch that cannot be opened, or is cut, is a ``ClusterError``: the caller lists again. So is one that
+        the server did not end by itself ``WATCH_END_SECONDS`` after it should have.
         """
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
-        patience = (self.timing.api_connect, seconds + 10)
+        longest = max(1, seconds) + WATCH_END_SECONDS
+        silences = (self.timing.api_connect, longest)
         with self.borrowed() as lent:
             tries = self.tries()
             while True:
                 tries.begin()
-                response = self._open(lent, "GET", path, query=query, body=None, timeout=patience)
+                lent.patience.begin(longest)
+                response = self._open(lent, "GET", path, query=query, body=None, timeout=silences)
                 tries.heard(response.status)
                 if response.status != UNAUTHORIZED or not tries.again(response.status):
                     break
@@ -269,13 +282,13 @@ class Connection:
                     if line.strip():
                         yield read_json(line)
             except (urllib3.exceptions.HTTPError, ValueError) as error:
-                raise self._unreachable(error) from error
+                raise self._unreachable(error, f"watching {path}") from error
             finally:
                 response.close()
 
     def _open(
         self,
-        lent: client.ApiClient,
+        lent: Client,
         method: str,
         path: str,
         *,
@@ -305,7 +318,7 @@ class Connection:
                 hint="does certificate-authority-data of this context belong to this cluster?",
             ) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise self._unreachable(error) from error
+            raise self._unreachable(error, f"{method} {path}") from error
         return opened
 
     def handshake(self, path: str, query: Sequence[tuple[str, str]]) -> Handshake:
@@ -320,7 +333,14 @@ class Connection:
             )
         return Handshake(configuration=self._configuration, url=url, headers=headers)
 
-    def _unreachable(self, error: Exception) -> ClusterError:
+    def _unreachable(self, error: Exception, asked: str) -> ClusterError:
+        if came_too_slowly(error):
+            return SlowError(
+                f"the API server {self.server} (context {self.context}) began to answer {asked} and did not "
+                "end by the deadline",
+                hint="does something between here and it let little through? "
+                "timing.apiAnswer of a cluster profile sets the deadline",
+            )
         silent = isinstance(error, urllib3.exceptions.ReadTimeoutError)
         return (SilentError if silent else ClusterError)(
             f"the API server {self.server} (context {self.context}) cannot be reached: {error}",
@@ -341,26 +361,6 @@ class Connection:
                 f"{self.server} did not answer with an object; is it a Kubernetes API server?"
             )
         return loaded
-
-
-def connect(
-    kubeconfig: Path | None, context: str | None, timing: Timing | None = None
-) -> Connection:
-    """Choose a context, connect and ask for the version, so that errors come before anything else."""
-    connection = Connection(choose(kubeconfig, context), timing)
-    server_version(connection)
-    return connection
-
-
-def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
-    """Return the API server's version, comparable and as it spells it (``gitVersion``)."""
-    text = connection.get("/version").get("gitVersion", "")
-    try:
-        return KubernetesVersion.parse(text), text
-    except ValueError as error:
-        raise ClusterError(
-            f"{connection.server} answers /version with {text!r}, which is no Kubernetes version"
-        ) from error
 
 
 def _spelled(value: str | int) -> str:

@@ -21,8 +21,9 @@ from websocket import WebSocketException
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
-from nettests.cluster.execute import HANDSHAKE_SECONDS, LostStreamError, answer_of, bound
+from nettests.cluster.execute import HANDSHAKE_SECONDS, LostStreamError, answer_of
 from nettests.cluster.handshake import opened, why_refused
+from nettests.model import limits
 from nettests.model.channel import ChannelError
 
 DRAIN_SECONDS = 0.01
@@ -139,7 +140,7 @@ def converse(
         raise ChannelError(f"exec in {pod} was not opened in time") from None
     except (ApiException, OSError) as error:
         raise ChannelError(f"exec in {pod} was not opened: {why_refused(error)}") from error
-    bound(pod, socket)
+    socket.sock.allow(limits.EXEC_BYTES)
     return Talk(pod=pod, socket=socket)
 
 

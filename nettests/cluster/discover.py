@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugin_settings
-from nettests.cluster.connection import ApiError, Connection, server_version
+from nettests.cluster.connecting import server_version
+from nettests.cluster.connection import ApiError, Connection
 from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.facts import (

@@ -22,11 +22,11 @@ from kubernetes.stream.ws_client import (
 
 from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
+from nettests.cluster.frames import RefusedError
 from nettests.cluster.handshake import opened, why_refused
 from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.json_text import read_json
-from nettests.model.limits import spelled
 
 HANDSHAKE_SECONDS = 5.0
 
@@ -73,7 +73,7 @@ class Exec:
                 f"exec in {self.pod} was not opened: {why_refused(error)}"
             ) from error
         try:
-            bound(self.pod, socket)
+            socket.sock.allow(limits.EXEC_BYTES)
             socket.run_forever(timeout=timeout)
             if socket.is_open():
                 raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s")
@@ -83,6 +83,8 @@ class Exec:
                 stderr=socket.read_channel(STDERR_CHANNEL),
                 status=socket.read_channel(ERROR_CHANNEL),
             )
+        except RefusedError as error:
+            raise ChannelError(f"exec in {self.pod} was given up: {error}") from error
         except (OSError, WebSocketConnectionClosedException) as error:
             raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
         finally:
@@ -106,23 +108,6 @@ class Exec:
             binary=True,
             _preload_content=False,
         )
-
-
-def bound(pod: str, socket: WSClient) -> None:
-    """Bound the sum of what a stream brings: the client library keeps all of it, frames of any length too."""
-    buffer = socket.sock.frame_buffer
-    receive, taken = buffer.recv_strict, 0
-
-    def counted(size: int) -> Any:
-        nonlocal taken
-        taken += size
-        if taken > limits.EXEC_BYTES:
-            raise ChannelError(
-                f"exec in {pod} said more than {spelled(limits.EXEC_BYTES)}, and was given up"
-            )
-        return receive(size)
-
-    buffer.recv_strict = counted
 
 
 def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:

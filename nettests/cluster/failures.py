@@ -40,6 +40,10 @@ class SilentError(ClusterError):
     """The API server took the request and did not answer in time."""
 
 
+class SlowError(ClusterError):
+    """The API server began to answer and did not end in time: another try would take as long."""
+
+
 class TlsError(ClusterError):
     """The API server's certificate is not the one that the kubeconfig trusts."""
 

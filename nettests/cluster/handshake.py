@@ -6,27 +6,18 @@ and the message in the last. A stream that was refused has done nothing, so it c
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kubernetes.client.exceptions import ApiException
 from kubernetes.stream import ws_client
-from websocket import WebSocket
 
-from nettests.cluster.connection import USER_AGENT, Connection
+from nettests.cluster.connection import Connection
+from nettests.cluster.frames import BoundedWebSocket
 
 T = TypeVar("T")
 
 
-class NamedWebSocket(WebSocket):
-    """Says who opens it: of all headers that it is given, the client library passes the credentials alone."""
-
-    def connect(self, url: str, **options: Any) -> None:
-        """Connect with a User-Agent, as every other request of ours has one."""
-        options["header"] = [*options.get("header", ()), f"User-Agent: {USER_AGENT}"]
-        super().connect(url, **options)  # type: ignore[no-untyped-call]
-
-
-ws_client.WebSocket = NamedWebSocket
+ws_client.WebSocket = BoundedWebSocket
 """There is no other way in: its exec and its port-forward make the socket by this name."""
 
 SWITCHING = 101

@@ -29,6 +29,8 @@ EXEC_BYTES = 64 * MIB
 """Of what one process in a container says. HNS of a busy node says about 5 MiB."""
 BODY_BYTES = 8 * MIB
 """Of what a probe or backend answers over HTTP or a port-forward. Netexec answers a few KiB."""
+HEAD_BYTES = MIB
+"""Of the answer to a WebSocket's handshake; beside a body, of what else a port-forward brings with it."""
 JOURNAL_LINE_BYTES = 256 * MIB
 """Of one record of a journal: it may hold what several processes said."""
 

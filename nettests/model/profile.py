@@ -54,6 +54,8 @@ class Timing:
     api_connect: float = 5
     api_read: float = 30
     """A connection to the API server, and the silence between two reads of an answer."""
+    api_answer: float = 120
+    """One answer of the API server to its last byte; a watch has its own end."""
     api_tries: int = 5
     """A request that meets 429, 5xx or a lost connection is sent so often in all."""
     api_tokens: int = 20

@@ -28,6 +28,7 @@ from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.summary import show
 from nettests.session.blueprint import unused
+from nettests.session.known import Known
 from nettests.session.options import RunOptions
 from nettests.session.report_dir import require_writable
 from nettests.session.run import (
@@ -58,7 +59,8 @@ class Controller:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.options: RunOptions = options.run_options(config)
-        self.reporter = Reporter(config.option.nettests_output)
+        self.known = Known()
+        self.reporter = Reporter(config.option.nettests_output, self.known.redactor)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
         self._selected: frozenset[str] = frozenset()
@@ -118,20 +120,24 @@ class Controller:
             )
         self.reporter.stage("discover")
         self._registry: Registry = load(options.suites(self.config)).select(self.config.option.flow)
-        return prepare(self.options, self._registry.flows)
+        return prepare(self.options, self._registry.flows, self.known)
 
     def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
         """Report a run that could not start, and end pytest."""
         self.reporter.still()
         directory = self._record_failure(error, code)
-        told = f"{error}\n  report: {directory}" if directory else str(error)
+        told = self.known.redactor.text(str(error))
+        if directory:
+            told += f"\n  report: {directory}"
         raise Error(as_paragraph(told), code)
 
     def _record_failure(self, error: NettestsError, code: int) -> Path | None:
         """Write the documents of a run that could not start, if they are wanted and can be written."""
         if self.config.option.collectonly or isinstance(error, PathError):
             return None
-        directory = record_failed_start(self.options, error, exit_code=code)
+        directory = record_failed_start(
+            self.options, error, exit_code=code, redactor=self.known.redactor
+        )
         write_documents(directory)
         return directory
 

@@ -20,6 +20,7 @@ from rich.text import Text
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.visible import as_line, as_paragraph
 from nettests.model.words import Verdict
+from nettests.redaction import Redactor
 from nettests.session.options import Progress
 from nettests.terminal import uncaptured
 from nettests.terminal.drawing import console
@@ -36,6 +37,7 @@ STYLE = {
     Verdict.SKIPPED: "dim",
 }
 
+_BY_SHAPE = Redactor()
 _SAID = {
     "pull": "images on nodes",
     "deploy": "pods Ready",
@@ -51,9 +53,10 @@ class Reporter:
     Called from the run's background threads and from pytest's hooks.
     """
 
-    def __init__(self, output: str) -> None:
+    def __init__(self, output: str, redactor: Redactor = _BY_SHAPE) -> None:
         self._stream, self._own_stream = uncaptured()
         self.console = console(self._stream, soft_wrap=True)
+        self._redactor = redactor
         self.quiet = output == "quiet"
         self._beside_pytest = output == "pytest"
         self._progress = Progress(stage="start")
@@ -128,12 +131,12 @@ class Reporter:
         return line
 
     def say(self, text: str, *, style: str = "") -> None:
-        """Print one line as it is: a text of a cluster neither ends it nor is read as markup."""
+        """Print one line of the documents as it is: a text of a cluster neither ends it nor is read as markup."""
         self.console.print(as_line(text), style=style or None)
 
     def paragraph(self, text: str, *, style: str = "") -> None:
-        """Print what may have several lines, all but the first indented."""
-        self.console.print(as_paragraph(text), style=style or None)
+        """Print what somebody else has worded, without secrets: it may have several lines, all but the first indented."""
+        self.console.print(as_paragraph(self._redactor.text(text)), style=style or None)
 
 
 def _quarter(progress: Progress) -> int:

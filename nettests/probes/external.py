@@ -7,11 +7,14 @@ reports of its own connection attempt (``X-Squid-Error``, or the reply of a SOCK
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
 from requests.exceptions import ConnectionError as RequestsConnectionError
 from requests.exceptions import ProxyError, RequestException, Timeout
 
+from nettests.deadlines import Patience, timely
 from nettests.model import limits
 from nettests.model.channel import ChannelError
 
@@ -51,7 +54,10 @@ class External:
     def fetch(self, url: str, *, timeout: float, margin: float) -> Fetched:
         """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to say why not."""
         patience = timeout + margin if self.proxy else timeout
+        limit = Patience()
+        limit.begin(patience)
         with requests.Session() as session:
+            session.mount("http://", _TimelyAdapter(limit))
             session.trust_env = False  # nothing of the environment decides where this goes
             session.headers["Connection"] = "close"
             session.headers["Accept"] = "*/*"
@@ -80,6 +86,27 @@ class External:
             raise ChannelError(f"the external proxy answered {answer.status_code} {answer.reason}")
         said = f"{SQUID_ERROR}: {squid}" if squid else ""
         return Fetched(status=answer.status_code, body=body, error=said)
+
+
+class _TimelyAdapter(HTTPAdapter):
+    """Connections whose answers end by a deadline, through a proxy and without."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        super().__init__()
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+        """Make the manager of direct connections."""
+        super().init_poolmanager(*arguments, **options)
+        timely(self.poolmanager, self._patience)
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """Return the manager of connections through a proxy; it is made once."""
+        known = proxy in self.proxy_manager
+        manager = super().proxy_manager_for(proxy, **options)
+        if not known:
+            timely(manager, self._patience)
+        return manager
 
 
 def _body(answer: requests.Response) -> str:

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
@@ -30,6 +29,7 @@ from nettests.probes.asking import STOPPED
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor
 from nettests.session.journal import Finished, Journal
+from nettests.session.known import Known
 from nettests.session.node_watch import NodeWatch
 from nettests.session.observed import observed
 
@@ -68,8 +68,10 @@ class Hosts:
 
 def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
     """Return a redactor that knows the secrets which the harness itself holds, those to come included."""
-    proxy = urlsplit(profile.external_proxy or "").password
-    return Redactor((proxy,) if proxy else (), connection.secrets)
+    known = Known()
+    known.profile(profile)
+    known.learn(connection.secrets)
+    return known.redactor
 
 
 def host_pods(plan: Plan) -> dict[str, str]:

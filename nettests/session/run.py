@@ -25,6 +25,7 @@ from nettests.plan.cast import unusable
 from nettests.plan.selection import select
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import inspected_pods
+from nettests.redaction import Redactor
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.diagnosis import (
@@ -38,6 +39,7 @@ from nettests.session.diagnosis import (
 from nettests.session.families import documented
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
+from nettests.session.known import Known
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
@@ -61,14 +63,16 @@ class Prepared:
     blueprint: Blueprint
 
 
-def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
+def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = None) -> Prepared:
     """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
 
-    Nothing is written: the run directory is made by ``Run``.
+    Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
     """
+    known = known or Known()
     read = read_manifests(options.manifests)  # what is broken is said before any cluster is asked
     profile = profile_of(options)
-    connection = connect(options.kubeconfig, options.context, profile.timing)
+    known.profile(profile)
+    connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
     facts = facts_of(connection, profile, options)
     run_id = new_run_id()
     return Prepared(
@@ -102,11 +106,13 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
-    """Write a journal that says why no run began, and return its run directory."""
+def record_failed_start(
+    options: RunOptions, error: Exception, *, exit_code: int, redactor: Redactor
+) -> Path:
+    """Write a journal that says why no run began, without secrets, and return its run directory."""
     run_id = new_run_id()
     directory = options.report_dir / run_id
-    with Journal(directory / JOURNAL) as journal:
+    with Journal(directory / JOURNAL, redactor) as journal:
         _write_head(journal, options, run_id, context="", server="", digests=[])
         journal.event(f"the run could not start: {error}")
         journal.end(exit_code=exit_code, counts={})

@@ -2,17 +2,29 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
+from nettests.redaction import REDACTED
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import Objects, connect
+from tests.acceptance.overhearing import overheard
 from tests.acceptance.runs import FinishedRun, run_on
 
 TENANT = "tenant"
 SERVICE = "svc-server-windows-1-2"
 FLOWS = ("--", "-k", "configuration or windows_plugin_demands or pod_to_service_clusterip")
+READ = (
+    *("Node annotation", "Node taint", "Service annotation", "Service of the system annotation"),
+    *("Pod app-win-1 env", "Pod app-win-1 argument", "Pod app-win-1 URL", "Pod app-win-1 applied"),
+    *("Pod of the system annotation", "ConfigMap of the system annotation"),
+)
+"""Where secrets stand that a run of these flows is told: of each kind of object that it reads."""
+NEVER_READ = ("Secret", "ConfigMap", "Namespace annotation")
+"""Where secrets stand that nothing ever asks for."""
 
 
 class Planter:
@@ -27,6 +39,19 @@ class Planter:
         self.planted[secret] = where
         return secret
 
+    def token(self, where: str) -> str:
+        """Return a secret that is known by its shape alone, for fields that may stand in documents."""
+        secret = f"glpat-Pl4nted{next(self._numbers):03}zK9qWxY7bN"
+        self.planted[secret] = where
+        return secret
+
+    def read(self, told: Callable[[str], bool]) -> dict[str, int]:
+        """Return how many secrets of each place were ``told``."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for secret, where in self.planted.items():
+            found[where] += told(secret)
+        return dict(found)
+
     def annotations(self, kind: str) -> dict[str, str]:
         """Annotations such as people leave: what ``kubectl apply`` keeps, a token, a login."""
         applied = {"spec": {"env": [{"name": "DB_PASSWORD", "value": self(f"{kind} applied")}]}}
@@ -37,8 +62,8 @@ class Planter:
         }
 
 
-def pod(plant: Planter, name: str, system: str) -> dict[str, object]:
-    """A Pod as its owner should not write it."""
+def pod(plant: Planter, name: str, node: str) -> dict[str, object]:
+    """A Pod of a node as its owner should not write it."""
     credentials = plant(f"Pod {name} URL")
     container = {
         "name": "app",
@@ -51,7 +76,7 @@ def pod(plant: Planter, name: str, system: str) -> dict[str, object]:
     }
     return {
         "metadata": {"name": name, "annotations": plant.annotations(f"Pod {name}")},
-        "spec": {"nodeSelector": {"kubernetes.io/os": system}, "containers": [container]},
+        "spec": {"nodeName": node, "containers": [container]},
     }
 
 
@@ -59,7 +84,11 @@ def sow(objects: Objects, plant: Planter) -> None:
     """Plant secrets in nodes, Pods, Services, ConfigMaps and Secrets of others, and of the system."""
     api = objects.api
     for node in api.list_node().items:
-        api.patch_node(node.metadata.name, {"metadata": {"annotations": plant.annotations("Node")}})
+        token = plant.token("Node taint")
+        taint = {"key": "tenant.test/lease", "value": token, "effect": "PreferNoSchedule"}
+        taints = [*(api.api_client.sanitize_for_serialization(node.spec.taints) or ()), taint]
+        patch = {"metadata": {"annotations": plant.annotations("Node")}, "spec": {"taints": taints}}
+        api.patch_node(node.metadata.name, patch)
     api.create_namespace(
         {"metadata": {"name": TENANT, "annotations": plant.annotations("Namespace")}}
     )
@@ -75,8 +104,8 @@ def sow(objects: Objects, plant: Planter) -> None:
     api.create_namespaced_service(
         TENANT, {"metadata": meta, "spec": {"selector": {"app": "db"}, "ports": ports}}
     )
-    for system in ("linux", "windows"):
-        api.create_namespaced_pod(TENANT, pod(plant, f"app-{system}", system))
+    for node in ("linux-1", "win-1"):
+        api.create_namespaced_pod(TENANT, pod(plant, f"app-{node}", node))
     for item in api.list_namespaced_config_map("kube-system").items:
         patch = {"metadata": {"annotations": plant.annotations("ConfigMap of the system")}}
         api.patch_namespaced_config_map(item.metadata.name, "kube-system", patch)
@@ -106,11 +135,17 @@ def test_no_secret_of_others_is_in_any_document(
     finally:
         objects.close()
     up_lab.fault("inject", "service-rules-missing", "--service", SERVICE, "--node", "win-1")
-    run = run_on(up_lab, tmp_path_factory.mktemp("planted"), *FLOWS)
+    folder = tmp_path_factory.mktemp("planted")
+    with overheard(up_lab.kubeconfig, folder) as api:
+        run = run_on(replace(up_lab, kubeconfig=api.kubeconfig), folder, *FLOWS)
     assert "fail" in run.verdicts.values(), run.printed
-    assert len(plant.planted) > 50
+    read = plant.read(api.says)
+    assert [where for where in READ if not read[where]] == [], "nothing of them was in the way"
+    assert [where for where in NEVER_READ if read[where]] == []
+    assert sum(read.values()) > 50
     assert found(run, plant) == {}
-    assert (run.directory / "diagnostics").is_dir()
+    for name in ("journal.jsonl", "diagnostics/nodes/win-1/node.yaml"):
+        assert REDACTED in (run.directory / name).read_text("utf-8"), name
 
 
 def found(run: FinishedRun, plant: Planter) -> dict[str, list[str]]:

@@ -82,7 +82,10 @@ def test_a_process_that_says_too_much_is_given_up(tmp_path: Path) -> None:
     with serving(answer) as api:
         connection = opened(tmp_path, api.url)
         execute = Exec(connection, "ns", "probe", "c", threading.Semaphore())
-        with pytest.raises(ChannelError, match="exec in probe said more than 1000 bytes"):
+        with pytest.raises(
+            ChannelError,
+            match="exec in probe was given up: its stream brought more than 1000 bytes",
+        ):
             execute.run(["x"], timeout=5)
         connection.close()
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nettests.cluster.connection import ApiError, Connection, connect
+from nettests.cluster import connect
+from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.endpoints import missing, wait_for_endpoints
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
 

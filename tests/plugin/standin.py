@@ -24,6 +24,7 @@ from nettests.plugin import controller
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
+from nettests.session.known import Known
 from nettests.session.options import RunOptions
 from nettests.session.run import Prepared, Run, new_run_id
 from tests.plan.clusters import mixed, without
@@ -43,6 +44,9 @@ _ERRORS = {
 _POD, _NODE = "10.244.1.7", "172.30.0.3"
 
 
+HELD = "words-of-a-kubeconfig"
+
+
 class StatedConnection:
     """A connection that is only named in the journal."""
 
@@ -50,15 +54,16 @@ class StatedConnection:
     server = "https://127.0.0.1"
 
     def secrets(self) -> tuple[str, ...]:
-        """Return no credentials."""
-        return ()
+        """Return credentials of no shape."""
+        return (HELD,)
 
     def close(self) -> None:
         """Close nothing."""
 
 
-def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
+def prepare(options: RunOptions, flows: Iterable[Flow], known: Known) -> Prepared:
     """Prepare on stated facts; ``NETTESTS_FACTS`` may be ``linux`` or an error for people."""
+    known.learn(StatedConnection().secrets)
     stated = os.environ.get("NETTESTS_FACTS", "mixed")
     facts = {"mixed": mixed(), "linux": without(mixed(), "windows-1")}.get(stated)
     if stated == "interrupt":
@@ -84,6 +89,7 @@ class NothingHeld(Holding):
 
     def _remove(self) -> None:
         self.gone = True
+        self.left_behind = os.environ.get("NETTESTS_LEFT", "")
         self.journal.event("everything was removed")
 
 

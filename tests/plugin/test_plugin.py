@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nettests.resources import suites_path
+from tests.plugin.standin import HELD
 
 pytest_plugins = "pytester"
 
@@ -108,6 +109,50 @@ class Runner:
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
     """Run pytest with the plugin, in a folder of its own."""
     return Runner(pytester, monkeypatch)
+
+
+CARELESS = f"""
+def test_careless():
+    told = "the proxy wants {HELD}"
+    assert told == "password=hunter2-planted"
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n1",)])
+def test_nothing_on_the_terminal_repeats_a_secret(
+    run: Runner, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """Failures of suites' own tests, and what could not be removed, are told without known secrets or shapes of some."""
+    suite = pytester.path / "careless" / "test_careless.py"
+    suite.parent.mkdir()
+    suite.write_text(CARELESS)
+    left = f"the namespace: {HELD} was refused, token=hunter2-planted"
+    done = run(
+        f"--flow={FLOW}",
+        "--nettests-output=own",
+        *workers,
+        suites=(suites_path(), suite),
+        environment={"NETTESTS_LEFT": left},
+    )
+    assert "the proxy wants [redacted]" in done.out
+    assert "left behind: the namespace: [redacted] was refused, token=[redacted]" in done.out
+    assert HELD not in done.out
+    assert "hunter2" not in done.out
+
+
+@pytest.mark.parametrize("output", ["own", "quiet", "pytest"])
+def test_a_failed_start_repeats_no_secret(run: Runner, output: str) -> None:
+    """What was learnt before the run broke off is in neither its documents nor the last words."""
+    done = run(
+        f"--nettests-output={output}",
+        environment={"NETTESTS_FACTS": f"it answered {HELD} and Bearer hunter2-planted"},
+    )
+    texts = [path.read_text() for path in done.directory.iterdir()]
+    for text in (done.out, *texts):
+        assert HELD not in text
+        assert "hunter2" not in text
+    assert "it answered [redacted]" in done.out
+    assert len([text for text in texts if "it answered [redacted]" in text]) >= 4
 
 
 def vendor(folder: Path, expected: str) -> tuple[Path, Path]:

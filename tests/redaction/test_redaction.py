@@ -1,6 +1,7 @@
 """Nothing that looks like a secret leaves the cluster with its diagnostics; what explains a network does."""
 
 import json
+from enum import StrEnum
 
 import pytest
 
@@ -214,3 +215,20 @@ def test_data_that_is_nested_without_end_is_cut() -> None:
         deep = [deep]
     assert "hunter2" not in json.dumps(REDACTOR.value(deep))
     assert REDACTOR.text("[" * 100_000).startswith("[[")
+
+
+class Remembered(StrEnum):
+    """A value that no other test redacts: texts are remembered."""
+
+    FIRST = "first-of-its-kind"
+    SECOND = "second-of-its-kind"
+
+
+@pytest.mark.parametrize("redactor", [Redactor(), Redactor(("other words",))])
+def test_an_enumerated_word_is_not_remembered_in_place_of_its_text(redactor: Redactor) -> None:
+    """Once a word was redacted as a member of an enumeration, its plain text still comes back as one."""
+    assert type(redactor.value({"os": Remembered.FIRST})["os"]) is str
+    assert type(redactor.text(Remembered.SECOND)) is str
+    for word in Remembered:
+        assert type(redactor.text(word.value)) is str
+        assert type(redactor.value([word.value])[0]) is str

@@ -13,6 +13,7 @@ from nettests.errors import ClusterError, ManifestError, PathError
 from nettests.model.words import Outcome, Question
 from nettests.plan import load
 from nettests.plan.selection import select
+from nettests.redaction import Redactor
 from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import Finished, Follower
@@ -167,7 +168,9 @@ def test_shipped_manifests_are_digested_under_their_short_names() -> None:
 def test_a_run_that_could_not_start_leaves_a_journal(tmp_path: Path) -> None:
     """The reason is in a journal of its own, which ``latest`` points to."""
     options = RunOptions(report_dir=tmp_path / "reports")
-    directory = record_failed_start(options, ClusterError("no kubeconfig"), exit_code=4)
+    directory = record_failed_start(
+        options, ClusterError("no kubeconfig"), exit_code=4, redactor=Redactor()
+    )
     assert "no kubeconfig" in records(directory, "event")[0]["text"]
     assert records(directory, "end")[0]["exit_code"] == 4
     assert (tmp_path / "reports" / "latest").resolve() == directory.resolve()

@@ -1,0 +1,41 @@
+"""Choose a cluster and open a connection to it, so that what is wrong with either is said before anything else.
+
+The beginning of every command that asks a cluster. What is asked later is ``connection``'s.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nettests.cluster.connection import Connection
+from nettests.cluster.kubeconfig import choose
+from nettests.errors import ClusterError
+from nettests.model.profile import Timing
+from nettests.model.versions import KubernetesVersion
+
+
+def connect(
+    kubeconfig: Path | None,
+    context: str | None,
+    timing: Timing | None = None,
+    learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
+) -> Connection:
+    """Choose a context, connect and ask for the version, so that errors come before anything else.
+
+    ``learn`` is told who knows the credentials before anything is asked with them.
+    """
+    connection = Connection(choose(kubeconfig, context), timing)
+    if learn is not None:
+        learn(connection.secrets)
+    server_version(connection)
+    return connection
+
+
+def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
+    """Return the API server's version, comparable and as it spells it (``gitVersion``)."""
+    text = connection.get("/version").get("gitVersion", "")
+    try:
+        return KubernetesVersion.parse(text), text
+    except ValueError as error:
+        raise ClusterError(
+            f"{connection.server} answers /version with {text!r}, which is no Kubernetes version"
+        ) from error

@@ -1,0 +1,120 @@
+"""Answers over HTTP that end by a deadline, however slowly they drip.
+
+A time-out of a socket bounds one silence: a peer that sends a byte before each ends keeps its reader for ever.
+Here the head and the body of an answer are read by a deadline for both, by whichever client of ours asks: the
+API server's, a port-forward's, the vantage outside. How long they have is theirs to say.
+"""
+
+import http.client
+import io
+import math
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import urllib3
+
+
+class SlowAnswerError(TimeoutError):
+    """An answer began and did not end by its deadline; one that never began is a plain ``TimeoutError``."""
+
+
+@dataclass(slots=True)
+class Patience:
+    """When the answers of one client have to have ended; for one thread at a time."""
+
+    until: float = math.inf
+    """By ``time.monotonic``."""
+
+    def begin(self, seconds: float) -> None:
+        """Give the next answer so long, from now to its last byte."""
+        self.until = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return how many seconds are left; ``TimeoutError`` where none are."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it did not end by its deadline")
+        return left
+
+
+def timely(manager: urllib3.PoolManager, patience: Patience) -> None:
+    """Let the answers that come over a manager's connections, those to be made, end by ``patience``."""
+    pools: dict[str, Any] = dict(manager.pool_classes_by_scheme)
+    manager.pool_classes_by_scheme = {
+        scheme: type(
+            pool.__name__,
+            (pool,),
+            {"ConnectionCls": timely_connection(pool.ConnectionCls, patience)},
+        )
+        for scheme, pool in pools.items()
+    }
+
+
+def timely_connection(connection: Any, patience: Patience) -> Any:
+    """Return a class of connections like ``connection``, whose answers end by ``patience``."""
+
+    class Answer(http.client.HTTPResponse):
+        def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
+            super().__init__(sock, *arguments, **options)
+            self.fp = io.BufferedReader(_Timely(self.fp.detach(), sock, patience))
+
+    return type(connection.__name__, (connection,), {"response_class": Answer})
+
+
+def came_too_slowly(error: BaseException) -> bool:
+    """Whether it was a deadline that ended the reading of an answer, whatever a client made of it."""
+    told: BaseException | None = error
+    while told is not None:
+        if isinstance(told, SlowAnswerError):
+            return True
+        told = told.__cause__ or told.__context__
+    return False
+
+
+class _Timely(io.RawIOBase):
+    """What a socket brings; each read waits no longer than the socket's own time-out, nor than is left of all."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, patience: Patience) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._silence = sock.gettimeout()
+        self._patience = patience
+        self._began = False
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what has come, at least a byte; ``TimeoutError`` where none comes in time."""
+        left = self._patience.until - time.monotonic()
+        if left <= 0:
+            raise self._late()
+        waits = [seconds for seconds in (self._silence, left) if seconds is not None]
+        shortest = min(waits)
+        self._sock.settimeout(None if shortest == math.inf else shortest)
+        try:
+            size: int | None = self._raw.readinto(buffer)
+        except TimeoutError:
+            if shortest == left:
+                raise self._late() from None
+            raise
+        self._began = True
+        return size
+
+    def _late(self) -> TimeoutError:
+        if self._began:
+            return SlowAnswerError("the answer did not end by its deadline")
+        return TimeoutError("timed out")
+
+    def readable(self) -> bool:
+        """It is for reading."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the socket's own."""
+        return self._raw.fileno()
+
+    def close(self) -> None:
+        """Let go of the socket, as the file that was there before would."""
+        if not self.closed:
+            self._raw.close()
+        super().close()

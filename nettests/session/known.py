@@ -1,0 +1,38 @@
+"""What a process has learnt to be secret, from the first moment on, for all who tell of a run.
+
+A run may end before it began: its kubeconfig was read by then, and an error may repeat what stood in it. Who
+learns secrets says here how to ask for them; whoever prints or writes redacts with them.
+"""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from nettests.model.profile import ClusterProfile
+from nettests.redaction import Redactor
+
+Secrets = Callable[[], tuple[str, ...]]
+
+
+class Known:
+    """Secrets by those who hold them, who are asked each time: tokens change while a run goes on."""
+
+    def __init__(self) -> None:
+        self._holders: list[Secrets] = []
+
+    def learn(self, secrets: Secrets) -> None:
+        """Add somebody who holds secrets."""
+        self._holders.append(secrets)
+
+    def profile(self, profile: ClusterProfile) -> None:
+        """Add the password of a cluster profile's proxy."""
+        password = urlsplit(profile.external_proxy or "").password
+        self.learn(lambda: (password,) if password else ())
+
+    def __call__(self) -> tuple[str, ...]:
+        """Return all of them."""
+        return tuple(secret for holder in tuple(self._holders) for secret in holder())
+
+    @property
+    def redactor(self) -> Redactor:
+        """A redactor that knows them, those to come included."""
+        return Redactor(held=self)

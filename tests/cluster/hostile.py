@@ -1,0 +1,110 @@
+"""An API server on loopback that means harm: it answers byte by byte, without end, or with lengths that it makes up.
+
+Real sockets; what it says is the test's. It notices when its client has gone, which is what tests wait for.
+"""
+
+import base64
+import hashlib
+import itertools
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+
+PAUSE_SECONDS = 0.02
+_WEBSOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+VERSION = b'HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n{"gitVersion": "v1.34.1"}'
+
+
+@dataclass(slots=True)
+class Hostile:
+    """The server: where it is, what it was asked, and whether somebody hung up on it in the middle."""
+
+    url: str = ""
+    asked: list[str] = field(default_factory=list)
+    gone: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One connection after its request."""
+
+    server: Hostile
+    send: Callable[[bytes], object]
+    receive: Callable[[], bytes]
+    key: str
+
+    def drip(self, text: bytes) -> None:
+        """Say a text again and again, byte by byte, until nobody listens or the test is over."""
+        for byte in itertools.cycle(text):
+            self.send(bytes([byte]))
+            if self.server.over.wait(PAUSE_SECONDS):
+                return
+
+    def flood(self, text: bytes) -> None:
+        """Say a text again and again, as fast as it is taken."""
+        while not self.server.over.is_set():
+            self.send(text)
+
+    def stay(self) -> None:
+        """Keep the connection until the other side ends it, or the test does."""
+        while not self.server.over.is_set() and self.receive():
+            pass
+
+    def switch(self) -> None:
+        """Open a WebSocket."""
+        accepted = hashlib.sha1(f"{self.key}{_WEBSOCKET}".encode()).digest()
+        self.send(
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: " + base64.b64encode(accepted) + b"\r\n\r\n"
+        )
+
+
+def frame(text: bytes, *, announced: int | None = None, first: int = 0x82) -> bytes:
+    """Return a frame; its header may announce another length than it has."""
+    length = len(text) if announced is None else announced
+    return bytes([first, 127]) + length.to_bytes(8, "big") + text
+
+
+@contextmanager
+def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
+    """Serve ``speak(path, wire)``; the version is told as any server tells it."""
+    server = Hostile()
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                while line := self.rfile.readline():
+                    path = line.split()[1].decode()
+                    head = b"".join(iter(self.rfile.readline, b"\r\n")).decode()
+                    server.asked.append(path)
+                    if path.startswith("/version"):
+                        self.wfile.write(VERSION)
+                        continue
+                    key = re.search(r"Sec-WebSocket-Key: (\S+)", head)
+                    wire = Wire(
+                        server,
+                        self.wfile.write,
+                        lambda: self.connection.recv(65536),
+                        key[1] if key else "",
+                    )
+                    speak(path, wire)
+                    wire.stay()
+                    break
+            if not server.over.is_set():
+                server.gone.set()
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as listening:
+        listening.daemon_threads = True
+        server.url = f"http://127.0.0.1:{listening.server_address[1]}"
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            listening.shutdown()
+            thread.join()
