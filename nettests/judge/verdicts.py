@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nettests.judge import advice
+from nettests.judge.known_bugs import showing
 from nettests.judge.message import (
     expected_text,
     last_detail,
@@ -26,7 +27,7 @@ from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement
-from nettests.model.words import Category, Distribution, Outcome, Verdict
+from nettests.model.words import Distribution, Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class _Ruling:
     verdict: Verdict
     why: str = ""
     next_step: str = ""
+    limitation: str = ""
+    """The entry that is met, where it is not the deciding one."""
 
 
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
@@ -50,7 +53,7 @@ def judge(check: Check, expectation: Expectation, observation: Observation | Non
         message=sentence(check, expected, observed, ruling.why),
         expected=expected,
         observed=observed,
-        limitation=limitation.id if limitation else None,
+        limitation=ruling.limitation or (limitation.id if limitation else None),
         next_step=ruling.next_step,
     )
 
@@ -117,16 +120,17 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
     """Record what the documents leave open; where they do because of a bug, say whether it shows."""
     if expectation.expected is not None:
         return None
-    limitation = expectation.limitation
-    if limitation is None or limitation.category is not Category.BUG:
-        return _Ruling(Verdict.RECORDED, _documented(limitation, "left open by"))
-    if observation.agreed and _matches(expectation.claim, observation):
-        return _Ruling(Verdict.RECORDED, _documented(limitation, "the bug does not show; known by"))
+    if not expectation.known_bugs:
+        return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
+    shown = showing(expectation, observation)
+    names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
+    if not shown:
+        return _Ruling(Verdict.RECORDED, f"left open by a known bug that does not show: {names}")
     ruling = _failed(check, observation)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
-    why = _documented(limitation, "a known bug shows:")
-    return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG)
+    why = f"a known bug shows: {names} ({shown[0].summary})"
+    return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:

@@ -1,11 +1,10 @@
 """Checks, expectations and observations for tables of verdicts: what matters is stated."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from nettests.model.check import Ask, Check, Target, Vantage
-from nettests.model.expectation import AppliedLimitation, Expectation, Expected, Source
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug, Source
 from nettests.model.observation import Attempt, ControlResult, Observation
 from nettests.model.words import (
     OS,
@@ -38,7 +37,11 @@ LIMITATION = AppliedLimitation(
 )
 
 
-BUG = replace(LIMITATION, id="dsr-hairpin-bug", category=Category.BUG)
+BUG = KnownBug(
+    id="dsr-hairpin-bug",
+    summary="a Pod does not reach itself through its Service",
+    shows=Expected(outcome=Outcome.TIMED_OUT, alternatives=(Outcome.UNREACHABLE,)),
+)
 
 
 def check(kind: TargetKind = TargetKind.SERVICE_CLUSTERIP, os: OS = OS.WINDOWS) -> Check:
@@ -65,15 +68,16 @@ def expects(
     claim: Expected = CLAIM,
     limited: bool | None = None,
     undecided: str | None = None,
-    entry: AppliedLimitation = LIMITATION,
+    bugs: Sequence[KnownBug] = (),
 ) -> Expectation:
     """Return an expectation; it comes of a limitation unless it is the claim itself."""
     of_limitation = expected != claim if limited is None else limited
     return Expectation(
         claim=claim,
         expected=expected,
-        limitation=entry if of_limitation else None,
+        limitation=LIMITATION if of_limitation else None,
         undecided=undecided,
+        known_bugs=tuple(bugs),
     )
 
 

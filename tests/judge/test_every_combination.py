@@ -13,7 +13,7 @@ from nettests.judge import judge
 from nettests.model.expectation import Expected
 from nettests.model.observation import ControlResult
 from nettests.model.words import Outcome, Verdict
-from tests.judge.cases import BUG, CLAIM, LIMITATION, check, control, expects, observed
+from tests.judge.cases import BUG, CLAIM, check, control, expects, observed
 
 SEEN = (
     Outcome.CONNECTED,
@@ -86,9 +86,9 @@ def due(case: Case) -> Verdict:
 
 
 def due_of_bug(case: Case) -> Verdict:
-    """Return the verdict where a bug leaves the outcome open: it shows in whatever is not as claimed."""
-    if case.seen is Outcome.CONNECTED:
-        return Verdict.RECORDED if case.agreed else Verdict.KNOWN_BUG
+    """Return the verdict where a bug leaves the outcome open: it shows in silence, and in nothing else."""
+    if case.seen not in {Outcome.TIMED_OUT, Outcome.UNREACHABLE}:
+        return Verdict.RECORDED
     return Verdict.KNOWN_BUG if case.controls in VANTAGE_HOLDS else Verdict.UNKNOWN
 
 
@@ -100,8 +100,8 @@ def other(case: Case) -> Outcome:
 def verdict_of(case: Case) -> Verdict:
     """Judge one combination."""
     undecided = "the driver is unknown" if case.expected == "undecided" else None
-    entry = BUG if case.expected == "a known bug" else LIMITATION
-    expectation = expects(EXPECTED[case.expected], undecided=undecided, entry=entry)
+    bugs = [BUG] if case.expected == "a known bug" else []
+    expectation = expects(EXPECTED[case.expected], undecided=undecided, bugs=bugs)
     outcomes = (case.seen, case.seen) if case.agreed else (other(case), case.seen)
     observation = observed(
         *outcomes,

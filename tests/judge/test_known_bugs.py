@@ -3,46 +3,64 @@
 from dataclasses import replace
 
 from nettests.judge import judge
+from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, SourceSeen, Verdict
-from tests.judge.cases import BUG, CLAIM, LIMITATION, check, control, expects, observed
+from tests.judge.cases import BUG, check, control, expects, observed
 
-OPEN = expects(None, entry=BUG)
+OPEN = expects(None, bugs=[BUG])
 
 
-def test_a_bug_that_shows_is_named_with_its_source() -> None:
-    """What is not as claimed shows the bug: the message names the entry and the document."""
+def test_a_bug_that_shows_is_named() -> None:
+    """What the entry says of its bug was seen: the message names the entry, and so does the judgement."""
     told = judge(check(), OPEN, observed(Outcome.TIMED_OUT, Outcome.TIMED_OUT))
     assert told.verdict is Verdict.KNOWN_BUG
     assert told.limitation == BUG.id
-    assert "a known bug shows: dsr-hairpin-bug (Windows debugging tips" in told.message
+    assert "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself" in told.message
     assert told.next_step
 
 
 def test_a_bug_that_does_not_show_is_recorded() -> None:
-    """The claim was observed: there is nothing to warn of, and nothing that the documents promise."""
-    told = judge(check(), OPEN, observed(Outcome.CONNECTED, Outcome.CONNECTED))
-    assert told.verdict is Verdict.RECORDED
-    assert "the bug does not show" in told.message
+    """Neither an answer nor a failure of another kind is what the entry describes."""
+    for outcome in (Outcome.CONNECTED, Outcome.REFUSED):
+        told = judge(check(), OPEN, observed(outcome, outcome))
+        assert told.verdict is Verdict.RECORDED
+        assert "left open by a known bug that does not show: dsr-hairpin-bug" in told.message
 
 
 def test_documents_that_differ_are_no_bug() -> None:
-    """An entry of another category leaves the outcome open, whatever it is."""
-    told = judge(check(), expects(None, entry=LIMITATION), observed(Outcome.TIMED_OUT))
+    """Without a bug among the reasons the outcome is open, whatever it is."""
+    told = judge(check(), expects(None), observed(Outcome.TIMED_OUT))
     assert told.verdict is Verdict.RECORDED
+    assert "left open by" in told.message
 
 
 def test_a_bug_that_shows_now_and_then_shows() -> None:
-    """One of several attempts is enough."""
-    told = judge(check(), OPEN, observed(Outcome.TIMED_OUT, Outcome.CONNECTED))
-    assert told.verdict is Verdict.KNOWN_BUG
+    """One of several attempts is enough, the first or the last."""
+    for outcomes in (
+        (Outcome.TIMED_OUT, Outcome.CONNECTED),
+        (Outcome.CONNECTED, Outcome.TIMED_OUT),
+    ):
+        assert judge(check(), OPEN, observed(*outcomes)).verdict is Verdict.KNOWN_BUG
 
 
 def test_a_bug_may_show_in_the_source_address() -> None:
-    """An answer that is not the claimed one is not as claimed."""
-    claim = replace(CLAIM, source_seen=SourceSeen.CLIENT_POD)
-    expectation = replace(OPEN, claim=claim)
-    seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE)
-    assert judge(check(), expectation, seen).verdict is Verdict.KNOWN_BUG
+    """An answer may be what shows a bug."""
+    rewritten = Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_NODE)
+    open_ = expects(None, bugs=[replace(BUG, shows=rewritten)])
+    for source, due in (
+        (SourceSeen.CLIENT_NODE, Verdict.KNOWN_BUG),
+        (SourceSeen.CLIENT_POD, Verdict.RECORDED),
+    ):
+        seen = observed(Outcome.CONNECTED, source=source)
+        assert judge(check(), open_, seen).verdict is due
+
+
+def test_of_several_bugs_those_that_show_are_named() -> None:
+    """The one that shows leads, also where another decided first."""
+    other = replace(BUG, id="other-bug", shows=Expected(outcome=Outcome.REFUSED))
+    told = judge(check(), expects(None, bugs=[other, BUG]), observed(Outcome.TIMED_OUT))
+    assert told.limitation == BUG.id
+    assert "other-bug" not in told.message
 
 
 def test_silence_needs_its_controls() -> None:

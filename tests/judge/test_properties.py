@@ -23,8 +23,9 @@ EXPECTATIONS = st.builds(
     Expectation,
     claim=CLAIMS,
     expected=st.none() | EXPECTED,
-    limitation=st.sampled_from([None, LIMITATION, BUG]),
+    limitation=st.none() | st.just(LIMITATION),
     undecided=st.none() | st.just("a fact is unknown"),
+    known_bugs=st.sampled_from([(), (BUG,)]),
 )
 CONTROLS = st.lists(
     st.builds(control, st.sampled_from(["vantage", "target", "path"]), ok=st.booleans()), max_size=3

@@ -227,7 +227,7 @@ def test_every_entry_applies_somewhere() -> None:
 
 def unread(facts: ClusterFacts) -> list[ClusterFacts]:
     """Return the cluster without what settings say: firewall, loopbackDSR, NodePorts at loopback, and other modes."""
-    proxies = [
+    proxies: list[dict[str, Fact[Any]]] = [
         {"mode": known("iptables", "test")},
         {"mode": known("iptables", "test"), "localhost_node_ports": unknown("not read")},
         {"mode": known("none", "test")},

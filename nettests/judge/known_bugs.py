@@ -1,0 +1,23 @@
+"""Which of the bugs that leave an outcome open showed in what was observed.
+
+Used by ``verdicts`` where the documents expect nothing. An entry says how its bug shows (``when_present``); one
+attempt that failed so is enough, because a bug that shows now and then shows. Trust and controls are asked there.
+"""
+
+from nettests.model.expectation import Expectation, Expected, KnownBug
+from nettests.model.observation import Observation
+
+
+def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
+    """Return the bugs of an open expectation that were seen, in the order of their entries."""
+    return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
+
+
+def _seen(shows: Expected, observation: Observation) -> bool:
+    if not shows.outcome.positive:
+        return any(attempt.outcome in shows.outcomes for attempt in observation.attempts)
+    return (
+        observation.outcome in shows.outcomes
+        and shows.source_seen in {None, observation.source_seen, *observation.sources_seen}
+        and shows.distribution in {None, observation.distribution}
+    )
