@@ -24,6 +24,7 @@ from nettests.lab import control, processes, profiles
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError, StartError
 from nettests.lab.network import enter_isolated_namespaces
+from nettests.lab.network.rights import give_up
 from nettests.lab.processes import Identity
 from nettests.lab.state import LabFolder
 from nettests.lab.supervisor import Lab, Sockets
@@ -47,6 +48,10 @@ class Report:
             with contextlib.suppress(OSError):
                 os.write(self.descriptor, json.dumps(message).encode() + b"\n")
 
+    def file(self, name: str, text: str) -> None:
+        """Have a file written into the lab's folder, by whom it belongs to."""
+        self.send({"file": name, "text": text})
+
     def close(self) -> None:
         """Say that there is nothing more to come."""
         if self.descriptor >= 0:
@@ -63,11 +68,12 @@ def main(arguments: list[str]) -> int:
     )
     try:
         given = json.loads(options)
-        return _run(LabFolder(Path(folder)), chosen(name, given), report, _guard(given))
+        _run(LabFolder(Path(folder)), chosen(name, given), report, given)
     except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
         _LOG.exception("the lab failed")
         report.send(_explained(_innermost(error)))
-    return 1
+        return 1
+    return 0
 
 
 def chosen(name: str, options: Json) -> Profile:
@@ -89,20 +95,47 @@ def _guard(options: Json) -> int | None:
     raise StartError(f"The process {told['pid']}, for whose time the lab was to run, has ended.")
 
 
-def _run(folder: LabFolder, profile: Profile, report: Report, guard: int | None) -> int:
+def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> None:
+    guard = _guard(options)
     sockets = Sockets(
         api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
     )
+    if guard is not None:
+        _leave_caretaker(folder, guard)
     enter_isolated_namespaces()
+    if reason := give_up(options["user"]):
+        told = f"the lab keeps the rights of who started it: {reason}"
+        _LOG.warning(told)
+        report.send({"remark": told})
     _raise_loopback()
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
-        lab = Lab(folder, profile, sockets, _telling(report))
+        lab = Lab(folder, profile, sockets, _telling(report), report.file)
         asyncio.run(_supervise(lab, report, guard))
-    if guard is not None and select.select([guard], [], [], 0)[0]:
-        folder.remove()  # nobody is there to do it
-    return 0
+
+
+def _leave_caretaker(folder: LabFolder, guard: int) -> None:
+    """Leave a process that removes the folder when the lab has ended because ``guard`` did: nobody else is there.
+
+    It stays who started the lab, whose folder it is, and does nothing but wait.
+    """
+    pid = os.getpid()
+    lab = os.pidfd_open(pid)
+    if os.fork() != 0:
+        os.close(lab)
+        return
+    for opened in tuple(Path("/proc/self/fd").iterdir()):
+        if (descriptor := int(opened.name)) not in {1, 2, guard, lab}:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+    try:
+        select.select([lab], [], [])
+        record = folder.record()
+        if record is not None and record.pid == pid and select.select([guard], [], [], 0)[0]:
+            folder.remove()
+    finally:
+        os._exit(0)
 
 
 async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:

@@ -39,7 +39,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A part of the start that is done, ``seconds`` after it began."""
+    """A part of the start that is done, or what is to be known of it, ``seconds`` after it began."""
 
     name: str
     seconds: float
@@ -88,17 +88,20 @@ def end(folder: LabFolder) -> bool:
 def _start(
     folder: LabFolder, profile: str, options: Options, tell: Callable[[Phase], None]
 ) -> None:
+    from nettests.lab.network.rights import unprivileged  # noqa: PLC0415  # slow, as above
+
     began = time.monotonic()
+    user = unprivileged()
     reading, writing = os.pipe()
     try:
-        daemon = _spawn(folder, profile, options, writing)
+        daemon = _spawn(folder, profile, options, user, writing)
     finally:
         os.close(writing)
     folder.note(
         Record(
             name=folder.name,
             profile=profile,
-            user=os.geteuid(),
+            user=user,
             **asdict(processes.identify(daemon.pid)),
         )
     )
@@ -109,14 +112,18 @@ def _start(
                 return
             if "error" in message:
                 raise _failure(message)
-            tell(Phase(name=message["phase"], seconds=time.monotonic() - began))
+            if "file" in message:
+                folder.write(message["file"], message["text"])
+                continue
+            told = message.get("phase") or message["remark"]
+            tell(Phase(name=told, seconds=time.monotonic() - began))
     raise StartError(
         "The lab's process ended without a word.", hint=f"Its last lines: {_tail(folder)}"
     )
 
 
 def _spawn(
-    folder: LabFolder, profile: str, options: Options, writing: int
+    folder: LabFolder, profile: str, options: Options, user: int, writing: int
 ) -> "subprocess.Popen[bytes]":
     """Start the lab's process in a session of its own, with its log as output."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -133,6 +140,7 @@ def _spawn(
                 "windows_ping": options.windows_ping,
                 "mechanisms": dict(options.mechanisms),
                 "while": _identified(options.while_pid),
+                "user": user,
             }
         ),
         str(writing),

@@ -49,6 +49,8 @@ _LOG = logging.getLogger(__name__)
 
 Tell = Callable[[str], None]
 """Called with a phase's name when it is done."""
+Write = Callable[[str, str], None]
+"""Called with name and text of a file for the lab's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +76,11 @@ class _Registry:
 class Lab:
     """One lab. ``run`` returns only by cancellation or failure."""
 
-    def __init__(self, folder: LabFolder, profile: Profile, sockets: Sockets, tell: Tell) -> None:
+    def __init__(
+        self, folder: LabFolder, profile: Profile, sockets: Sockets, tell: Tell, write: Write
+    ) -> None:
         self._folder = folder
+        self._write = write
         self._profile = profile
         self._sockets = sockets
         self._tell = tell
@@ -248,18 +253,18 @@ class Lab:
     def _write_documents(self, ca: bytes, token: str) -> None:
         api = self._sockets.api.getsockname()[1]
         proxy = self._sockets.proxy.getsockname()[1]
-        self._folder.write(
+        self._write(
             self._folder.kubeconfig.name,
             documents.kubeconfig(self._folder.name, f"https://127.0.0.1:{api}", ca, token),
         )
-        self._folder.write(
+        self._write(
             self._folder.short_lived.name,
             documents.short_lived(
                 self._folder.name, f"https://127.0.0.1:{api}", ca, self._folder.path
             ),
         )
         address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
-        self._folder.write(
+        self._write(
             self._folder.cluster_profile.name,
             documents.cluster_profile(
                 self._profile,

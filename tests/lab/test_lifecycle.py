@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -51,7 +52,7 @@ def running(runtime: Path, name: str = "short", *options: str) -> Iterator[Lab]:
 
 def assert_nothing_left(lab: Lab) -> None:
     """Fail if a process of the lab lives, a file is left, or its ports still answer."""
-    assert processes_of(lab) == []
+    assert until(lambda: not processes_of(lab))
     assert until(lambda: not _alive(lab.pid))
     assert list(lab.runtime.iterdir()) == []
 
@@ -309,6 +310,47 @@ def test_windows_images_may_lack_ping(runtime: Path) -> None:
         assert lab.exec("no-ping", "where", "ping")[0] != 0
     finally:
         lab.command("down")
+
+
+def status_of(pid: int) -> dict[str, str]:
+    """Return what the kernel says of a process (proc(5), ``status``)."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
+def test_a_lab_of_root_has_no_rights_over_the_machine(runtime: Path) -> None:
+    """Its process is of a user without account and can gain nothing; its files and its end stay root's."""
+    with running(runtime) as lab:
+        told = status_of(lab.pid)
+        user = int(told["Uid"].split()[0])
+        assert set(told["Uid"].split()) == set(told["Gid"].split()) == {str(user)}
+        assert user not in {0, NOBODY}
+        with pytest.raises(KeyError):
+            pwd.getpwuid(user)
+        assert (told["Groups"], told["NoNewPrivs"]) == ("", "1")
+        over_files_ids_and_processes = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 19))
+        assert int(told["CapBnd"], 16) & over_files_ids_and_processes == 0
+        assert {path.stat().st_uid for path in lab.kubeconfig.parent.iterdir()} == {0}
+        assert lab.command("down").returncode == 0
+        assert_nothing_left(lab)
+
+
+def test_a_lab_that_keeps_its_rights_says_why(runtime: Path) -> None:
+    """Root of few ids, as in some containers, cannot become anybody else: the lab runs, and tells."""
+    own = ("unshare", "--user", "--map-root-user")
+    options = ("--profile", "linux", "--name", "few", "--while", str(os.getpid()))
+    done = subprocess.run(
+        [*own, sys.executable, "-m", "nettests.lab", "up", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the lab keeps the rights of who started it: this process cannot become" in done.stderr
+    assert lab_command("down", "--name", "few", runtime=runtime).returncode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

@@ -1,4 +1,4 @@
-"""The three system calls that Python 3.11 lacks: ``unshare``, ``setns`` and ``mount``.
+"""System calls that Python 3.11 lacks: ``unshare``, ``setns``, ``mount``, and those about capabilities.
 
 The lowest layer of the data plane; knows nothing of the lab. ``os.unshare`` and ``os.setns`` exist
 from Python 3.12 on; one way for all versions is less to reason about.
@@ -6,7 +6,7 @@ from Python 3.12 on; one way for all versions is less to reason about.
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,10 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 _MS_REC = 0x4000
 _MS_PRIVATE = 0x40000
+_PR_SET_KEEPCAPS, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 8, 23, 24
+_PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 38, 47, 2
+_CAPABILITY_VERSION = 0x20080522
+_CAPABILITIES = 64
 
 _OWN_NETWORK = Path("/proc/thread-self/ns/net")
 
@@ -35,6 +39,26 @@ def unshare(flags: int) -> None:
 def enter_network(fd: int) -> None:
     """Move the calling thread into the network namespace that ``fd`` refers to."""
     _checked(_libc.setns(fd, CLONE_NEWNET))
+
+
+def bound_capabilities(kept: Sequence[int]) -> None:
+    """Let neither the calling thread nor what it starts ever gain others, and these survive another user id."""
+    for capability in range(_CAPABILITIES):
+        if capability not in kept and _libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1:
+            _checked(_libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0))
+    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _checked(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0))
+
+
+def set_capabilities(kept: Sequence[int]) -> None:
+    """Leave the calling thread, and the programs that it starts, these capabilities of those that it has."""
+    mask = sum(1 << capability for capability in kept)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    # Effective, permitted, inheritable: capabilities 0 to 31, then 32 to 63 (capget(2)).
+    data = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
+    _checked(_libc.capset(header, data))
+    for capability in kept:
+        _checked(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, capability, 0, 0))
 
 
 def make_mounts_private() -> None:
