@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.plugin.documents import write_documents
-from nettests.session.run import JOURNAL
+from nettests.session.head import JOURNAL
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "reports" / "sample"

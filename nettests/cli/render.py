@@ -13,7 +13,8 @@ from nettests.cli.inspect import planned_on
 from nettests.cli.options import Asked, cluster_options
 from nettests.cluster.lease import lease_object
 from nettests.session.cleanup import ownership
-from nettests.session.run import blank_of, new_run_id
+from nettests.session.head import new_run_id
+from nettests.session.run import blank_of
 
 _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
 

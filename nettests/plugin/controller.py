@@ -28,16 +28,11 @@ from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.summary import show
 from nettests.session.blueprint import unused
+from nettests.session.head import JOURNAL, record_failed_start
 from nettests.session.known import Known
 from nettests.session.options import RunOptions
 from nettests.session.report_dir import require_writable
-from nettests.session.run import (
-    JOURNAL,
-    Prepared,
-    Run,
-    prepare,
-    record_failed_start,
-)
+from nettests.session.run import Prepared, Run, prepare
 from nettests.session.signals import ending_signals
 
 NAME = "nettests-controller"

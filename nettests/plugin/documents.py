@@ -14,8 +14,8 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
+from nettests.session.head import JOURNAL
 from nettests.session.journal import as_record, understood
-from nettests.session.run import JOURNAL
 
 HTML = "report.html"
 

@@ -19,9 +19,9 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
 from nettests.session.blueprint import Digest, unused
+from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, as_record, understood
 from nettests.session.rejudge import Recorded, read_recorded, rejudged
-from nettests.session.run import JOURNAL
 
 Record = dict[str, Any]
 ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]

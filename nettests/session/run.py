@@ -4,16 +4,14 @@
 the only one). Tests, in whatever process, read the journal with ``Follower`` and ``observed``.
 """
 
-import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from nettests import __version__, probes
+from nettests import probes
 from nettests.cluster import Connection, connect
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
@@ -25,7 +23,6 @@ from nettests.plan.cast import unusable
 from nettests.plan.selection import select
 from nettests.probes.asking import STOPPED
 from nettests.probes.objects import inspected_pods
-from nettests.redaction import Redactor
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.diagnosis import (
@@ -37,6 +34,7 @@ from nettests.session.diagnosis import (
     redactor_of,
 )
 from nettests.session.families import documented
+from nettests.session.head import JOURNAL, new_run_id, write_head
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
@@ -44,7 +42,6 @@ from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
 
-JOURNAL = "journal.jsonl"
 INTERRUPTED = 2
 """pytest's exit code of a run that was broken off."""
 STOP_SECONDS = 15.0
@@ -101,25 +98,6 @@ def blank_of(
     )
 
 
-def new_run_id() -> str:
-    """Return a run id: sortable by time, unique, and usable in a DNS label."""
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-def record_failed_start(
-    options: RunOptions, error: Exception, *, exit_code: int, redactor: Redactor
-) -> Path:
-    """Write a journal that says why no run began, without secrets, and return its run directory."""
-    run_id = new_run_id()
-    directory = options.report_dir / run_id
-    with Journal(directory / JOURNAL, redactor) as journal:
-        _write_head(journal, options, run_id, context="", server="", digests=[])
-        journal.event(f"the run could not start: {error}")
-        journal.end(exit_code=exit_code, counts={})
-    link_latest(directory)
-    return directory
-
-
 class Run:
     """A run in the background of this process.
 
@@ -152,7 +130,7 @@ class Run:
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
         link_latest(self.directory)
-        _write_head(
+        write_head(
             self.journal,
             prepared.options,
             self.run_id,
@@ -374,26 +352,3 @@ def _external(profile: ClusterProfile) -> probes.External | None:
             return probes.External(proxy=None)
         case _:
             return None
-
-
-def _write_head(
-    journal: Journal,
-    options: RunOptions,
-    run_id: str,
-    *,
-    context: str,
-    server: str,
-    digests: Iterable[object],
-) -> None:
-    journal.write(
-        "run",
-        run_id=run_id,
-        started=datetime.now(UTC).isoformat(),
-        nettests=__version__,
-        context=context,
-        server=server,
-        cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
-        argv=list(options.argv),
-        suites=list(options.suites),
-        manifests=list(digests),
-    )

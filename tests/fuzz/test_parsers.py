@@ -25,7 +25,7 @@ from nettests.parse.read import PARSERS, read_raw, read_resolution
 from nettests.parse.rules import RULES
 from nettests.plugin.documents import write_documents
 from nettests.session.again import judge_again
-from nettests.session.run import JOURNAL
+from nettests.session.head import JOURNAL
 from tests.fuzz.budget import fuzz
 from tests.report.hostile import NASTY
 from tests.report.scenario import QUIET, records

@@ -22,11 +22,12 @@ from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
 from nettests.session.blueprint import blueprint, read_manifests
+from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
 from nettests.session.options import RunOptions
-from nettests.session.run import Prepared, Run, new_run_id
+from nettests.session.run import Prepared, Run
 from tests.plan.clusters import mixed, without
 
 ANSWERS = {

@@ -16,11 +16,12 @@ from nettests.plan.selection import select
 from nettests.redaction import Redactor
 from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
+from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Finished, Follower
 from nettests.session.observed import observed
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import require_writable
-from nettests.session.run import Run, new_run_id, prepare, record_failed_start
+from nettests.session.run import Run, prepare
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node

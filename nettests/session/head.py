@@ -1,0 +1,60 @@
+"""How a run's journal begins, that of a run which could not start included.
+
+The names that a run has in the file system, and its first record. What follows is written by ``run``.
+"""
+
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nettests import __version__
+from nettests.redaction import Redactor
+from nettests.session.journal import Journal
+from nettests.session.options import RunOptions
+from nettests.session.report_dir import link_latest
+
+JOURNAL = "journal.jsonl"
+
+
+def new_run_id() -> str:
+    """Return a run id: sortable by time, unique, and usable in a DNS label."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def record_failed_start(
+    options: RunOptions, error: Exception, *, exit_code: int, redactor: Redactor
+) -> Path:
+    """Write a journal that says why no run began, without secrets, and return its run directory."""
+    run_id = new_run_id()
+    directory = options.report_dir / run_id
+    with Journal(directory / JOURNAL, redactor) as journal:
+        write_head(journal, options, run_id, context="", server="", digests=[])
+        journal.event(f"the run could not start: {error}")
+        journal.end(exit_code=exit_code, counts={})
+    link_latest(directory)
+    return directory
+
+
+def write_head(
+    journal: Journal,
+    options: RunOptions,
+    run_id: str,
+    *,
+    context: str,
+    server: str,
+    digests: Iterable[object],
+) -> None:
+    """Write the record that every journal begins with: who ran what, against which cluster."""
+    journal.write(
+        "run",
+        run_id=run_id,
+        started=datetime.now(UTC).isoformat(),
+        nettests=__version__,
+        context=context,
+        server=server,
+        cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
+        argv=list(options.argv),
+        suites=list(options.suites),
+        manifests=list(digests),
+    )
