@@ -58,7 +58,7 @@ def test_the_catalogue_lists_facts_with_what_exercises_them() -> None:
     at = lines.index("  flow-pod-svc-fqdn: A Pod reaches a Service by its fully qualified name.")
     assert "pod-to-service-fqdn" in lines[at + 1]
     assert any(line.strip().startswith("historic: ") for line in lines)
-    assert lines[-1].startswith("236 facts: ")
+    assert lines[-1].startswith("237 facts: ")
     assert "without check or reason" not in lines[-1]
 
 
@@ -95,7 +95,7 @@ def test_lint_finds_nothing_in_what_is_shipped() -> None:
     """The shipped manifests, suites and facts are in order."""
     shown = nettests("lint")
     assert shown.exit_code == 0
-    assert shown.output.endswith("236 facts: nothing to repair\n")
+    assert shown.output.endswith("237 facts: nothing to repair\n")
 
 
 def test_lint_names_what_is_wrong_with_a_manifest(tmp_path: Path) -> None:
