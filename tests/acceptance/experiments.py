@@ -264,6 +264,14 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
+        fact="cni-policy-schema",
+        profile=DSR,
+        switch="settings-policies=off",
+        checks=("windows-cni-configuration/windows-1/policy-form",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
         fact="sec-runasnonroot",
         profile=DSR,
         switch="run-as-non-root=off",

@@ -201,6 +201,65 @@ def test_a_remote_endpoint_at_a_local_address_deviates() -> None:
     assert "which is a local one's" in found("load-balancer-backends", readings).detail
 
 
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        ({"VirtualNetworkName": "cbr0"}, "2 remote endpoints at 10.244.1.7"),
+        ({"VirtualNetworkName": "nat"}, ""),
+    ],
+)
+def test_two_endpoints_with_one_address_deviate(beside: Object, said: str) -> None:
+    """On one network; another network's addresses are its own."""
+    readings = balanced(BOTH, [DNS])
+    (known,) = json.loads(readings["hns-endpoints-beside-policies"])
+    both = [{**known, "VirtualNetworkName": "cbr0"}, {**known, "ID": "f00", **beside}]
+    readings["hns-endpoints-beside-policies"] = json.dumps(both)
+    finding = found("load-balancer-backends", readings)
+    assert finding.conforms is (not said), finding.detail
+    assert said in finding.detail
+
+
+def test_rules_left_by_a_deleted_backend_deviate() -> None:
+    """kubernetes/kubernetes#112836 acted out: the balancer's address has one more for each Pod that went."""
+    web: Object = {
+        "metadata": {"name": "web", "namespace": "demo"},
+        "spec": {"clusterIP": "10.96.7.7", "ports": [{"port": 80, "protocol": "TCP"}]},
+        "status": {"loadBalancer": {"ingress": [{"ip": "203.0.113.5"}]}},
+    }
+    healthy = [policy(80, 6, "10.96.7.7"), policy(80, 6, "203.0.113.5")]
+    assert found("load-balancer-backends", balanced(healthy, [web])).conforms
+    for gone in ("C55B2C86", "DEAD"):
+        left = {**healthy[1], "References": [f"/endpoints/{gone}"]}
+        readings = balanced([*healthy, left], [web])
+        assert found("stale-load-balancers", readings).conforms
+        finding = found("load-balancer-backends", readings)
+        assert "2 load balancers for 203.0.113.5:80/TCP" in finding.detail
+        assert not finding.conforms
+
+
+@pytest.mark.parametrize(
+    ("build", "kept"),
+    [("17763.1339", False), ("17763.1400", None), ("17763.1432", True), ("20348.1", True)],
+)
+def test_policy_local_is_demanded_where_hns_has_dsr(build: str, kept: bool | None) -> None:
+    """Builds before DSR treat Local as Cluster; between the updates that sources name nothing is said of it."""
+    local: Object = {
+        "metadata": {"name": "web", "namespace": "demo"},
+        "spec": {
+            "clusterIP": "10.96.7.7",
+            "externalTrafficPolicy": "Local",
+            "ports": [{"port": 80, "nodePort": 30080, "protocol": "TCP"}],
+        },
+    }
+    readings = balanced([policy(80, 6, "10.96.7.7"), policy(30080, 6)], [local])
+    if kept is None:
+        with pytest.raises(NothingThereError):
+            found("load-balancer-backends", readings, build=build)
+        return
+    finding = found("load-balancer-backends", readings, build=build)
+    assert finding.conforms is (not kept), finding.detail
+
+
 def test_an_inspection_of_nothing_is_no_pass() -> None:
     """A node whose HNS lists no load balancer shows nothing stale, and nothing good either."""
     for rule in ("stale-load-balancers", "local-policy-load-balancers"):

@@ -105,7 +105,7 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
         there,
         f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
         "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
-        of=len(asked) or 1,
+        of=len(asked),
     )
 
 

@@ -121,17 +121,25 @@ def outbound_nat(evidence: Evidence) -> Finding:
 
 def nat_unused(evidence: Evidence) -> Finding:
     """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
-    nat = {str(one.get("Name")) for one in evidence.rows(NETWORKS) if one.get("Type") == "NAT"}
+    known = evidence.rows(NETWORKS)
+    if not known:
+        raise UnreadableError("HNS shows no network on the node")
+    nat = {str(one.get("Name")) for one in known if one.get("Type") == "NAT"}
     pods = dict(_pods(evidence))
     if not pods:
         raise NothingThereError("no pod of the pod network runs on the node")
-    on_nat = [
-        pods[str(one.get("IPAddress"))]
+    networks = {
+        pods[str(one.get("IPAddress"))]: str(one.get("VirtualNetworkName"))
         for one in _local(evidence.rows(ENDPOINTS))
-        if str(one.get("IPAddress")) in pods and str(one.get("VirtualNetworkName")) in nat
-    ]
-    found = f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(pods)} pods on one"
-    return finding(not on_nat, found, "no pod on a network of type NAT", of=len(pods))
+        if str(one.get("IPAddress")) in pods
+    }
+    if not networks:
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    on_nat = [pod for pod, network in networks.items() if network in nat]
+    found = (
+        f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(networks)} pods on one"
+    )
+    return finding(not on_nat, found, "no pod on a network of type NAT", of=len(networks))
 
 
 def pod_gateway(evidence: Evidence) -> Finding:

@@ -32,9 +32,11 @@ class Proxy:
     origin: str
 
     def flag(self, name: str) -> str:
-        """Return a flag, empty if it is not given; not readable beside a configuration file."""
+        """Return a flag, empty if others are given; not readable beside a configuration file or a script."""
         if self.flags.get("config"):
             raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
+        if not self.flags:
+            raise UnreadableError("neither log nor arguments of kube-proxy name one of its flags")
         return self.flags.get(name, "")
 
     def gate(self, name: str) -> bool | None:

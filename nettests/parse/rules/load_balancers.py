@@ -4,6 +4,7 @@ Sources: kube-proxy ``pkg/proxy/winkernel``, Microsoft's ``networkhealth.ps1`` (
 Services that change between the readings are given the benefit of it. ``balancing`` says what is due.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -76,10 +77,13 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     for front, dues in wanted.items():
         if len(dues) > 1:
             continue  # Services that share an address and port have one load balancer, whose is not said
-        looked += bool(dues[0].backends or there.get(front))
+        due_here = dues[0].backends and dues[0].kind != CLUSTER_IP  # those are other rules' matter
+        looked += dues[0].settled and bool(due_here or there.get(front))
         wrong += _differs(evidence, dues[0], there.get(front, []))
     if not looked and not wrong:
-        raise NothingThereError("no Service stays that has backends for this node")
+        raise NothingThereError(
+            "no Service stays that has backends and a load balancer on this node"
+        )
     return finding(
         not wrong,
         shown(wrong) or f"{looked} load balancers with their Services' backends",
@@ -158,6 +162,15 @@ def _twice(evidence: Evidence) -> Iterator[str]:
     remote, local = _addresses(evidence)
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"
+    held = Counter(
+        (str(one.get("VirtualNetworkName")), bool(one.get("IsRemoteEndpoint")), str(one[key]))
+        for one in evidence.rows(ENDPOINTS_BESIDE)
+        for key in ("IPAddress", "IPv6Address")
+        if one.get(key)
+    )
+    for (_, remote_one, address), count in sorted(held.items()):
+        if count > 1:
+            yield f"{count} {'remote' if remote_one else 'local'} endpoints at {address}"
 
 
 def _node_dsr(evidence: Evidence) -> bool | None:

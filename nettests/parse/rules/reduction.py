@@ -275,7 +275,7 @@ REDUCTIONS: Mapping[str, Callable[[str], str]] = {
     windows.VERSION: _lines(r"10\.0\.\d{5}\.\d+"),
     windows.ADAPTERS: _adapters,
     windows.DYNAMIC: _lines(r"(?m):\s*\d+\s*$"),
-    windows.EXCLUDED: _lines(r"(?m)^\s+\d+\s+\d+\s*\*?\s*$"),
+    windows.EXCLUDED: _lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
     windows.PROCESSES: _processes,
     windows.SUBNET: _lines(rf"(?m)^(?:{'|'.join(FLANNEL_LEASE)})=\S+"),
 }

@@ -197,8 +197,12 @@ def _dynamic(evidence: Evidence) -> range:
 
 
 def _excluded(evidence: Evidence) -> list[range]:
-    # sample:      50000       50059     *
-    rows = re.findall(r"(?m)^\s+(\d+)\s+(\d+)\s*\*?\s*$", evidence.text(EXCLUDED))
+    # sample: ----------    --------
+    #              50000       50059     *
+    text = evidence.text(EXCLUDED)
+    if not re.search(r"(?m)^-{4,}", text):
+        raise UnreadableError("netsh prints no table of excluded port ranges")
+    rows = re.findall(r"(?m)^\s+(\d+)\s+(\d+)\s*\*?\s*$", text)
     return [range(int(first), int(last) + 1) for first, last in rows]
 
 

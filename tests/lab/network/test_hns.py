@@ -9,7 +9,16 @@ from nettests.lab.interfaces import Json
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.winkernel import load_balancers
 from nettests.lab.topology import Driver, Plugin, Profile, ServicePort
-from tests.lab.network.clusters import NODE_PORT, VIP, WIN_A, WIN_B, backend, profile, service
+from tests.lab.network.clusters import (
+    NODE_ADDRESS,
+    NODE_PORT,
+    VIP,
+    WIN_A,
+    WIN_B,
+    backend,
+    profile,
+    service,
+)
 
 LOCAL = backend("10.244.2.5", WIN_A)
 REMOTE = backend("10.244.3.5", WIN_B)
@@ -48,6 +57,39 @@ def test_an_endpoint_shows_the_exceptions_that_the_switch_has() -> None:
         (endpoint,) = hns(profile(), exceptions=exceptions).endpoints()
         assert endpoint["Policies"][0]["ExceptionList"] == [exceptions]
         assert endpoint["IPAddress"] == "10.244.2.5"
+
+
+@pytest.mark.parametrize(
+    ("driver", "routes"),
+    [
+        (Driver.L2BRIDGE, ["10.96.0.0/16", f"{NODE_ADDRESS[WIN_A]}/32"]),
+        (Driver.OVERLAY, ["10.96.0.0/16"]),
+    ],
+)
+def test_an_endpoint_shows_what_its_plugin_asked_for(driver: Driver, routes: list[str]) -> None:
+    """OutBoundNAT, a ROUTE for each prefix of the host, on overlays the node that provides it, loopbackDSR last."""
+    cluster = profile(driver, dsr=True, loopback_dsr=True)
+    (endpoint,) = hns(cluster).endpoints()
+    first, *others = endpoint["Policies"]
+    provider = [{"Type": "PA", "PA": NODE_ADDRESS[WIN_A]}]
+    assert first["Type"] == "OutBoundNAT"
+    assert others == [
+        *({"Type": "ROUTE", "DestinationPrefix": one, "NeedEncap": True} for one in routes),
+        *(provider if driver is Driver.OVERLAY else []),
+        {"Type": "OutBoundNAT", "Destinations": ["10.244.2.5"]},
+    ]
+    usual = profile(driver, dsr=True)
+    (without,) = hns(usual).endpoints()
+    assert [one for one in without["Policies"] if "Destinations" in one] == []
+
+
+@pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
+def test_a_remote_endpoint_names_the_node_behind_it(driver: Driver) -> None:
+    """On overlays alone packets for it are carried to a node."""
+    shown = hns(profile(driver), service(LOCAL, REMOTE)).endpoints()
+    (remote,) = [one for one in shown if one.get("IsRemoteEndpoint")]
+    provider = [{"Type": "PA", "PA": NODE_ADDRESS[WIN_B]}]
+    assert remote["Policies"] == (provider if driver is Driver.OVERLAY else [])
 
 
 def test_backends_elsewhere_are_remote_endpoints() -> None:

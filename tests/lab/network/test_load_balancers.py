@@ -91,19 +91,21 @@ def test_node_ports_of_the_own_node(release: tuple[int, int], reached: bool) -> 
 
 def test_external_traffic_local_keeps_local_backends_and_the_client() -> None:
     """Local: only this node's pods, the client's address kept, whatever ``--enable-dsr`` says."""
-    policy = _policies(profile(), service(LOCAL, REMOTE, external_local=True))["NodePort"]
+    cluster = profile(release=WS2019_LATE)
+    policy = _policies(cluster, service(LOCAL, REMOTE, external_local=True))["NodePort"]
     assert policy.backends == (LOCAL.address,)
     assert policy.source is Source.KEPT
 
 
 def test_external_traffic_local_without_local_backends_has_no_node_port() -> None:
     """The NodePort falls through to the host; the ClusterIP stays."""
-    assert _policies(profile(), service(REMOTE, external_local=True)).keys() == {"ClusterIP"}
+    cluster = profile(release=WS2019_LATE)
+    assert _policies(cluster, service(REMOTE, external_local=True)).keys() == {"ClusterIP"}
 
 
 def test_external_traffic_local_is_ignored_without_dsr_capable_hns() -> None:
-    """Before 17763.1217 Local is treated as Cluster."""
-    cluster = profile(release=(17763, 1216))
+    """Before 17763.1397 Local is treated as Cluster."""
+    cluster = profile(release=(17763, 1396))
     policy = _policies(cluster, service(REMOTE, external_local=True))["NodePort"]
     assert (policy.backends, policy.source) == ((REMOTE.address,), Source.NODE)
 
