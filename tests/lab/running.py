@@ -257,3 +257,28 @@ def processes_of(lab: Lab) -> list[psutil.Process]:
 def _condition(found: Any, kind: str) -> bool:
     conditions = found.status.conditions or []
     return any(each.type == kind and each.status == "True" for each in conditions)
+
+
+@contextmanager
+def running(runtime: Path, name: str = "short", *options: str) -> Iterator[Lab]:
+    """A small lab that is down again whatever happens."""
+    lab = start("linux", name, runtime, *options)
+    try:
+        yield lab
+    finally:
+        lab_command("down", "--name", name, runtime=runtime)
+
+
+def assert_nothing_left(lab: Lab) -> None:
+    """Fail if a process of the lab lives, a file is left, or its ports still answer."""
+    assert until(lambda: not processes_of(lab))
+    assert until(lambda: not alive(lab.pid))
+    assert list(lab.runtime.iterdir()) == []
+
+
+def alive(pid: int) -> bool:
+    """Say whether a process runs; a zombie does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,28 +1,32 @@
 """Starting and stopping labs, and that nothing of them is left: process, namespace, socket, file."""
 
-import contextlib
 import json
 import os
-import pwd
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from kubernetes.client import ApiException, CoreV1Api
 from kubernetes.config import new_client_from_config
 
 from nettests.lab.network import find_nft
 from tests.lab.conftest import Labs
-from tests.lab.running import Lab, lab_command, pod, processes_of, start, until
+from tests.lab.running import (
+    Lab,
+    alive,
+    assert_nothing_left,
+    lab_command,
+    pod,
+    running,
+    start,
+    until,
+)
 
 MACHINE = str(Path("/proc/self/ns/net").readlink())
 NOBODY = 65534
@@ -38,30 +42,6 @@ def runtime(tmp_path: Path) -> Path:
 def linux(labs: Labs) -> Lab:
     """The session's lab of two Linux nodes, for tests that change nothing."""
     return labs["linux"]
-
-
-@contextmanager
-def running(runtime: Path, name: str = "short", *options: str) -> Iterator[Lab]:
-    """A small lab that is down again whatever happens."""
-    lab = start("linux", name, runtime, *options)
-    try:
-        yield lab
-    finally:
-        lab_command("down", "--name", name, runtime=runtime)
-
-
-def assert_nothing_left(lab: Lab) -> None:
-    """Fail if a process of the lab lives, a file is left, or its ports still answer."""
-    assert until(lambda: not processes_of(lab))
-    assert until(lambda: not _alive(lab.pid))
-    assert list(lab.runtime.iterdir()) == []
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _api_port(lab: Lab) -> int:
@@ -97,7 +77,7 @@ def test_a_killed_lab_is_cleaned_away(runtime: Path) -> None:
     """After ``kill -9`` the lab counts as dead; ``down`` removes what it left, ``up`` works again."""
     with running(runtime) as lab:
         os.kill(lab.pid, signal.SIGKILL)
-        until(lambda: not _alive(lab.pid))
+        until(lambda: not alive(lab.pid))
         assert "dead" in lab_command("status", runtime=runtime).stdout
         done = lab.command("down")
         assert "was not running; what it left is removed" in done.stdout
@@ -108,7 +88,7 @@ def test_up_replaces_the_remains_of_a_killed_lab(runtime: Path) -> None:
     """The name of a killed lab can be used again at once."""
     with running(runtime) as first:
         os.kill(first.pid, signal.SIGKILL)
-        until(lambda: not _alive(first.pid))
+        until(lambda: not alive(first.pid))
         second = start("linux", first.name, runtime)
         assert second.pid != first.pid
 
@@ -288,7 +268,7 @@ def test_ctrl_c_while_starting_leaves_nothing(runtime: Path) -> None:
         _, said = up.communicate(timeout=90)
     assert up.returncode == 130
     assert "nothing is left of it" in said
-    until(lambda: not _alive(pid))
+    until(lambda: not alive(pid))
     assert list(runtime.iterdir()) == []
 
 
@@ -310,99 +290,6 @@ def test_windows_images_may_lack_ping(runtime: Path) -> None:
         assert lab.exec("no-ping", "where", "ping")[0] != 0
     finally:
         lab.command("down")
-
-
-def status_of(pid: int) -> dict[str, str]:
-    """Return what the kernel says of a process (proc(5), ``status``)."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
-def test_a_lab_of_root_has_no_rights_over_the_machine(runtime: Path) -> None:
-    """Its process is of a user without account and can gain nothing; its files and its end stay root's."""
-    with running(runtime) as lab:
-        told = status_of(lab.pid)
-        user = int(told["Uid"].split()[0])
-        assert set(told["Uid"].split()) == set(told["Gid"].split()) == {str(user)}
-        assert user not in {0, NOBODY}
-        with pytest.raises(KeyError):
-            pwd.getpwuid(user)
-        assert (told["Groups"], told["NoNewPrivs"]) == ("", "1")
-        over_files_ids_and_processes = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 19))
-        assert int(told["CapBnd"], 16) & over_files_ids_and_processes == 0
-        assert {path.stat().st_uid for path in lab.kubeconfig.parent.iterdir()} == {0}
-        assert lab.command("down").returncode == 0
-        assert_nothing_left(lab)
-
-
-def test_a_lab_that_keeps_its_rights_says_why(runtime: Path) -> None:
-    """Root of few ids, as in some containers, cannot become anybody else: the lab runs, and tells."""
-    own = ("unshare", "--user", "--map-root-user")
-    options = ("--profile", "linux", "--name", "few", "--while", str(os.getpid()))
-    done = subprocess.run(
-        [*own, sys.executable, "-m", "nettests.lab", "up", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "XDG_RUNTIME_DIR": str(runtime)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert "the lab keeps the rights of who started it: this process cannot become" in done.stderr
-    assert lab_command("down", "--name", "few", runtime=runtime).returncode == 0
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_an_ordinary_user_can_run_a_lab() -> None:
-    """``lab up`` needs no root: it works as uid 65534, and leaves nothing."""
-    python, environment = _interpreter_for_nobody()
-    runtime = Path(tempfile.gettempdir()) / f"nettests-nobody-{os.getpid()}"
-    runtime.mkdir(mode=0o700)
-    os.chown(runtime, NOBODY, NOBODY)
-    environment["XDG_RUNTIME_DIR"] = str(runtime)
-    try:
-        options = ("--name", "own", "--json", "--while", str(os.getpid()))
-        done = _as_nobody(python, environment, "up", *options)
-        assert done.returncode == 0, done.stderr
-        assert psutil.Process(json.loads(done.stdout)["pid"]).uids().real == NOBODY
-        assert _as_nobody(python, environment, "down", "--name", "own").returncode == 0
-        assert list(runtime.iterdir()) == []
-    finally:
-        shutil.rmtree(runtime)
-
-
-def _as_nobody(
-    python: str, environment: dict[str, str], *arguments: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [python, "-m", "nettests.lab", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=environment,
-        user=NOBODY,
-        group=NOBODY,
-        extra_groups=[],
-    )
-
-
-def _interpreter_for_nobody() -> tuple[str, dict[str, str]]:
-    """Return a Python of this version that uid 65534 can read, and how it finds our packages."""
-    paths = os.pathsep.join(path for path in sys.path if path and "lib-dynload" not in path)
-    packages = os.pathsep.join(
-        [str(Path.cwd()), *(path for path in sys.path if path.endswith("site-packages"))]
-    )
-    system = shutil.which(f"python3.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin")
-    for python, more in ((sys.executable, paths), (system, packages)):
-        if python is None:
-            continue
-        environment = {**os.environ, "PYTHONPATH": more, "HOME": "/nonexistent"}
-        with contextlib.suppress(PermissionError):
-            if _as_nobody(python, environment, "--help").returncode == 0:
-                return python, environment
-    pytest.skip("uid 65534 can read neither this Python nor a system one of its version")
 
 
 def test_up_shows_its_phases_and_what_to_do_next(runtime: Path) -> None:

@@ -2,7 +2,7 @@
 
 A user namespace bounds what capabilities reach, but not whose files and processes an id owns: root's namespace
 has root's id. So the lab becomes a user that the machine does not know, with no capabilities but those over its
-own namespaces' networks (capabilities(7), credentials(7)). For who is not root there is nothing to give up.
+own namespaces' networks (capabilities(7), credentials(7)). Who is not root has nothing to give up.
 """
 
 import os
@@ -37,16 +37,12 @@ def unprivileged() -> int:
 
 
 def give_up(user: int) -> str:
-    """Become ``user``, for good; return why that is not possible, nothing where it was done or is not needed.
+    """Become ``user``, for good; return why that is not possible, nothing where it was done.
 
-    The process must have one thread, and have entered its namespaces.
+    For a process that root started, has one thread, and has entered its namespaces.
     """
-    if os.geteuid() != 0:
-        return ""
-    return _become(user) if user != 0 else "there is no id without an account"
-
-
-def _become(user: int) -> str:
+    if user == 0:
+        return "there is no id without an account"
     try:
         os.setgroups([])
         os.setresgid(user, user, user)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.lab.network.rights import give_up, unprivileged
-
-ROOT = os.geteuid() == 0
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to give up")
 GIVEN_UP = """
 import os, pathlib, subprocess, sys
 from nettests.lab.network import enter_isolated_namespaces, find_nft
@@ -38,7 +36,6 @@ print("machine", tried(pathlib.Path("/proc/sys/kernel/panic").write_text, "0"))
 """
 
 
-@pytest.mark.skipif(not ROOT, reason="only root has rights to give up")
 def test_only_rights_over_its_own_networks_are_left(tmp_path: Path) -> None:
     """Root's files, processes, ids and settings are out of reach, also by asking again; own networks are not."""
     mine = tmp_path / "of-root"
@@ -63,7 +60,6 @@ def test_only_rights_over_its_own_networks_are_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [mine]
 
 
-@pytest.mark.skipif(not ROOT, reason="only root has rights to give up")
 def test_a_program_that_others_may_not_read_is_read_all_the_same(tmp_path: Path) -> None:
     """Root's Python may lie where only root looks: reading alone is kept for it, and nothing else."""
     hidden = tmp_path / "hidden"
@@ -89,10 +85,3 @@ def test_a_program_that_others_may_not_read_is_read_all_the_same(tmp_path: Path)
         env={**os.environ, "PYTHONPATH": path},
     )
     assert done.stdout.split("\n")[:2] == ["read", "not written"], done.stderr
-
-
-@pytest.mark.skipif(ROOT, reason="root has rights to give up")
-def test_who_is_not_root_has_nothing_to_give_up() -> None:
-    """An ordinary user's lab runs under their own id, as before."""
-    assert unprivileged() == os.geteuid()
-    assert give_up(unprivileged()) == ""
