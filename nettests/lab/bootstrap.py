@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from nettests.lab import plugin_objects
 from nettests.lab.client import Json
-from nettests.lab.topology import OS, Driver, Network, Plugin, Profile, ProxyMode
+from nettests.lab.topology import LINUX_MODE, OS, Driver, Network, Plugin, Profile, ProxyMode
 
 API_PORT = 6443
 COREDNS_IMAGE = "registry.k8s.io/coredns/coredns:v1.11.1"
@@ -64,7 +64,8 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
         yield f"{_CORE}/namespaces", namespace
     yield from _kubernetes_endpoints(profile)
     yield _config_map("kube-system", "kubeadm-config", _kubeadm_config(profile))
-    yield _config_map("kube-system", "kube-proxy", {"config.conf": _kube_proxy_config(profile)})
+    if not profile.kube_proxy.as_service:
+        yield _config_map("kube-system", "kube-proxy", {"config.conf": _kube_proxy_config(profile)})
     corefile = _COREFILE.format(domain=profile.cluster_domain)
     yield _config_map("kube-system", "coredns", {"Corefile": corefile})
     for item in plugin_objects.settings(profile):
@@ -72,7 +73,8 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     yield from runtime_classes(profile)
     yield _dns_service(profile)
     yield _coredns()
-    yield from _kube_proxies(profile)
+    if not profile.kube_proxy.as_service:
+        yield from _kube_proxies(profile)
     for one in plugin_objects.daemons(profile):
         yield _daemon(one.namespace, one.name, one.labels, one.container, one.os)
 
@@ -161,7 +163,7 @@ def _kube_proxy_config(profile: Profile) -> str:
             f"clusterCIDR: {_both(profile, lambda one: one.cluster_cidr)}",
             "healthzBindAddress: 0.0.0.0:10256",
             "kind: KubeProxyConfiguration",
-            "mode: nftables",
+            f"mode: {LINUX_MODE}",
             "",
         )
     )

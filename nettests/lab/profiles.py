@@ -112,6 +112,7 @@ _SCHEMA: dict[str, Any] = {
             "properties": {
                 "mode": {"enum": [mode.value for mode in ProxyMode]},
                 "dsr": {"type": "boolean"},
+                "runsAs": {"enum": ["pod", "service"]},
             },
         },
         "options": {
@@ -280,7 +281,9 @@ def _build(document: Mapping[str, Any]) -> Profile:
             nat_exceptions=tuple(IPv4Network(text) for text in cni.get("natExceptions", ())),
         ),
         kube_proxy=KubeProxy(
-            mode=ProxyMode(proxy.get("mode", "kernelspace")), dsr=bool(proxy.get("dsr", False))
+            mode=ProxyMode(proxy.get("mode", "kernelspace")),
+            dsr=bool(proxy.get("dsr", False)),
+            as_service=proxy.get("runsAs") == "service",
         ),
         options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
     )

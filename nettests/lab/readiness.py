@@ -83,7 +83,8 @@ class Readiness:
         without = [n for n in self._profile.nodes if alone and n.os is OS.WINDOWS]
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
         plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
-        expected = plugins + len(self._profile.nodes) - len(without) + 1
+        proxies = len(self._profile.nodes) - len(without)
+        expected = plugins + (0 if self._profile.kube_proxy.as_service else proxies) + 1
         return unready or (["system pods"] if len(own) < expected else [])
 
     def _missing_dns(self) -> list[str]:

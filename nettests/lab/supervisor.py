@@ -43,7 +43,7 @@ from nettests.lab.programs.outside import OutsideServer
 from nettests.lab.readiness import Readiness
 from nettests.lab.silence import Silence
 from nettests.lab.state import LabFolder
-from nettests.lab.topology import NodeSpec, Profile, ServiceTable
+from nettests.lab.topology import OS, NodeSpec, Profile, ProxyMode, ServiceTable
 
 _LOG = logging.getLogger(__name__)
 
@@ -222,10 +222,11 @@ class Lab:
             clients=self._client,
             source_vip=network.source_vip,
             programmed=programmed,
-        ).by_kind()
+        )
+        programs = system.by_kind()
 
         async def launch(kind: Kind, process: Process) -> int:
-            return await system.get(kind, run_program)(process)
+            return await programs.get(kind, run_program)(process)
 
         kubelet = GatedClient(self._inner_url, self._inner_token, agent=f"kubelet/{spec.name}")
         async with kubelet as client:
@@ -239,7 +240,14 @@ class Lab:
             )
             self._registry.kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
-            await agent.run()
+            async with asyncio.TaskGroup() as group:
+                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                    group.create_task(system.kube_proxy_service())
+                await agent.run()
+
+    def _replaced(self, spec: NodeSpec) -> bool:
+        """Whether the network plugin serves Services on a node, so that no kube-proxy runs there."""
+        return spec.os is OS.WINDOWS and self._profile.kube_proxy.mode is ProxyMode.NONE
 
     async def _create_objects(self) -> None:
         async with self._client("kubeadm") as client:

@@ -61,6 +61,10 @@ class ProxyMode(StrEnum):
     NONE = "none"
 
 
+LINUX_MODE = "nftables"
+"""kube-proxy's mode on Linux nodes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeIPv6:
     """A node's addresses of the second family."""
@@ -119,10 +123,14 @@ class Cni:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubeProxy:
-    """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode."""
+    """kube-proxy's settings on Windows nodes; Linux nodes run in nftables mode.
+
+    ``as_service`` makes it a service of its hosts everywhere, without Pods, and without a ConfigMap.
+    """
 
     mode: ProxyMode = ProxyMode.KERNELSPACE
     dsr: bool = False
+    as_service: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

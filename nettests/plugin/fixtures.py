@@ -34,7 +34,7 @@ def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
     finished = collector.follower.wait(check.id, timeout=PATIENCE)
     if finished.skip:
         pytest.skip(as_line(finished.skip))
-    expectation = collector.blueprint.expectations[check.id]
+    expectation = finished.expectation or collector.blueprint.expectations[check.id]
     judgement = judge(check, expectation, observed(check, finished))
     remember(request.node, judgement)
     if judgement.verdict is Verdict.UNKNOWN:

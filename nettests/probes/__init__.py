@@ -7,13 +7,14 @@ met through the protocols in ``seams``; nothing here judges.
 """
 
 from nettests.probes.addresses import Directory
-from nettests.probes.asking import Asker, StoppedError
+from nettests.probes.asking import Asker, Probe, StoppedError
 from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
+from nettests.probes.host_facts import read_host_facts
 from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observe import Observer
 from nettests.probes.open import close_probes, open_probes
@@ -29,6 +30,7 @@ __all__ = [
     "External",
     "Object",
     "Observer",
+    "Probe",
     "StoppedError",
     "close_probes",
     "deploy",
@@ -39,6 +41,7 @@ __all__ = [
     "passing",
     "pods",
     "pull_images",
+    "read_host_facts",
     "rendered",
     "standing",
 ]

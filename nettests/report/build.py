@@ -68,6 +68,9 @@ class _Gathered:
             case "planned":
                 check = from_data(record["check"], Check)
                 self.planned[check.id] = (check, from_data(record["expectation"], Expectation))
+            case "expected" if record["check"] in self.planned:
+                check, _ = self.planned[record["check"]]
+                self.planned[check.id] = (check, from_data(record["expectation"], Expectation))
             case "skip":
                 skip = from_data(record["skip"], Skip)
                 self.skips[skip.id] = skip

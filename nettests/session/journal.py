@@ -24,6 +24,7 @@ from nettests.errors import NettestsError
 from nettests.model import limits
 from nettests.model.check import Skip
 from nettests.model.codec import from_data, to_data
+from nettests.model.expectation import Expectation
 from nettests.model.json_text import read_json
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
@@ -246,7 +247,8 @@ class Finished:
     """What the journal says of one check that was asked.
 
     ``distrust`` says why nothing of it can be trusted, ``skip`` why it could not be asked here; ``late`` and
-    ``resent`` are those of ``Observation``.
+    ``resent`` are those of ``Observation``. ``expectation`` is set where a run learned what changes the planned
+    one (``learning``).
     """
 
     check: str
@@ -255,6 +257,7 @@ class Finished:
     skip: str | None = None
     late: str | None = None
     resent: str | None = None
+    expectation: Expectation | None = None
 
 
 def finished(done: Mapping[str, Any], raws: Sequence[Raw]) -> Finished:
@@ -277,6 +280,7 @@ class Follower:
     _offset: int = 0
     _raws: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     _done: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _expected: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def wait(self, check: str, *, timeout: float) -> Finished:
         """Return what the journal says of ``check`` once it is done.
@@ -291,7 +295,8 @@ class Follower:
             if check in self._done:
                 record = self._done[check]
                 raws = self._raws.get(check, ())
-                return finished(record, [from_data(one, Raw) for one in raws])
+                told = finished(record, [from_data(one, Raw) for one in raws])
+                return replace(told, expectation=self._expectation(check))
             if not alive:
                 reason = "the run ended before this check was observed"
             elif time.monotonic() > deadline:
@@ -304,6 +309,10 @@ class Follower:
                 check=check, raws=tuple(from_data(one, Raw) for one in raws), distrust=reason
             )
 
+    def _expectation(self, check: str) -> Expectation | None:
+        data = self._expected.get(check)
+        return None if data is None else from_data(data, Expectation)
+
     def _read_on(self) -> None:
         for record in self._new_records():
             match record.get("record"):
@@ -311,6 +320,8 @@ class Follower:
                     self._raws.setdefault(record["raw"]["check"], []).append(record["raw"])
                 case "done":
                     self._done[record["check"]] = record
+                case "expected":
+                    self._expected[record["check"]] = record["expectation"]
 
     def _new_records(self) -> Iterator[dict[str, Any]]:
         if not self.path.exists():

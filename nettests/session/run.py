@@ -38,6 +38,7 @@ from nettests.session.head import JOURNAL, new_run_id, write_head
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
+from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
@@ -244,6 +245,7 @@ class Run:
         opened, problems = probes.open_probes(
             access, deployment, facts, profile.timing, self._watch
         )
+        made = self._learn(plan, opened, deployment)
         asker = probes.Asker(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
@@ -265,14 +267,20 @@ class Run:
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
             probes.Observer(
-                asker, plan.checks, problems, self._tell, churn, self._single_stack()
+                asker, plan.checks, problems, self._tell, churn, _single_stack(made)
             ).run()
         finally:
             probes.close_probes(opened)
 
-    def _single_stack(self) -> Mapping[str, str]:
-        made = self.prepared.blueprint
-        return documented(made.plan.checks, made.expectations)
+    def _learn(
+        self, plan: Plan, opened: Mapping[str, probes.Probe], deployment: probes.Deployment
+    ) -> Blueprint:
+        """Complete the facts by what nodes say of themselves, and expect by them from now on."""
+        before, seconds = self.prepared.blueprint, self.prepared.profile.timing.execute
+        readings = probes.read_host_facts(opened, deployment, before.facts, seconds)
+        made = learn(before, plan, readings, self.journal)
+        self._watch.expectations = made.expectations
+        return made
 
     def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
         """Pull images onto their nodes, if that is wished, and write down how long it took."""
@@ -342,6 +350,10 @@ class Run:
         self._progress = Progress(stage=stage, done=done, total=total)
         if self._on_progress is not None:
             self._on_progress(self._progress)
+
+
+def _single_stack(made: Blueprint) -> Mapping[str, str]:
+    return documented(made.plan.checks, made.expectations)
 
 
 def _external(profile: ClusterProfile) -> probes.External | None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config
+from ruamel.yaml import YAML
 
+from nettests.resources import manifests_path
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import run_on
@@ -38,6 +40,20 @@ def strict(up_lab: UpLab) -> Iterator[UpLab]:
     up_lab.fault("inject", "privileged-refused")
     yield up_lab
     up_lab.fault("clear")
+
+
+@pytest.fixture(scope="module")
+def host_proxies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UpLab]:
+    """A cluster whose kube-proxies are services of their hosts: no Pod, no log, no ConfigMap."""
+    yaml = YAML()
+    document = yaml.load((manifests_path() / "lab" / "win2019-l2bridge.yaml").read_text())
+    document["name"] = "host-proxies"
+    document["kubeProxy"]["runsAs"] = "service"
+    path = tmp_path_factory.mktemp("profile") / "host-proxies.yaml"
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(document, file)
+    with lab(str(path)) as up:
+        yield up
 
 
 def told(up: UpLab, command: str, *arguments: str) -> dict[str, Any]:
@@ -87,3 +103,39 @@ def test_service_networks_are_those_that_the_api_names(up_lab: UpLab) -> None:
         == after
         == {"value": ["10.96.0.0/16"], "origin": "ServiceCIDRs (networking.k8s.io/v1)"}
     )
+
+
+def test_a_node_tells_the_mode_of_its_kube_proxy(host_proxies: UpLab, tmp_path: Path) -> None:
+    """What discovery cannot read a vantage of the node does, and checks are judged by it, by workers too."""
+    nodes = {one["name"]: one for one in told(host_proxies, "discover")["nodes"]}
+    assert nodes["win-1"]["kube_proxy"]["mode"]["value"] is None
+    flows = ("--flow=session-affinity", "--flow=node-to-pod")
+    run = run_on(host_proxies, tmp_path / "run", *flows, "-n2")
+    assert run.exit_code == 0, run.printed
+    modes = {one["name"]: one["kube_proxy"]["mode"] for one in run.results["facts"]["nodes"]}
+    asked = "http://127.0.0.1:10249/proxyMode, asked on the node itself"
+    assert modes["win-1"] == {"value": "kernelspace", "origin": asked}
+    assert modes["linux-1"] == {"value": "nftables", "origin": asked}
+    assert modes["win-2"]["value"] is None  # no check needs a vantage there
+    affinity = run.flow("session-affinity").items()
+    of_windows = [one for name, one in affinity if name.split("/")[1] == "windows-1"]
+    assert {one["verdict"] for one in of_windows} == {"limited"}
+    because = of_windows[0]["limitation"]["because"]
+    assert any("kernelspace" in one and asked in one for one in because), because
+
+    again = nettests("rejudge", str(run.directory), f"--report-dir={tmp_path / 'again'}")
+    assert again.returncode == 0, again.stderr
+    verdicts = json.loads((tmp_path / "again" / "results.json").read_text())["checks"]
+    assert {one["id"]: one["verdict"] for one in verdicts} == run.verdicts
+
+
+def test_without_a_vantage_the_mode_stays_unknown(host_proxies: UpLab, tmp_path: Path) -> None:
+    """None is made for it: what depends on the mode is unknown, and says where to state it."""
+    run = run_on(host_proxies, tmp_path, "--flow=session-affinity")
+    of_windows = {
+        check["verdict"]
+        for name, check in run.flow("session-affinity").items()
+        if name.split("/")[1] == "windows-1"
+    }
+    assert of_windows == {"unknown"}
+    assert "state the fact in the cluster profile" in run.printed

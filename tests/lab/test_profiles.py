@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.lab import profiles
+from nettests.lab import bootstrap, profiles
 from nettests.lab.errors import ProfileError
 from nettests.lab.network.thresholds import DSR_CAPABLE, HOST_RULES
 from nettests.lab.topology import OS, Driver
@@ -42,6 +42,16 @@ def test_these_profiles_exist() -> None:
     """The names that documents and tests use."""
     assert [profile.name for profile in profiles.available()] == NAMES
     assert profiles.DEFAULT in NAMES
+
+
+@pytest.mark.parametrize(("words", "as_service"), [("", False), ("service", True), ("pod", False)])
+def test_kube_proxy_may_be_a_service_of_its_hosts(words: str, as_service: bool) -> None:
+    """Then there is neither a DaemonSet nor a ConfigMap of it; unless told otherwise there are both."""
+    text = f"{VALID}kubeProxy: {{runsAs: {words}}}\n" if words else VALID
+    profile = profiles.read(text, "small.yaml")
+    assert profile.kube_proxy.as_service is as_service
+    names = {item["metadata"]["name"] for _, item in bootstrap.objects(profile)}
+    assert ("kube-proxy" in names) is not as_service
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from kubernetes.client import AppsV1Api
@@ -40,6 +41,25 @@ def test_kube_proxys_log_begins_with_its_flags(
     assert flags["source-vip"] == source_vip
     assert flags["proxy-mode"] == "kernelspace"
     assert flags["hostname-override"] == "win-1"
+
+
+@pytest.mark.parametrize(("node", "mode"), [("linux-1", "nftables"), ("win-1", "kernelspace")])
+def test_kube_proxy_tells_its_mode_on_its_own_node_alone(lab: Lab, node: str, mode: str) -> None:
+    """At the loopback address, as text, as its metrics server does; nobody else reaches it."""
+    windows = node.startswith("win")
+    options = {"windowsOptions": {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\SYSTEM"}}
+    own: dict[str, Any] = {"args": ["pause"], "hostNetwork": True}
+    if windows:
+        own |= {"os": {"name": "windows"}, "securityContext": options}
+        own |= {"command": ["%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost"]}
+    name = f"asks-proxy-{mode}"
+    lab.run(name, node, **own)
+    port = "10249/proxyMode"
+    curl = "curl.exe" if windows else "curl"
+    assert lab.exec(name, curl, "-s", "-m", "5", f"http://127.0.0.1:{port}") == (0, mode)
+    other = {"linux-1": "172.30.0.12", "win-1": "172.30.0.14"}[node]
+    assert lab.exec(name, curl, "-s", "-m", "5", f"http://{other}:{port}")[0] in {7, 28}
+    lab.remove(name)
 
 
 def test_linux_kube_proxy_is_configured_by_file(lab: Lab) -> None:

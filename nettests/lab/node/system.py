@@ -20,18 +20,20 @@ from nettests.lab.controllers.dns_feeder import DnsFeeder
 from nettests.lab.controllers.service_proxy import ServiceProxy
 from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.view import DnsView
-from nettests.lab.interfaces import NodeNetwork, Process
+from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.endpoint import answering
 from nettests.lab.node.health_checks import HealthChecks
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
 from nettests.lab.node.resolver import outside_resolver
-from nettests.lab.topology import OS, Address, Profile, ProxyMode, ServiceTable
+from nettests.lab.topology import LINUX_MODE, OS, Address, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
 
 HEALTHZ_PORT = 10256
+METRICS_PORT = 10249
+"""At the loopback address, as kube-proxy binds it; of what it serves there the mode is answered."""
 READY_PORT = 8181
 
 _HEALTH_PER_FAMILY = 34
@@ -70,24 +72,44 @@ class SystemPrograms:
     async def _kube_proxy(self, process: Process) -> int:
         flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
         await _log_flags(process, [*process.argv[1:], *flags])
+        async with self._proxying(process.machine.namespace) as proxy:
+            return await _beside(process, proxy.run())
+
+    async def kube_proxy_service(self) -> None:
+        """Run kube-proxy as a service of its host, which is no Pod and logs nowhere that the API reads."""
+        async with self._proxying(self.network.host) as proxy:
+            await proxy.run()
+
+    @asynccontextmanager
+    async def _proxying(self, namespace: Namespace) -> AsyncIterator[ServiceProxy]:
+        """Let kube-proxy be there, with all that it answers, while the context lasts."""
         async with self._running("kube-proxy"), self.clients("kube-proxy") as client:
-            checks = self._health_checks(process)
+            checks = self._health_checks(namespace)
             proxy = self._proxy(client, checks)
 
             def healthz() -> web.Response:
                 return _health_of(self.profile, synced=proxy.synced)
 
+            def mode() -> web.Response:
+                return web.Response(text=self._mode())
+
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
-            namespace = process.machine.namespace
-            async with answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}):
+            async with (
+                answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}),
+                answering(namespace, "127.0.0.1", METRICS_PORT, {"/proxyMode": mode}),
+            ):
                 try:
-                    return await _beside(process, proxy.run())
+                    yield proxy
                 finally:
                     await checks.follow(())
                     await self._end_forwarding()
 
-    def _health_checks(self, process: Process) -> HealthChecks:
-        return HealthChecks(process.machine.namespace, self.network.spec.name)
+    def _mode(self) -> str:
+        linux = self.network.spec.os is OS.LINUX
+        return LINUX_MODE if linux else self.profile.kube_proxy.mode.value
+
+    def _health_checks(self, namespace: Namespace) -> HealthChecks:
+        return HealthChecks(namespace, self.network.spec.name)
 
     def _proxy(self, client: Client, checks: HealthChecks) -> ServiceProxy:
         """Return the service proxy, whose tables the Services' health check ports follow."""
@@ -171,7 +193,7 @@ class SystemPrograms:
         if not windows or self.profile.kube_proxy.mode is not ProxyMode.NONE:
             return await _until_terminated(process)
         async with self.clients("antrea-agent") as client:
-            checks = self._health_checks(process)
+            checks = self._health_checks(process.machine.namespace)
             proxy = self._proxy(client, checks)
             try:
                 return await _beside(process, proxy.run())

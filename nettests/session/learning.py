@@ -1,0 +1,45 @@
+"""What a run learns of its cluster once its probes stand, and what is expected then.
+
+The plan is that of the facts that were discovered: it decides which checks there are, and so which vantages
+stand. Facts that only these can read complete the others before the first check is asked, and expectations are
+resolved anew; the journal holds the readings, the completed facts, and each expectation that is another one now.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from nettests import expect
+from nettests.errors import ManifestError
+from nettests.model.check import Plan
+from nettests.model.node_reading import NodeReading
+from nettests.parse.host_facts import completed
+from nettests.session.blueprint import Blueprint, unused
+from nettests.session.journal import Journal
+
+
+def learn(
+    made: Blueprint, plan: Plan, readings: Sequence[NodeReading], journal: Journal
+) -> Blueprint:
+    """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
+
+    Entries that contradict each other on what was learned leave everything as it was, and are told.
+    """
+    for one in readings:
+        journal.write("reading", reading=one)
+    facts = completed(made.facts, readings)
+    if facts == made.facts:
+        return made
+    try:
+        now = expect.resolve(
+            made.plan.checks, facts, made.manifests, today=datetime.now(UTC).date()
+        )
+    except ManifestError as error:
+        journal.event(f"what nodes say of themselves is left out: {error}", notable=True)
+        return made
+    journal.write("facts", facts=facts)
+    for check in plan.checks:
+        if now[check.id] != made.expectations[check.id]:
+            journal.write("expected", check=check.id, expectation=now[check.id])
+    journal.write("limitations", unused=unused(made.manifests, now))
+    return replace(made, facts=facts, expectations=now)

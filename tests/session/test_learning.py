@@ -1,0 +1,162 @@
+"""What a run learns once its probes stand changes what is expected, everywhere the same, and never the plan."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nettests.model.facts import ClusterFacts, unknown
+from nettests.model.node_reading import NodeReading
+from nettests.parse.host_facts import PROXY_MODE
+from nettests.plan import load
+from nettests.report import build_results
+from nettests.resources import suites_path
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.head import JOURNAL
+from nettests.session.journal import Follower, Journal, as_record
+from nettests.session.learning import learn
+from nettests.session.rejudge import read_recorded
+from tests.facts import cluster_facts
+
+CHECK = "session-affinity/windows-1/linux-1/other-node/tcp"
+ENTRY = "aff-clientip-hns"
+CONTRADICTION = """\
+apiVersion: nettests.dev/v1alpha1
+kind: LimitationManifest
+layer: base
+limitations:
+  - id: contradicts
+    summary: Something else.
+    flows: [session-affinity]
+    when:
+      source: {os: windows, mode: [kernelspace]}
+    expected: {outcome: timed_out}
+    mechanism: None.
+    category: platform
+    sources: [{document: Ours}]
+"""
+
+
+def unread() -> ClusterFacts:
+    """Return a cluster whose kube-proxies are services of their hosts."""
+    facts = cluster_facts("win2019-l2bridge")
+    nodes = tuple(
+        replace(one, kube_proxy=replace(one.kube_proxy, mode=unknown("no kube-proxy Pod runs")))
+        for one in facts.nodes
+    )
+    return replace(facts, nodes=nodes)
+
+
+def made(*manifests: Path) -> Blueprint:
+    """Return the blueprint of a run on it."""
+    flows = load([suites_path()]).select(["session-affinity"]).flows
+    return blueprint(unread(), flows, read_manifests(manifests))
+
+
+def says(mode: str) -> tuple[NodeReading, ...]:
+    """Return what the vantage on win-1 brought."""
+    return (
+        NodeReading(
+            node="win-1",
+            reading=PROXY_MODE,
+            probe="node-windows-1-1",
+            command=("curl.exe", "http://127.0.0.1:10249/proxyMode"),
+            exit_code=0,
+            stdout=mode,
+        ),
+    )
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    """The journal of a run."""
+    with Journal(tmp_path / JOURNAL) as opened:
+        yield opened
+
+
+def written(journal: Journal, kind: str) -> list[dict[str, Any]]:
+    """Return the records of a kind."""
+    records = map(json.loads, journal.path.read_text().splitlines())
+    return [one for one in records if one["record"] == kind]
+
+
+def test_a_fact_that_was_learned_decides(journal: Journal) -> None:
+    """What was undecided for want of it is expected as documented; the plan is the same."""
+    before = made()
+    assert "source kube-proxy mode in kernelspace: unknown" in (
+        before.expectations[CHECK].undecided or ""
+    )
+    now = learn(before, before.plan, says("kernelspace"), journal)
+    limitation = now.expectations[CHECK].limitation
+    assert limitation is not None
+    assert limitation.id == ENTRY
+    assert any("asked on the node itself" in one for one in limitation.because)
+    assert now.plan is before.plan
+    changed = {one["check"] for one in written(journal, "expected")}
+    assert CHECK in changed
+    assert changed == {
+        name for name, was in before.expectations.items() if was != now.expectations[name]
+    }
+    assert ENTRY not in {one["id"] for one in written(journal, "limitations")[-1]["unused"]}
+
+
+def test_whoever_follows_expects_the_same(journal: Journal) -> None:
+    """A test in another process gets the expectation with its answers; where nothing changed, none."""
+    before = made()
+    now = learn(before, before.plan, says("kernelspace"), journal)
+    for check in before.plan.checks:
+        journal.done(check.id)
+    follower = Follower(journal.path)
+    for check in before.plan.checks:
+        found = follower.wait(check.id, timeout=1).expectation
+        assert (found or before.expectations[check.id]) == now.expectations[check.id]
+    assert follower.wait(CHECK, timeout=1).expectation == now.expectations[CHECK]
+
+
+def test_documents_and_later_judgements_know_it(journal: Journal) -> None:
+    """They read the completed facts, and the expectation that the check was judged by."""
+    before = made()
+    journal.write("facts", facts=before.facts)
+    for check in before.plan.checks:
+        journal.write("planned", check=check, expectation=before.expectations[check.id])
+    now = learn(before, before.plan, says("kernelspace"), journal)
+    lines = journal.path.read_bytes().splitlines()
+    results = build_results(as_record(line) for line in lines)
+    assert results.facts == now.facts
+    (told,) = [one for one in results.checks if one.id == CHECK]
+    assert told.expectation == now.expectations[CHECK]
+    recorded = read_recorded(journal.path)
+    assert recorded.facts == now.facts
+    assert len(recorded.checks) == len(before.plan.checks)
+
+
+def test_an_answer_that_tells_nothing_decides_nothing(journal: Journal) -> None:
+    """It is written down, and the reason why the fact is unknown says that it was asked."""
+    before = made()
+    now = learn(before, before.plan, says("I am no kube-proxy"), journal)
+    assert "does not tell it either" in (now.expectations[CHECK].undecided or "")
+    assert len(written(journal, "reading")) == 1
+
+
+def test_without_readings_nothing_is_written(journal: Journal) -> None:
+    """Nearly every cluster tells its mode by the API."""
+    before = made()
+    assert learn(before, before.plan, (), journal) is before
+    assert journal.path.read_text() == ""
+
+
+def test_entries_that_contradict_each_other_then_leave_it_as_it_was(
+    journal: Journal, tmp_path: Path
+) -> None:
+    """They cannot be refused before anything is deployed any more: it is told, and the checks stay undecided."""
+    file = tmp_path / "own.yaml"
+    file.write_text(CONTRADICTION)
+    before = made(file)
+    assert learn(before, before.plan, says("kernelspace"), journal) is before
+    (event,) = written(journal, "event")
+    assert event["notable"]
+    assert "contradicts" in event["text"]
+    assert ENTRY in event["text"]
