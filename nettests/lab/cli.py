@@ -270,6 +270,21 @@ def list_faults(*, name: str, as_json: bool) -> None:
         click.echo(f"{row['fault']} {options}".rstrip())
 
 
+@lab.command(
+    "selftest",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    short_help="Break labs by named faults; is each noticed, and named?",
+)
+@click.pass_context
+def _selftest(context: click.Context) -> None:
+    """Hand over to the selftest, which other commands need not load."""
+    from nettests.lab.selftest.command import selftest  # noqa: PLC0415
+
+    name = "nettests lab selftest"
+    selftest.main(args=context.args, prog_name=name, standalone_mode=False)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line (``python -m nettests.lab``)."""
     lab.main(args=arguments, prog_name="nettests lab")

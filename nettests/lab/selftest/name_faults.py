@@ -1,0 +1,138 @@
+"""Named faults of names: the cluster's DNS and what Pods are told of it. Values."""
+
+from collections.abc import Iterator
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
+
+_NAMES = tuple(
+    Checks(flow=flow)
+    for flow in (
+        *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns"),
+        *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
+        *("service-external-name", "service-headless", "stateful-set-names"),
+    )
+)
+"""Checks that need an answer of the cluster's DNS."""
+
+
+def name_faults() -> Iterator[NamedFault]:
+    """Yield them."""
+    yield from _silence()
+    yield from _lies()
+
+
+def _silence() -> Iterator[NamedFault]:
+    yield NamedFault(
+        name="dns-down",
+        summary="packets to the DNS are lost",
+        profiles=EVERYWHERE,
+        injections=inject("dns-down"),
+        must=(
+            Checks(flow="dns-via-service"),
+            Checks(flow="dns-via-pod"),
+            Checks(flow="pod-to-service-fqdn"),
+            Checks(flow="pod-to-external-dns"),
+        ),
+        may=_NAMES,
+        names=("dns",),
+    )
+    yield NamedFault(
+        name="dns-tcp-lost",
+        summary="TCP packets to the DNS are lost, UDP passes",
+        profiles=(BRIDGE,),
+        injections=inject("dns-down", protocol="tcp"),
+        must=(Checks(flow="dns-via-service", protocol="tcp"),),
+        may=(Checks(flow="dns-via-*", protocol="tcp"),),
+        names=("dns", "tcp"),
+    )
+    yield NamedFault(
+        name="dns-loses-queries",
+        summary="the DNS loses one packet of three",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("dns-down", rate=0.33),
+        must=(Checks(flow="dns-*"),),
+        may=_NAMES,
+        names=("dns",),
+    )
+    yield NamedFault(
+        name="dns-slow",
+        summary="the DNS answers after 6 s",
+        profiles=(BRIDGE,),
+        injections=inject("dns-slow", seconds=6),
+        must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
+        may=_NAMES,
+        names=("dns",),
+    )
+    yield NamedFault(
+        name="dns-upstream-down",
+        summary="the resolver that the DNS forwards to is out of reach",
+        profiles=(BRIDGE,),
+        injections=inject("dns-upstream-down"),
+        must=(Checks(flow="pod-to-external-dns"),),
+        may=(
+            *(
+                Checks(flow=flow)
+                for flow in ("dns-policy-*", "service-external-name", "node-to-external-name")
+            ),
+        ),
+        names=("external|outside|out of the cluster|dns",),
+    )
+
+
+def _lies() -> Iterator[NamedFault]:
+    yield NamedFault(
+        name="dns-wildcard",
+        summary="names that do not exist resolve to an address outside",
+        profiles=(BRIDGE, OLD_BRIDGE),
+        injections=inject("dns-wildcard"),
+        must=(Checks(flow="dns-no-such-name"),),
+        may=_NAMES,
+        names=("dns", "dns-no-such-name|wrongly|resolve"),
+    )
+    yield NamedFault(
+        name="dns-replica-wrong",
+        summary="one of two DNS replicas denies all names",
+        profiles=(BRIDGE,),
+        injections=inject("dns-replica-wrong"),
+        must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
+        may=_NAMES,
+        names=("dns",),
+    )
+    yield NamedFault(
+        name="dns-frozen",
+        summary="the DNS takes no news: Services of a run have no names",
+        profiles=(BRIDGE,),
+        injections=inject("dns-frozen"),
+        must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="service-headless")),
+        may=_NAMES,
+        names=("dns",),
+    )
+    yield NamedFault(
+        name="suffixes-wrong",
+        summary="win-1's kubelet gives Pods the suffixes of another cluster domain",
+        profiles=(BRIDGE,),
+        injections=inject("wrong-cluster-domain", node="win-1"),
+        must=(Checks(flow="pod-to-service-pqdn", source="win-1"),),
+        may=(
+            Checks(flow="pod-to-service-p*", source="win-1"),
+            Checks(flow="dns-*", source="win-1"),
+            Checks(flow="stateful-set-names", node="win-1"),
+            Checks(flow="pod-hostname-fqdn", node="win-1"),
+        ),
+        names=("dns", "win-1|windows"),
+    )
+    yield NamedFault(
+        name="suffixes-wrong-on-linux",
+        summary="linux-1's kubelet gives Pods the suffixes of another cluster domain",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("wrong-cluster-domain", node="linux-1"),
+        must=(Checks(flow="pod-to-service-pqdn", source="linux-1"),),
+        may=(
+            Checks(flow="pod-to-service-p*", source="linux-1"),
+            Checks(flow="dns-*", source="linux-1"),
+            Checks(flow="stateful-set-names", node="linux-1"),
+            Checks(flow="pod-hostname-fqdn", node="linux-1"),
+        ),
+        names=("dns", "linux-1|linux"),
+    )

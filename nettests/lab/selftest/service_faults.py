@@ -1,0 +1,198 @@
+"""Named faults of Service proxies and backends. Values."""
+
+from collections.abc import Iterator
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
+
+_AT_PROXY = (
+    Checks(flow="pod-to-service-*", source="win-1"),
+    Checks(flow="service-*", source="win-1"),
+    Checks(flow="session-affinity", source="win-1"),
+    Checks(flow="dsr-source-address", source="win-1"),
+    Checks(flow="etp-*", node="win-1"),
+    Checks(flow="itp-*", source="win-1"),
+    Checks(flow="nodeport-*", node="win-1"),
+    Checks(flow="node-to-service-*", source="win-1"),
+    Checks(flow="hns-load-balancers", node="win-1"),
+)
+"""Checks in which the Service proxy of win-1 has a part."""
+_ANY_PROXY = tuple(
+    Checks(flow=flow)
+    for flow in (
+        *("pod-to-service-*", "service-*", "session-affinity", "dsr-source-address", "etp-*"),
+        *("itp-*", "nodeport-*", "node-to-service-*", "hns-load-balancers"),
+    )
+)
+
+
+def service_faults() -> Iterator[NamedFault]:
+    """Yield them."""
+    yield from _of_a_proxy()
+    yield from _of_choice()
+    yield from _of_backends()
+
+
+def _of_a_proxy() -> Iterator[NamedFault]:
+    yield NamedFault(
+        name="rules-missing",
+        summary="win-1 has no rules of any Service but the cluster's own",
+        profiles=EVERYWHERE,
+        injections=inject("service-rules-missing", service="nettests-*/*", node="win-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="win-1"),
+            Checks(flow="nodeport-from-other-node", target="win-1"),
+            Checks(flow="hns-load-balancers"),
+        ),
+        may=_AT_PROXY,
+        names=("proxy of win-1|service-proxy|win-1",),
+    )
+    yield NamedFault(
+        name="one-service-missing",
+        summary="win-1 has no rules of one Service",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("service-rules-missing", service="svc-server-windows-1-2", node="win-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="win-1", target="win-2"),
+            Checks(flow="hns-load-balancers"),
+        ),
+        may=_AT_PROXY,
+        names=("win-1",),
+    )
+    yield NamedFault(
+        name="proxy-stopped",
+        summary="win-1's Service proxy programs nothing new",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("proxy-stopped", node="win-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="win-1"),
+            Checks(flow="nodeport-from-other-node", target="win-1"),
+        ),
+        may=_AT_PROXY,
+        names=("proxy of win-1",),
+    )
+    yield NamedFault(
+        name="proxy-stopped-on-linux",
+        summary="linux-1's Service proxy programs nothing new",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("proxy-stopped", node="linux-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="linux-1"),
+            Checks(flow="nodeport-from-other-node", target="linux-1"),
+        ),
+        may=(
+            Checks(source="linux-1"),
+            Checks(flow="nodeport-*", target="linux-1"),
+            Checks(flow="etp-*", target="linux-1"),
+        ),
+        names=("proxy of linux-1",),
+    )
+    yield NamedFault(
+        name="slow-rules",
+        summary="new rules of Services take 90 s on win-1",
+        profiles=(BRIDGE,),
+        injections=inject("slow-rules", node="win-1", seconds=90),
+        must=(Checks(flow="pod-to-service-clusterip", source="win-1"),),
+        may=_AT_PROXY,
+        names=("proxy of win-1|win-1",),
+    )
+
+
+def _of_choice() -> Iterator[NamedFault]:
+    yield NamedFault(
+        name="one-backend",
+        summary="all connections to a Service go to one of its backends",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("one-backend"),
+        must=(Checks(flow="service-distribution"),),
+        may=_ANY_PROXY,
+        names=("distribut",),
+    )
+    yield NamedFault(
+        name="affinity-lost",
+        summary="clients of Services with ClientIP affinity do not keep their backends",
+        profiles=(BRIDGE,),
+        injections=inject("affinity-lost"),
+        must=(Checks(flow="session-affinity"),),
+        may=(Checks(flow="hns-load-balancers"),),
+        names=("affinity",),
+    )
+    yield NamedFault(
+        name="dsr-off",
+        summary="win-1's load balancers rewrite sources although HNS was asked for DSR",
+        profiles=(BRIDGE,),
+        injections=inject("dsr-off", node="win-1"),
+        must=(Checks(flow="dsr-source-address", source="win-1"),),
+        may=_AT_PROXY,
+        names=("source address", "win-1"),
+    )
+
+
+def _of_backends() -> Iterator[NamedFault]:
+    yield NamedFault(
+        name="stale-endpoint",
+        summary="win-1's rules keep an endpoint of each Service whose Pod has gone",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("stale-endpoint", node="win-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="win-1"),
+            Checks(flow="hns-load-balancers"),
+        ),
+        may=_AT_PROXY,
+        names=("win-1",),
+    )
+    yield NamedFault(
+        name="stale-endpoint-on-linux",
+        summary="linux-1's rules keep an endpoint of each Service whose Pod has gone",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("stale-endpoint", node="linux-1"),
+        must=(Checks(flow="pod-to-service-clusterip", source="linux-1"),),
+        may=(
+            Checks(source="linux-1"),
+            Checks(flow="nodeport-*", target="linux-1"),
+            Checks(flow="etp-*", target="linux-1"),
+        ),
+        names=("linux-1",),
+    )
+    yield NamedFault(
+        name="wrong-target-port",
+        summary="win-1's load balancers dial backends at another port than theirs",
+        profiles=(BRIDGE,),
+        injections=inject("wrong-target-port", node="win-1"),
+        must=(
+            Checks(flow="pod-to-service-clusterip", source="win-1"),
+            Checks(flow="hns-load-balancers"),
+        ),
+        may=_AT_PROXY,
+        names=("proxy of win-1",),
+    )
+    yield NamedFault(
+        name="endpoints-frozen",
+        summary="Services keep the endpoints that they had first, on all nodes",
+        profiles=(BRIDGE,),
+        injections=inject("endpoints-frozen"),
+        may=_ANY_PROXY,
+        blind="endpoints of a default run do not change; service-after-churn needs --enable=disruptive",
+    )
+    yield NamedFault(
+        name="backend-silent",
+        summary="the Pod server-windows-1-2 is Ready and answers nobody",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("pod-silent", pod="server-windows-1-2"),
+        must=(
+            Checks(flow="pod-to-pod-ip", target="win-2"),
+            Checks(flow="pod-to-service-clusterip", target="win-2"),
+            Checks(flow="service-distribution"),
+        ),
+        may=(Checks(target="win-2"), *_ANY_PROXY),
+        names=("server-windows-1-2",),
+    )
+    yield NamedFault(
+        name="backend-half-deaf",
+        summary="the Pod server-linux-1-2 loses half of the packets that it is sent",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("pod-silent", pod="server-linux-1-2", rate=0.5),
+        must=(Checks(flow="pod-to-pod-ip", target="linux-2"),),
+        may=(Checks(target="linux-2"), *_ANY_PROXY),
+        names=("server-linux-1-2|linux-2",),
+    )
