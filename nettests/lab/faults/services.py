@@ -27,7 +27,7 @@ class ServiceFaults:
         return {
             "service-rules-missing": self._missing,
             "slow-rules": self._slow,
-            "proxy-stopped": self._altering(lambda _which: alterations.Stopped()),
+            "proxy-stopped": self._altering(alterations.Stopped),
             "stale-endpoint": self._altering(
                 lambda which: alterations.with_stale_endpoint(which, profile)
             ),

@@ -124,9 +124,9 @@ class Frozen:
 
 
 class Stopped:
-    """Program what was there in the beginning, whatever comes."""
+    """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
 
-    def __init__(self) -> None:
+    def __init__(self, _which: Which) -> None:
         self._first: ServiceTable | None = None
 
     def __call__(self, table: ServiceTable) -> ServiceTable:

@@ -170,16 +170,7 @@ def build_windows_node(
     machine = make_namespace(f"{node.name}/host", {**settings, **_TTL, **accept})
     switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
     underlay.plug(switch, Port.UPLINK, node.address)
-    _connect_host(node, profile, machine, switch)
-    for family in profile.by_family:
-        _build_family(family.node(node.name), family, machine, switch)
-    if features.overlay:
-        _build_overlay(node, profile, machine, switch)
-    if features.tunnel:
-        _build_tunnel(node, profile, switch)
-    if features.user_mode:
-        with configure(switch) as links:
-            links.route(profile.service_cidr, Port.HOST, via=node.address)
+    _wire(node, profile, machine, switch)
     pods = Pods(_pod_ports(node, profile, switch))
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
     held, rewriting = Hns(), Rewriting()
@@ -216,6 +207,23 @@ def build_windows_node(
         portals=Portals(machine) if features.user_mode else None,
         rewriting=rewriting,
     )
+
+
+def _wire(
+    node: NodeSpec, profile: Profile, machine: NetworkNamespace, switch: NetworkNamespace
+) -> None:
+    """Connect host and switch, and give them routes and rules of the network's driver."""
+    features = switch_features(node, profile)
+    _connect_host(node, profile, machine, switch)
+    for family in profile.by_family:
+        _build_family(family.node(node.name), family, machine, switch)
+    if features.overlay:
+        _build_overlay(node, profile, machine, switch)
+    if features.tunnel:
+        _build_tunnel(node, profile, switch)
+    if features.user_mode:
+        with configure(switch) as links:
+            links.route(profile.service_cidr, Port.HOST, via=node.address)
 
 
 def _build_family(

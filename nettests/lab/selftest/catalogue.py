@@ -5,19 +5,19 @@ from collections.abc import Sequence
 
 from nettests.lab.errors import LabError
 from nettests.lab.selftest.declared import NamedFault
-from nettests.lab.selftest.name_faults import name_faults
-from nettests.lab.selftest.node_faults import node_faults
-from nettests.lab.selftest.packet_faults import packet_faults
+from nettests.lab.selftest.name_faults import NAME_FAULTS
+from nettests.lab.selftest.node_faults import NODE_FAULTS
+from nettests.lab.selftest.packet_faults import PACKET_FAULTS
 from nettests.lab.selftest.places import PROFILES
-from nettests.lab.selftest.service_faults import service_faults
-from nettests.lab.selftest.setting_faults import setting_faults
+from nettests.lab.selftest.service_faults import SERVICE_FAULTS
+from nettests.lab.selftest.setting_faults import SETTING_FAULTS
 
 FAULTS: tuple[NamedFault, ...] = (
-    *packet_faults(),
-    *service_faults(),
-    *name_faults(),
-    *node_faults(),
-    *setting_faults(),
+    *PACKET_FAULTS,
+    *SERVICE_FAULTS,
+    *NAME_FAULTS,
+    *NODE_FAULTS,
+    *SETTING_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

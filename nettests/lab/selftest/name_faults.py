@@ -1,7 +1,5 @@
 """Named faults of names: the cluster's DNS and what Pods are told of it. Values."""
 
-from collections.abc import Iterator
-
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
 
@@ -16,14 +14,8 @@ _NAMES = tuple(
 """Checks that need an answer of the cluster's DNS."""
 
 
-def name_faults() -> Iterator[NamedFault]:
-    """Yield them."""
-    yield from _silence()
-    yield from _lies()
-
-
-def _silence() -> Iterator[NamedFault]:
-    yield NamedFault(
+_SILENCE = (
+    NamedFault(
         name="dns-down",
         summary="packets to the DNS are lost",
         profiles=EVERYWHERE,
@@ -36,8 +28,8 @@ def _silence() -> Iterator[NamedFault]:
         ),
         may=_NAMES,
         names=("dns",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-tcp-lost",
         summary="TCP packets to the DNS are lost, UDP passes",
         profiles=(BRIDGE,),
@@ -45,8 +37,8 @@ def _silence() -> Iterator[NamedFault]:
         must=(Checks(flow="dns-via-service", protocol="tcp"),),
         may=(Checks(flow="dns-via-*", protocol="tcp"),),
         names=("dns", "tcp"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-loses-queries",
         summary="the DNS loses one packet of three",
         profiles=(BRIDGE, OVERLAY),
@@ -54,8 +46,8 @@ def _silence() -> Iterator[NamedFault]:
         must=(Checks(flow="dns-*"),),
         may=_NAMES,
         names=("dns",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-slow",
         summary="the DNS answers after 6 s",
         profiles=(BRIDGE,),
@@ -63,8 +55,8 @@ def _silence() -> Iterator[NamedFault]:
         must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
         may=_NAMES,
         names=("dns",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-upstream-down",
         summary="the resolver that the DNS forwards to is out of reach",
         profiles=(BRIDGE,),
@@ -77,11 +69,11 @@ def _silence() -> Iterator[NamedFault]:
             ),
         ),
         names=("external|outside|out of the cluster|dns",),
-    )
+    ),
+)
 
-
-def _lies() -> Iterator[NamedFault]:
-    yield NamedFault(
+_LIES = (
+    NamedFault(
         name="dns-wildcard",
         summary="names that do not exist resolve to an address outside",
         profiles=(BRIDGE, OLD_BRIDGE),
@@ -89,8 +81,8 @@ def _lies() -> Iterator[NamedFault]:
         must=(Checks(flow="dns-no-such-name"),),
         may=_NAMES,
         names=("dns", "dns-no-such-name|wrongly|resolve"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-replica-wrong",
         summary="one of two DNS replicas denies all names",
         profiles=(BRIDGE,),
@@ -98,8 +90,8 @@ def _lies() -> Iterator[NamedFault]:
         must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
         may=_NAMES,
         names=("dns",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dns-frozen",
         summary="the DNS takes no news: Services of a run have no names",
         profiles=(BRIDGE,),
@@ -107,8 +99,8 @@ def _lies() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="service-headless")),
         may=_NAMES,
         names=("dns",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="suffixes-wrong",
         summary="win-1's kubelet gives Pods the suffixes of another cluster domain",
         profiles=(BRIDGE,),
@@ -121,8 +113,8 @@ def _lies() -> Iterator[NamedFault]:
             Checks(flow="pod-hostname-fqdn", node="win-1"),
         ),
         names=("dns", "win-1|windows"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="suffixes-wrong-on-linux",
         summary="linux-1's kubelet gives Pods the suffixes of another cluster domain",
         profiles=(OLD_BRIDGE,),
@@ -135,4 +127,7 @@ def _lies() -> Iterator[NamedFault]:
             Checks(flow="pod-hostname-fqdn", node="linux-1"),
         ),
         names=("dns", "linux-1|linux"),
-    )
+    ),
+)
+
+NAME_FAULTS = (*_SILENCE, *_LIES)

@@ -1,14 +1,10 @@
 """Named faults of kubelets, containers, and of the channels through which probes are asked. Values."""
 
-from collections.abc import Iterator
-
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, OVERLAY, PATHS
 
-
-def node_faults() -> Iterator[NamedFault]:
-    """Yield them."""
-    yield NamedFault(
+NODE_FAULTS = (
+    NamedFault(
         name="kubelet-silent",
         summary="win-2's kubelet says and hears nothing: no new Pod starts there",
         profiles=(BRIDGE,),
@@ -16,8 +12,8 @@ def node_faults() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
         may=(Checks(node="win-2"), *PATHS),
         names=("win-2|server-windows-1-2",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="registry-down",
         summary="win-2 has lost its images, and no registry answers it",
         profiles=(BRIDGE,),
@@ -25,24 +21,24 @@ def node_faults() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
         may=(Checks(node="win-2"), *PATHS),
         names=("win-2|server-windows-1-2",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="probe-killed",
         summary="the process of the Pod that asks from win-1 is killed in the middle",
         profiles=(BRIDGE,),
         injections=inject("container-killed", pod="probe-windows-1-1", seconds=30),
         may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
         blind="its Pod is started again at once; what was asked meanwhile is asked again",
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="backend-killed",
         summary="the process of the Pod server-windows-1-2 is killed in the middle",
         profiles=(OVERLAY,),
         injections=inject("container-killed", pod="server-windows-1-2", seconds=30),
         may=(Checks(target="win-2"), *PATHS),
         blind="its Pod is started again within a second, which two attempts of a check may miss",
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="exec-hangs",
         summary="one exec of three never ends for its client",
         profiles=(BRIDGE,),
@@ -50,16 +46,16 @@ def node_faults() -> Iterator[NamedFault]:
         must=(Checks(),),
         may=(Checks(),),
         names=("exec|probe|judged",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="exit-code-lost",
         summary="one exec of three ends without an exit code",
         profiles=(BRIDGE,),
         injections=inject("exit-code-lost", rate=0.33),
         may=(Checks(),),
         blind="an exec whose stream ends without a word is run again",
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="exit-codes-lost",
         summary="no exec on win-1 ends with an exit code",
         profiles=(BRIDGE,),
@@ -67,8 +63,8 @@ def node_faults() -> Iterator[NamedFault]:
         must=(Checks(node="win-1"),),
         may=(Checks(node="win-1"), *PATHS),
         names=("win-1|windows",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="channel-down",
         summary="exec, port-forward and proxying to Pods of win-1 fail",
         profiles=(BRIDGE,),
@@ -76,4 +72,5 @@ def node_faults() -> Iterator[NamedFault]:
         must=(Checks(source="win-1"), Checks(flow="kubectl-to-pod", node="win-1")),
         may=(Checks(node="win-1"), *PATHS),
         names=("win-1",),
-    )
+    ),
+)

@@ -3,8 +3,6 @@
 Values. On the shared labs ``win-1`` and ``linux-1`` ask, and all four nodes answer.
 """
 
-from collections.abc import Iterator
-
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY, PATHS
 
@@ -14,18 +12,8 @@ _ORDER = "no check sends so much that its order could matter"
 _SOURCE = "only the first node of each role asks"
 
 
-def packet_faults() -> Iterator[NamedFault]:
-    """Yield them, the coarsest first."""
-    yield from _between_nodes()
-    yield from _by_kind()
-    yield from _by_rate()
-    yield from _by_size_and_time()
-    yield from _routes_and_tunnels()
-    yield from _addresses()
-
-
-def _between_nodes() -> Iterator[NamedFault]:
-    yield NamedFault(
+_BETWEEN_NODES = (
+    NamedFault(
         name="node-cut-off",
         summary="no packet passes between win-2 and the other nodes",
         profiles=EVERYWHERE,
@@ -38,8 +26,8 @@ def _between_nodes() -> Iterator[NamedFault]:
         ),
         may=(Checks(node="win-2"), *PATHS),
         names=("win-2",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="pair-one-way",
         summary="packets from linux-1 to win-1 are lost, those back pass",
         profiles=(BRIDGE, OVERLAY),
@@ -51,8 +39,8 @@ def _between_nodes() -> Iterator[NamedFault]:
         # The DNS runs on linux-1: its answers to win-1 are lost too.
         may=(Checks(source="linux-1", target="win-1"), Checks(source="win-1"), *PATHS),
         names=("linux-1", "win-1"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="outside-cut-off",
         summary="packets from win-1 to the gateway are lost",
         profiles=(BRIDGE,),
@@ -65,19 +53,19 @@ def _between_nodes() -> Iterator[NamedFault]:
             Checks(id="*/external/windows-1/*"),
         ),
         names=("external|outside|out of the cluster", "win-1|windows"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="second-node-as-source",
         summary="packets from win-2 to linux-2 are lost",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="linux-2"),
         may=(Checks(node="win-2"), Checks(node="linux-2")),
         blind=_SOURCE,
-    )
+    ),
+)
 
-
-def _by_kind() -> Iterator[NamedFault]:
-    yield NamedFault(
+_BY_KIND = (
+    NamedFault(
         name="udp-lost",
         summary="UDP is lost between win-1 and the other nodes",
         profiles=(BRIDGE, OVERLAY),
@@ -89,8 +77,8 @@ def _by_kind() -> Iterator[NamedFault]:
         # Names are asked over UDP, of a server on linux-1.
         may=(Checks(node="win-1", protocol="udp"), Checks(source="win-1"), *PATHS),
         names=("udp|dns", "win-1"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="icmp-lost",
         summary="ICMP is lost between linux-1 and the other nodes",
         profiles=(BRIDGE,),
@@ -102,8 +90,8 @@ def _by_kind() -> Iterator[NamedFault]:
             Checks(flow="*closed-port*", node="linux-1", protocol="udp"),
         ),
         names=("icmp", "linux-1"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="nodeports-blocked",
         summary="a firewall before win-1 drops TCP to ports 30000 to 32767",
         profiles=(BRIDGE, OLD_BRIDGE),
@@ -118,11 +106,11 @@ def _by_kind() -> Iterator[NamedFault]:
             Checks(flow="etp-local-*", target="win-1"),
         ),
         names=("NodePort", "win-1"),
-    )
+    ),
+)
 
-
-def _by_rate() -> Iterator[NamedFault]:
-    yield NamedFault(
+_BY_RATE = (
+    NamedFault(
         name="loss-20-percent",
         summary="one packet of five is lost between win-1 and the other nodes",
         profiles=(BRIDGE, OVERLAY),
@@ -130,24 +118,24 @@ def _by_rate() -> Iterator[NamedFault]:
         must=(Checks(node="win-1", placement="other-node"),),
         may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
         names=("lost now and then", "win-1|dns"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="loss-5-percent",
         summary="one packet of twenty is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.05),
         may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
         blind=_FEW_ATTEMPTS,
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="loss-1-percent",
         summary="one packet of a hundred is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.01),
         may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
         blind=_FEW_ATTEMPTS,
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="every-third-connection",
         summary="one of three new TCP connections to Pods of win-2 is never answered",
         profiles=(BRIDGE, OVERLAY),
@@ -158,11 +146,11 @@ def _by_rate() -> Iterator[NamedFault]:
         ),
         may=(Checks(protocol="tcp", node="win-2"), *PATHS),
         names=("win-2|now and then",),
-    )
+    ),
+)
 
-
-def _by_size_and_time() -> Iterator[NamedFault]:
-    yield NamedFault(
+_BY_SIZE_AND_TIME = (
+    NamedFault(
         name="large-packets-lost",
         summary="packets of more than 1400 bytes are lost between win-1 and the others, without a word",
         profiles=(BRIDGE,),
@@ -170,8 +158,8 @@ def _by_size_and_time() -> Iterator[NamedFault]:
         must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
         may=(Checks(flow="icmp-packet-*", node="win-1"),),
         names=("large",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="small-mtu",
         summary="win-1's network card carries 1400 bytes, and its Pods are told by ICMP",
         profiles=(BRIDGE,),
@@ -179,16 +167,16 @@ def _by_size_and_time() -> Iterator[NamedFault]:
         must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
         may=(Checks(flow="icmp-packet-*", node="win-1"),),
         names=("large",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="large-segments-lost",
         summary="TCP packets of more than 1400 bytes are lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", protocol="tcp", larger_than=1400),
         may=(Checks(node="win-1", protocol="tcp"),),
         blind=_SMALL,
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="packets-late",
         summary="TCP between win-1 and the other nodes takes 1.5 s more each way",
         profiles=(BRIDGE,),
@@ -196,27 +184,27 @@ def _by_size_and_time() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", node="win-1", protocol="tcp"),),
         may=(Checks(node="win-1", protocol="tcp"), *PATHS),
         names=("win-1|tcp",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="packets-slow",
         summary="packets between win-1 and the other nodes take 0.2 to 0.4 s more each way",
         profiles=(BRIDGE,),
         injections=inject("packet-delay", node="win-1", seconds=0.2, jitter=0.2),
         may=(Checks(node="win-1"), *PATHS),
         blind="answers that come within a second are in time; latencies are not judged",
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="packets-reordered",
         summary="one packet of three between win-1 and the other nodes is overtaken",
         profiles=(BRIDGE,),
         injections=inject("packet-reordering", node="win-1", every=3),
         may=(Checks(node="win-1"), *PATHS),
         blind=_ORDER,
-    )
+    ),
+)
 
-
-def _routes_and_tunnels() -> Iterator[NamedFault]:
-    yield NamedFault(
+_ROUTES_AND_TUNNELS = (
+    NamedFault(
         name="route-missing",
         summary="win-1 has no route to the Pods of linux-2",
         profiles=EVERYWHERE,
@@ -224,8 +212,8 @@ def _routes_and_tunnels() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", source="win-1", target="linux-2"),),
         may=(Checks(source="win-1", target="linux-2"), *PATHS),
         names=("win-1", "linux-2"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="route-missing-on-linux",
         summary="linux-1 has no route to the Pods of win-2",
         profiles=(BRIDGE, OVERLAY),
@@ -236,8 +224,8 @@ def _routes_and_tunnels() -> Iterator[NamedFault]:
         ),
         may=(Checks(source="linux-1", target="win-2"), *PATHS),
         names=("linux-1", "win-2"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="other-vni",
         summary="win-2's VXLAN has another network id than the others'",
         profiles=(OVERLAY,),
@@ -245,8 +233,8 @@ def _routes_and_tunnels() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
         may=(Checks(node="win-2"), *PATHS),
         names=("win-2",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="not-encapsulated",
         summary="win-1 sends its Pods' packets to other nodes without VXLAN",
         profiles=(OVERLAY,),
@@ -254,8 +242,8 @@ def _routes_and_tunnels() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", node="win-1", placement="other-node"),),
         may=(Checks(node="win-1"), *PATHS),
         names=("win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="not-encapsulated-on-linux",
         summary="linux-1 sends its Pods' packets to other nodes without VXLAN",
         profiles=(OVERLAY,),
@@ -264,11 +252,11 @@ def _routes_and_tunnels() -> Iterator[NamedFault]:
         # The DNS runs there: nobody on another node has names.
         may=(Checks(node="linux-1"), Checks(flow="dns-*"), *PATHS),
         names=("linux-1|dns",),
-    )
+    ),
+)
 
-
-def _addresses() -> Iterator[NamedFault]:
-    yield NamedFault(
+_ADDRESSES = (
+    NamedFault(
         name="source-rewritten",
         summary="Pods of other nodes see win-1's address instead of its Pods'",
         profiles=(BRIDGE,),
@@ -276,8 +264,8 @@ def _addresses() -> Iterator[NamedFault]:
         must=(Checks(flow="dsr-source-address", source="win-1", placement="other-node"),),
         may=(Checks(flow="*source-address", source="win-1"),),
         names=("source address",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="source-rewritten-on-linux",
         summary="Pods of other nodes see linux-1's address instead of its Pods'",
         profiles=(OLD_BRIDGE,),
@@ -285,8 +273,8 @@ def _addresses() -> Iterator[NamedFault]:
         must=(Checks(flow="dsr-source-address", source="linux-1", placement="other-node"),),
         may=(Checks(flow="*source-address", source="linux-1"),),
         names=("source address", "linux-1"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="hairpin-broken",
         summary="what a Pod of linux-1 sends to itself by way of a Service is lost",
         profiles=(BRIDGE,),
@@ -294,4 +282,14 @@ def _addresses() -> Iterator[NamedFault]:
         must=(Checks(flow="service-hairpin", source="linux-1"),),
         may=(Checks(flow="service-hairpin*", source="linux-1"),),
         names=("hairpin", "linux-1|linux|service-hairpin"),
-    )
+    ),
+)
+
+PACKET_FAULTS = (
+    *_BETWEEN_NODES,
+    *_BY_KIND,
+    *_BY_RATE,
+    *_BY_SIZE_AND_TIME,
+    *_ROUTES_AND_TUNNELS,
+    *_ADDRESSES,
+)

@@ -1,7 +1,5 @@
 """Named faults of Service proxies and backends. Values."""
 
-from collections.abc import Iterator
-
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
 
@@ -26,15 +24,8 @@ _ANY_PROXY = tuple(
 )
 
 
-def service_faults() -> Iterator[NamedFault]:
-    """Yield them."""
-    yield from _of_a_proxy()
-    yield from _of_choice()
-    yield from _of_backends()
-
-
-def _of_a_proxy() -> Iterator[NamedFault]:
-    yield NamedFault(
+_OF_A_PROXY = (
+    NamedFault(
         name="rules-missing",
         summary="win-1 has no rules of any Service but the cluster's own",
         profiles=EVERYWHERE,
@@ -46,8 +37,8 @@ def _of_a_proxy() -> Iterator[NamedFault]:
         ),
         may=_AT_PROXY,
         names=("proxy of win-1|service-proxy|win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="one-service-missing",
         summary="win-1 has no rules of one Service",
         profiles=(OLD_BRIDGE,),
@@ -58,8 +49,8 @@ def _of_a_proxy() -> Iterator[NamedFault]:
         ),
         may=_AT_PROXY,
         names=("win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="proxy-stopped",
         summary="win-1's Service proxy programs nothing new",
         profiles=(BRIDGE, OVERLAY),
@@ -70,8 +61,8 @@ def _of_a_proxy() -> Iterator[NamedFault]:
         ),
         may=_AT_PROXY,
         names=("proxy of win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="proxy-stopped-on-linux",
         summary="linux-1's Service proxy programs nothing new",
         profiles=(OLD_BRIDGE,),
@@ -86,8 +77,8 @@ def _of_a_proxy() -> Iterator[NamedFault]:
             Checks(flow="etp-*", target="linux-1"),
         ),
         names=("proxy of linux-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="slow-rules",
         summary="new rules of Services take 90 s on win-1",
         profiles=(BRIDGE,),
@@ -95,11 +86,11 @@ def _of_a_proxy() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-service-clusterip", source="win-1"),),
         may=_AT_PROXY,
         names=("proxy of win-1|win-1",),
-    )
+    ),
+)
 
-
-def _of_choice() -> Iterator[NamedFault]:
-    yield NamedFault(
+_OF_CHOICE = (
+    NamedFault(
         name="one-backend",
         summary="all connections to a Service go to one of its backends",
         profiles=(BRIDGE, OVERLAY),
@@ -107,8 +98,8 @@ def _of_choice() -> Iterator[NamedFault]:
         must=(Checks(flow="service-distribution"),),
         may=_ANY_PROXY,
         names=("distribut",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="affinity-lost",
         summary="clients of Services with ClientIP affinity do not keep their backends",
         profiles=(BRIDGE,),
@@ -116,8 +107,8 @@ def _of_choice() -> Iterator[NamedFault]:
         must=(Checks(flow="session-affinity"),),
         may=(Checks(flow="hns-load-balancers"),),
         names=("affinity",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="dsr-off",
         summary="win-1's load balancers rewrite sources although HNS was asked for DSR",
         profiles=(BRIDGE,),
@@ -125,11 +116,11 @@ def _of_choice() -> Iterator[NamedFault]:
         must=(Checks(flow="dsr-source-address", source="win-1"),),
         may=_AT_PROXY,
         names=("source address", "win-1"),
-    )
+    ),
+)
 
-
-def _of_backends() -> Iterator[NamedFault]:
-    yield NamedFault(
+_OF_BACKENDS = (
+    NamedFault(
         name="stale-endpoint",
         summary="win-1's rules keep an endpoint of each Service whose Pod has gone",
         profiles=(BRIDGE, OVERLAY),
@@ -140,8 +131,8 @@ def _of_backends() -> Iterator[NamedFault]:
         ),
         may=_AT_PROXY,
         names=("win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="stale-endpoint-on-linux",
         summary="linux-1's rules keep an endpoint of each Service whose Pod has gone",
         profiles=(OLD_BRIDGE,),
@@ -153,8 +144,8 @@ def _of_backends() -> Iterator[NamedFault]:
             Checks(flow="etp-*", target="linux-1"),
         ),
         names=("linux-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="wrong-target-port",
         summary="win-1's load balancers dial backends at another port than theirs",
         profiles=(BRIDGE,),
@@ -165,16 +156,16 @@ def _of_backends() -> Iterator[NamedFault]:
         ),
         may=_AT_PROXY,
         names=("proxy of win-1",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="endpoints-frozen",
         summary="Services keep the endpoints that they had first, on all nodes",
         profiles=(BRIDGE,),
         injections=inject("endpoints-frozen"),
         may=_ANY_PROXY,
         blind="endpoints of a default run do not change; service-after-churn needs --enable=disruptive",
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="backend-silent",
         summary="the Pod server-windows-1-2 is Ready and answers nobody",
         profiles=(BRIDGE, OVERLAY),
@@ -186,8 +177,8 @@ def _of_backends() -> Iterator[NamedFault]:
         ),
         may=(Checks(target="win-2"), *_ANY_PROXY),
         names=("server-windows-1-2",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="backend-half-deaf",
         summary="the Pod server-linux-1-2 loses half of the packets that it is sent",
         profiles=(OLD_BRIDGE,),
@@ -195,4 +186,7 @@ def _of_backends() -> Iterator[NamedFault]:
         must=(Checks(flow="pod-to-pod-ip", target="linux-2"),),
         may=(Checks(target="linux-2"), *_ANY_PROXY),
         names=("server-linux-1-2|linux-2",),
-    )
+    ),
+)
+
+SERVICE_FAULTS = (*_OF_A_PROXY, *_OF_CHOICE, *_OF_BACKENDS)

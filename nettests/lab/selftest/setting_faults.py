@@ -4,15 +4,11 @@ Each has a lab of its own, since nothing switches them while it runs. They reach
 admission, kubelets' rules, configuration, limitations that no longer show.
 """
 
-from collections.abc import Iterator
-
 from nettests.lab.selftest.declared import Checks, NamedFault
 from nettests.lab.selftest.places import BRIDGE, OLD_BRIDGE, OVERLAY
 
-
-def setting_faults() -> Iterator[NamedFault]:
-    """Yield them."""
-    yield NamedFault(
+SETTING_FAULTS = (
+    NamedFault(
         name="no-admission-rules",
         summary="the API server knows no rules for Windows Pods",
         profiles=(BRIDGE,),
@@ -29,8 +25,8 @@ def setting_faults() -> Iterator[NamedFault]:
         ),
         may=(Checks(flow="linux-pod-windows-options"),),
         names=("windows|admission|container-fields|rejected|rule",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="kubelet-without-rules",
         summary="kubelets know nothing of Pods for Windows: systems, users, hostNetwork, ends",
         profiles=(BRIDGE,),
@@ -47,8 +43,8 @@ def setting_faults() -> Iterator[NamedFault]:
         ),
         may=(Checks(flow="pod-hostname-fqdn"),),
         names=("pod|limitation|start",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="policies-ignored",
         summary="kube-proxy on Windows treats externalTrafficPolicy Local as Cluster",
         profiles=(BRIDGE,),
@@ -56,8 +52,8 @@ def setting_faults() -> Iterator[NamedFault]:
         must=(Checks(flow="etp-local-client-address"), Checks(flow="etp-local-no-local-backend")),
         may=(Checks(flow="etp-*"), Checks(flow="hns-load-balancers")),
         names=("etp-local|source address|NodePort",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="no-outbound-nat",
         summary="Windows nodes do not translate what leaves the cluster",
         profiles=(BRIDGE,),
@@ -71,8 +67,8 @@ def setting_faults() -> Iterator[NamedFault]:
             Checks(flow="dns-policy-*", source="win-1"),
         ),
         names=("external|outside|out of the cluster", "win-1|windows"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="pings-leave",
         summary="OutBoundNAT translates ICMP, which this build is documented not to do",
         profiles=(BRIDGE,),
@@ -80,8 +76,8 @@ def setting_faults() -> Iterator[NamedFault]:
         must=(Checks(flow="icmp-egress", source="win-1"),),
         may=(Checks(flow="icmp-*", source="win-1"),),
         names=("icmp", "limitation"),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="no-port-mappings",
         summary="the network plugin maps no hostPorts on Windows",
         profiles=(BRIDGE, OVERLAY),
@@ -92,8 +88,8 @@ def setting_faults() -> Iterator[NamedFault]:
         ),
         may=(Checks(flow="hostport-*"),),
         names=("hostPort",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="wrong-cni-files",
         summary="the plugin's files name the CNI version 0.4.0 and spare all addresses from OutBoundNAT",
         profiles=(BRIDGE,),
@@ -109,8 +105,8 @@ def setting_faults() -> Iterator[NamedFault]:
             Checks(flow="pod-to-node*", source="win-1"),
         ),
         names=("rule|setting|external|out of the cluster",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="host-rules",
         summary="Windows nodes reach ClusterIPs that their documents deny them",
         profiles=(OLD_BRIDGE,),
@@ -118,8 +114,8 @@ def setting_faults() -> Iterator[NamedFault]:
         must=(Checks(flow="node-to-service-clusterip", source="win-1"),),
         may=(Checks(flow="node-to-service-*", source="win-1"),),
         names=("limitation",),
-    )
-    yield NamedFault(
+    ),
+    NamedFault(
         name="no-backends-on-hosts",
         summary="firewalls of Windows hosts answer at closed ports, and several ports are dialled",
         profiles=(BRIDGE,),
@@ -134,4 +130,5 @@ def setting_faults() -> Iterator[NamedFault]:
             Checks(flow="service-*"),
         ),
         names=("limitation",),
-    )
+    ),
+)
