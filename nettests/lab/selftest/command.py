@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -81,6 +82,8 @@ def selftest(
     store = Store(resume or Path("reports") / time.strftime("selftest-%Y%m%d-%H%M%S"))
     if resume is not None and not resume.is_dir():
         raise LabError(f"There is no folder {resume} to go on with.")
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # labs and runs are ended then
     Selftest(plan, store, _quietly if as_json else _tell).carry_out()
     found = judged(plan, store)
     text = json.dumps(matrix.document(found), indent=1)

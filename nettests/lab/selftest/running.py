@@ -122,7 +122,7 @@ def _ends(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    for number in (signal.SIGINT, signal.SIGKILL):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
             process.send_signal(number)
             _ends(process, _ENDING)
