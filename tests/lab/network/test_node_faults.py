@@ -154,7 +154,8 @@ def test_a_wrong_port_is_closed(start_lab: StartLab, node: str, asking: str) -> 
     """Backends are dialled where nobody listens, for the Services that are named alone."""
     lab = cluster(start_lab)
     lab.program(
-        service(backend(B, WIN_B)), service(backend(B, WIN_B), name="other", vip="10.96.7.8", node_port=None)
+        service(backend(B, WIN_B)),
+        service(backend(B, WIN_B), name="other", vip="10.96.7.8", node_port=None),
     )
     working = lab.ask(asking, VIP, 80)
     lab.alter(node, "with_wrong_port", Which(service="we*"))
@@ -213,7 +214,10 @@ def test_a_stopped_proxy_knows_nothing_new(start_lab: StartLab, node: str, askin
     lab = cluster(start_lab)
     lab.program(service(backend(B, WIN_B)))
     lab.alter(node, "Stopped", Which())
-    lab.program(service(backend(B, WIN_B)), service(backend(B, WIN_B), name="new", vip="10.96.7.8", node_port=None))
+    lab.program(
+        service(backend(B, WIN_B)),
+        service(backend(B, WIN_B), name="new", vip="10.96.7.8", node_port=None),
+    )
     assert lab.ask(asking, VIP, 80).startswith("b sees")
     assert lab.ask(asking, "10.96.7.8", 80) == "timed out"
     lab.alter(node, "", Which())
