@@ -139,6 +139,17 @@ def asks_cluster_dns(check: Check) -> bool:
     return check.asks_dns and policy not in _OWN_SERVERS
 
 
+def asks_service(check: Check) -> bool:
+    """Whether a Service proxy translates the check's own packets, beside those to the cluster's DNS.
+
+    Nobody does for a name that is only resolved, for a headless Service, or for an ExternalName.
+    """
+    settings = check.target.settings
+    named = settings is not None and (settings.headless or settings.external_name)
+    asked = check.ask.question is not Question.RESOLVE and not named
+    return asked and _TARGETS.get(check.target.kind) in _SERVICES
+
+
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
     source, target = check.source, check.target
     yield Kind.PLACEMENT, "" if check.placement is Placement.NOWHERE else check.placement.value
@@ -159,7 +170,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
     """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is asked."""
     source, target = check.source, check.target
-    by_proxy = _TARGETS.get(target.kind) in _SERVICES or target.kind is TargetKind.DNS_SERVICE
+    by_proxy = asks_service(check) or target.kind is TargetKind.DNS_SERVICE
     # At the loopback address of a Windows node its own stack answers, whatever the proxy did.
     by_proxy = by_proxy and target.kind is not TargetKind.NODEPORT_LOCALHOST
     if target.kind in _AT_THE_TARGET:
