@@ -14,7 +14,7 @@ from nettests.lab.selftest.runs import Check
 class Checks:
     """Checks by patterns; what is not said is not looked at.
 
-    ``node`` is either end; ``source`` and ``target`` are nodes too; ``protocol``, ``placement`` as in results.
+    ``node`` is either end; ``source`` and ``target`` are nodes too; all others are as in the results.
     """
 
     flow: str = "*"
@@ -24,6 +24,8 @@ class Checks:
     target: str = ""
     protocol: str = ""
     placement: str = ""
+    service: str = ""
+    verdict: str = ""
 
     def __contains__(self, check: Check) -> bool:
         """Whether a check is one of these."""
@@ -32,6 +34,8 @@ class Checks:
             (self.target, check.target),
             (self.protocol, check.protocol),
             (self.placement, check.placement),
+            (self.service, check.service),
+            (self.verdict, check.verdict),
         )
         return (
             fnmatchcase(check.flow, self.flow)
@@ -42,7 +46,10 @@ class Checks:
 
     def __str__(self) -> str:
         ends = f" {self.source or '*'} → {self.target or '*'}" if self.source or self.target else ""
-        others = (f"at {self.node}" if self.node else "", self.protocol, self.placement)
+        others = (
+            *(f"at {self.node}" if self.node else "", self.protocol, self.placement),
+            *(f"of Service {self.service}" if self.service else "", self.verdict),
+        )
         name = self.flow if self.id == "*" else self.id
         return " ".join((f"{name}{ends}", *filter(None, others)))
 

@@ -1,18 +1,7 @@
 """Named faults of names: the cluster's DNS and what Pods are told of it. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
-
-_NAMES = tuple(
-    Checks(flow=flow)
-    for flow in (
-        *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns"),
-        *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
-        *("service-external-name", "service-headless", "stateful-set-names"),
-    )
-)
-"""Checks that need an answer of the cluster's DNS."""
-
+from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, NAMES, OLD_BRIDGE, OVERLAY
 
 _SILENCE = (
     NamedFault(
@@ -26,7 +15,7 @@ _SILENCE = (
             Checks(flow="pod-to-service-fqdn"),
             Checks(flow="pod-to-external-dns"),
         ),
-        may=_NAMES,
+        may=NAMES,
         names=("dns",),
     ),
     NamedFault(
@@ -44,7 +33,7 @@ _SILENCE = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("dns-down", rate=0.33),
         must=(Checks(flow="dns-*"),),
-        may=_NAMES,
+        may=NAMES,
         names=("dns",),
     ),
     NamedFault(
@@ -53,7 +42,7 @@ _SILENCE = (
         profiles=(BRIDGE,),
         injections=inject("dns-slow", seconds=6),
         must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
-        may=_NAMES,
+        may=NAMES,
         names=("dns",),
     ),
     NamedFault(
@@ -79,7 +68,7 @@ _LIES = (
         profiles=(BRIDGE, OLD_BRIDGE),
         injections=inject("dns-wildcard"),
         must=(Checks(flow="dns-no-such-name"),),
-        may=_NAMES,
+        may=NAMES,
         names=("dns", "dns-no-such-name|wrongly|resolve"),
     ),
     NamedFault(
@@ -88,7 +77,7 @@ _LIES = (
         profiles=(BRIDGE,),
         injections=inject("dns-replica-wrong"),
         must=(Checks(flow="dns-via-service"), Checks(flow="pod-to-service-fqdn")),
-        may=_NAMES,
+        may=NAMES,
         names=("dns",),
     ),
     NamedFault(
@@ -97,7 +86,7 @@ _LIES = (
         profiles=(BRIDGE,),
         injections=inject("dns-frozen"),
         must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="service-headless")),
-        may=_NAMES,
+        may=NAMES,
         names=("dns",),
     ),
     NamedFault(
@@ -113,6 +102,14 @@ _LIES = (
             Checks(flow="pod-hostname-fqdn", node="win-1"),
         ),
         names=("dns", "win-1|windows"),
+    ),
+    NamedFault(
+        name="suffixes-wrong-on-second-node",
+        summary="win-2's kubelet gives Pods the suffixes of another cluster domain",
+        profiles=(BRIDGE,),
+        injections=inject("wrong-cluster-domain", node="win-2"),
+        may=(Checks(node="win-2"),),
+        blind="only the first node of each role asks",
     ),
     NamedFault(
         name="suffixes-wrong-on-linux",

@@ -1,7 +1,7 @@
 """Named faults of kubelets, containers, and of the channels through which probes are asked. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, OVERLAY, PATHS
+from nettests.lab.selftest.places import BRIDGE, OVERLAY, UNPROVEN, answering, crossing
 
 NODE_FAULTS = (
     NamedFault(
@@ -10,7 +10,7 @@ NODE_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("kubelet-silent", node="win-2"),
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
-        may=(Checks(node="win-2"), *PATHS),
+        may=(*crossing("win-2"), Checks(node="win-2")),
         names=("win-2|server-windows-1-2",),
     ),
     NamedFault(
@@ -19,7 +19,7 @@ NODE_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("registry-down", node="win-2"),
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
-        may=(Checks(node="win-2"), *PATHS),
+        may=(*crossing("win-2"), Checks(node="win-2")),
         names=("win-2|server-windows-1-2",),
     ),
     NamedFault(
@@ -27,7 +27,7 @@ NODE_FAULTS = (
         summary="the process of the Pod that asks from win-1 is killed in the middle",
         profiles=(BRIDGE,),
         injections=inject("container-killed", pod="probe-windows-1-1", seconds=30),
-        may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
+        may=(Checks(source="win-1"), *UNPROVEN),
         blind="its Pod is started again at once; what was asked meanwhile is asked again",
     ),
     NamedFault(
@@ -35,7 +35,7 @@ NODE_FAULTS = (
         summary="the process of the Pod server-windows-1-2 is killed in the middle",
         profiles=(OVERLAY,),
         injections=inject("container-killed", pod="server-windows-1-2", seconds=30),
-        may=(Checks(target="win-2"), *PATHS),
+        may=answering("win-2"),
         blind="its Pod is started again within a second, which two attempts of a check may miss",
     ),
     NamedFault(
@@ -61,7 +61,7 @@ NODE_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("exit-code-lost", node="win-1"),
         must=(Checks(node="win-1"),),
-        may=(Checks(node="win-1"), *PATHS),
+        may=(Checks(node="win-1"), *UNPROVEN),
         names=("win-1|windows",),
     ),
     NamedFault(
@@ -70,7 +70,7 @@ NODE_FAULTS = (
         profiles=(BRIDGE,),
         injections=inject("channel-down", node="win-1"),
         must=(Checks(source="win-1"), Checks(flow="kubectl-to-pod", node="win-1")),
-        may=(Checks(node="win-1"), *PATHS),
+        may=(Checks(node="win-1"), *UNPROVEN),
         names=("win-1",),
     ),
 )

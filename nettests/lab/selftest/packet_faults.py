@@ -4,7 +4,17 @@ Values. On the shared labs ``win-1`` and ``linux-1`` ask, and all four nodes ans
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY, PATHS
+from nettests.lab.selftest.places import (
+    BRIDGE,
+    EVERYWHERE,
+    OLD_BRIDGE,
+    OVERLAY,
+    UNPROVEN,
+    answering,
+    between,
+    crossing,
+    names_from,
+)
 
 _FEW_ATTEMPTS = "a check makes two or three attempts: so few lost packets are met by chance alone"
 _SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
@@ -24,7 +34,7 @@ _BETWEEN_NODES = (
             Checks(flow="icmp-pod-to-pod", target="win-2"),
             Checks(flow="pod-to-service-clusterip", target="win-2"),
         ),
-        may=(Checks(node="win-2"), *PATHS),
+        may=crossing("win-2"),
         names=("win-2",),
     ),
     NamedFault(
@@ -37,7 +47,12 @@ _BETWEEN_NODES = (
             Checks(flow="pod-to-service-clusterip", source="linux-1", target="win-1"),
         ),
         # The DNS runs on linux-1: its answers to win-1 are lost too.
-        may=(Checks(source="linux-1", target="win-1"), Checks(source="win-1"), *PATHS),
+        may=(
+            *between("linux-1", "win-1"),
+            # Answers from there are lost too, and those of the DNS among them.
+            *between("win-1", "linux-1"),
+            *names_from("win-1"),
+        ),
         names=("linux-1", "win-1"),
     ),
     NamedFault(
@@ -51,15 +66,28 @@ _BETWEEN_NODES = (
             Checks(source="win-1", flow="dns-policy-*"),
             Checks(target="win-1", placement="outside"),
             Checks(id="*/external/windows-1/*"),
+            *UNPROVEN,
         ),
         names=("external|outside|out of the cluster", "win-1|windows"),
     ),
     NamedFault(
-        name="second-node-as-source",
-        summary="packets from win-2 to linux-2 are lost",
+        name="pair-of-second-nodes",
+        summary="packets from win-2 to linux-2 are lost, of which neither asks",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="linux-2"),
-        may=(Checks(node="win-2"), Checks(node="linux-2")),
+        must=(
+            # A NodePort of linux-2 leads to a Pod of win-2, whose answers are lost.
+            Checks(flow="nodeport-from-other-node", target="linux-2", service="*-windows-1-2"),
+        ),
+        may=(*between("win-2", "linux-2"), *between("linux-2", "win-2")),
+        names=("linux-2",),
+    ),
+    NamedFault(
+        name="second-node-outwards",
+        summary="packets from win-2 to the gateway are lost",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", source="win-2", target="gateway"),
+        may=(Checks(source="win-2"), Checks(target="win-2", placement="outside")),
         blind=_SOURCE,
     ),
 )
@@ -75,7 +103,7 @@ _BY_KIND = (
             Checks(flow="node-to-pod", node="win-1", protocol="udp", placement="other-node"),
         ),
         # Names are asked over UDP, of a server on linux-1.
-        may=(Checks(node="win-1", protocol="udp"), Checks(source="win-1"), *PATHS),
+        may=crossing("win-1"),
         names=("udp|dns", "win-1"),
     ),
     NamedFault(
@@ -116,7 +144,7 @@ _BY_RATE = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("packet-loss", node="win-1", rate=0.2),
         must=(Checks(node="win-1", placement="other-node"),),
-        may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
+        may=crossing("win-1"),
         names=("lost now and then", "win-1|dns"),
     ),
     NamedFault(
@@ -124,7 +152,7 @@ _BY_RATE = (
         summary="one packet of twenty is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.05),
-        may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
+        may=crossing("win-1"),
         blind=_FEW_ATTEMPTS,
     ),
     NamedFault(
@@ -132,7 +160,7 @@ _BY_RATE = (
         summary="one packet of a hundred is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.01),
-        may=(Checks(source="win-1"), Checks(target="win-1"), *PATHS),
+        may=crossing("win-1"),
         blind=_FEW_ATTEMPTS,
     ),
     NamedFault(
@@ -144,7 +172,7 @@ _BY_RATE = (
             Checks(flow="pod-to-*", target="win-2", protocol="tcp"),
             Checks(flow="nodeport-*", protocol="tcp"),
         ),
-        may=(Checks(protocol="tcp", node="win-2"), *PATHS),
+        may=answering("win-2"),
         names=("win-2|now and then",),
     ),
 )
@@ -173,7 +201,7 @@ _BY_SIZE_AND_TIME = (
         summary="TCP packets of more than 1400 bytes are lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", protocol="tcp", larger_than=1400),
-        may=(Checks(node="win-1", protocol="tcp"),),
+        may=crossing("win-1"),
         blind=_SMALL,
     ),
     NamedFault(
@@ -182,7 +210,7 @@ _BY_SIZE_AND_TIME = (
         profiles=(BRIDGE,),
         injections=inject("packet-delay", node="win-1", protocol="tcp", seconds=1.5),
         must=(Checks(flow="pod-to-pod-ip", node="win-1", protocol="tcp"),),
-        may=(Checks(node="win-1", protocol="tcp"), *PATHS),
+        may=crossing("win-1"),
         names=("win-1|tcp",),
     ),
     NamedFault(
@@ -190,7 +218,7 @@ _BY_SIZE_AND_TIME = (
         summary="packets between win-1 and the other nodes take 0.2 to 0.4 s more each way",
         profiles=(BRIDGE,),
         injections=inject("packet-delay", node="win-1", seconds=0.2, jitter=0.2),
-        may=(Checks(node="win-1"), *PATHS),
+        may=crossing("win-1"),
         blind="answers that come within a second are in time; latencies are not judged",
     ),
     NamedFault(
@@ -198,7 +226,7 @@ _BY_SIZE_AND_TIME = (
         summary="one packet of three between win-1 and the other nodes is overtaken",
         profiles=(BRIDGE,),
         injections=inject("packet-reordering", node="win-1", every=3),
-        may=(Checks(node="win-1"), *PATHS),
+        may=crossing("win-1"),
         blind=_ORDER,
     ),
 )
@@ -210,7 +238,7 @@ _ROUTES_AND_TUNNELS = (
         profiles=EVERYWHERE,
         injections=inject("route-missing", node="win-1", peer="linux-2"),
         must=(Checks(flow="pod-to-pod-ip", source="win-1", target="linux-2"),),
-        may=(Checks(source="win-1", target="linux-2"), *PATHS),
+        may=(*between("win-1", "linux-2"), *between("linux-2", "win-1")),
         names=("win-1", "linux-2"),
     ),
     NamedFault(
@@ -222,7 +250,7 @@ _ROUTES_AND_TUNNELS = (
             Checks(flow="pod-to-pod-ip", source="linux-1", target="win-2"),
             Checks(flow="node-to-pod", source="linux-1", target="win-2"),
         ),
-        may=(Checks(source="linux-1", target="win-2"), *PATHS),
+        may=(*between("linux-1", "win-2"), *between("win-2", "linux-1")),
         names=("linux-1", "win-2"),
     ),
     NamedFault(
@@ -231,7 +259,7 @@ _ROUTES_AND_TUNNELS = (
         profiles=(OVERLAY,),
         injections=inject("other-vni", node="win-2"),
         must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
-        may=(Checks(node="win-2"), *PATHS),
+        may=crossing("win-2"),
         names=("win-2",),
     ),
     NamedFault(
@@ -240,7 +268,7 @@ _ROUTES_AND_TUNNELS = (
         profiles=(OVERLAY,),
         injections=inject("not-encapsulated", node="win-1"),
         must=(Checks(flow="pod-to-pod-ip", node="win-1", placement="other-node"),),
-        may=(Checks(node="win-1"), *PATHS),
+        may=crossing("win-1"),
         names=("win-1",),
     ),
     NamedFault(
@@ -250,7 +278,7 @@ _ROUTES_AND_TUNNELS = (
         injections=inject("not-encapsulated", node="linux-1"),
         must=(Checks(flow="pod-to-pod-ip", node="linux-1", placement="other-node"),),
         # The DNS runs there: nobody on another node has names.
-        may=(Checks(node="linux-1"), Checks(flow="dns-*"), *PATHS),
+        may=crossing("linux-1"),
         names=("linux-1|dns",),
     ),
 )

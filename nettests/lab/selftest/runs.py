@@ -21,6 +21,7 @@ class Check:
     target: str = ""
     protocol: str = ""
     placement: str = ""
+    service: str = ""
 
     @property
     def red(self) -> bool:
@@ -82,6 +83,7 @@ def _check(one: Mapping[str, Any]) -> Check:
         target=target.get("node") or "",
         protocol=one.get("protocol") or "",
         placement=one.get("placement") or "",
+        service=target.get("service") or "",
     )
 
 

@@ -1,28 +1,15 @@
 """Named faults of Service proxies and backends. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.places import BRIDGE, EVERYWHERE, OLD_BRIDGE, OVERLAY
-
-_AT_PROXY = (
-    Checks(flow="pod-to-service-*", source="win-1"),
-    Checks(flow="service-*", source="win-1"),
-    Checks(flow="session-affinity", source="win-1"),
-    Checks(flow="dsr-source-address", source="win-1"),
-    Checks(flow="etp-*", node="win-1"),
-    Checks(flow="itp-*", source="win-1"),
-    Checks(flow="nodeport-*", node="win-1"),
-    Checks(flow="node-to-service-*", source="win-1"),
-    Checks(flow="hns-load-balancers", node="win-1"),
+from nettests.lab.selftest.places import (
+    BRIDGE,
+    EVERYWHERE,
+    OLD_BRIDGE,
+    OVERLAY,
+    PROXIES,
+    answering,
+    through_proxy_of,
 )
-"""Checks in which the Service proxy of win-1 has a part."""
-_ANY_PROXY = tuple(
-    Checks(flow=flow)
-    for flow in (
-        *("pod-to-service-*", "service-*", "session-affinity", "dsr-source-address", "etp-*"),
-        *("itp-*", "nodeport-*", "node-to-service-*", "hns-load-balancers"),
-    )
-)
-
 
 _OF_A_PROXY = (
     NamedFault(
@@ -34,7 +21,7 @@ _OF_A_PROXY = (
             Checks(flow="pod-to-service-clusterip", source="win-1"),
             Checks(flow="nodeport-from-other-node", target="win-1"),
         ),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("proxy of win-1|service-proxy|win-1",),
     ),
     NamedFault(
@@ -43,7 +30,7 @@ _OF_A_PROXY = (
         profiles=(OLD_BRIDGE,),
         injections=inject("service-rules-missing", service="svc-server-windows-1-2", node="win-1"),
         must=(Checks(flow="pod-to-service-clusterip", source="win-1", target="win-2"),),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("win-1",),
     ),
     NamedFault(
@@ -80,7 +67,7 @@ _OF_A_PROXY = (
             Checks(flow="pod-to-service-clusterip", source="win-1"),
             Checks(flow="nodeport-from-other-node", target="win-1"),
         ),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("proxy of win-1",),
     ),
     NamedFault(
@@ -92,11 +79,7 @@ _OF_A_PROXY = (
             Checks(flow="pod-to-service-clusterip", source="linux-1"),
             Checks(flow="nodeport-from-other-node", target="linux-1"),
         ),
-        may=(
-            Checks(source="linux-1"),
-            Checks(flow="nodeport-*", target="linux-1"),
-            Checks(flow="etp-*", target="linux-1"),
-        ),
+        may=through_proxy_of("linux-1"),
         names=("proxy of linux-1",),
     ),
     NamedFault(
@@ -105,7 +88,7 @@ _OF_A_PROXY = (
         profiles=(BRIDGE,),
         injections=inject("slow-rules", node="win-1", seconds=90),
         must=(Checks(flow="pod-to-service-clusterip", source="win-1"),),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("proxy of win-1|win-1",),
     ),
 )
@@ -117,7 +100,7 @@ _OF_CHOICE = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("one-backend"),
         must=(Checks(flow="service-distribution"),),
-        may=_ANY_PROXY,
+        may=PROXIES,
         names=("distribut",),
     ),
     NamedFault(
@@ -135,7 +118,7 @@ _OF_CHOICE = (
         profiles=(BRIDGE,),
         injections=inject("dsr-off", node="win-1"),
         must=(Checks(flow="dsr-source-address", source="win-1"),),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("source address", "win-1"),
     ),
 )
@@ -147,7 +130,7 @@ _OF_BACKENDS = (
         profiles=(BRIDGE, OVERLAY),
         injections=inject("stale-endpoint", node="win-1"),
         must=(Checks(flow="pod-to-service-clusterip", source="win-1"),),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("win-1",),
     ),
     NamedFault(
@@ -156,11 +139,7 @@ _OF_BACKENDS = (
         profiles=(OLD_BRIDGE,),
         injections=inject("stale-endpoint", node="linux-1"),
         must=(Checks(flow="pod-to-service-clusterip", source="linux-1"),),
-        may=(
-            Checks(source="linux-1"),
-            Checks(flow="nodeport-*", target="linux-1"),
-            Checks(flow="etp-*", target="linux-1"),
-        ),
+        may=through_proxy_of("linux-1"),
         names=("linux-1",),
     ),
     NamedFault(
@@ -169,7 +148,7 @@ _OF_BACKENDS = (
         profiles=(BRIDGE,),
         injections=inject("wrong-target-port", node="win-1"),
         must=(Checks(flow="pod-to-service-clusterip", source="win-1"),),
-        may=_AT_PROXY,
+        may=through_proxy_of("win-1"),
         names=("proxy of win-1",),
     ),
     NamedFault(
@@ -177,7 +156,7 @@ _OF_BACKENDS = (
         summary="Services keep the endpoints that they had first, on all nodes",
         profiles=(BRIDGE,),
         injections=inject("endpoints-frozen"),
-        may=_ANY_PROXY,
+        may=PROXIES,
         blind="endpoints of a default run do not change; service-after-churn needs --enable=disruptive",
     ),
     NamedFault(
@@ -190,7 +169,7 @@ _OF_BACKENDS = (
             Checks(flow="pod-to-service-clusterip", target="win-2"),
             Checks(flow="service-distribution"),
         ),
-        may=(Checks(target="win-2"), *_ANY_PROXY),
+        may=answering("win-2"),
         names=("server-windows-1-2",),
     ),
     NamedFault(
@@ -199,7 +178,7 @@ _OF_BACKENDS = (
         profiles=(OLD_BRIDGE,),
         injections=inject("pod-silent", pod="server-linux-1-2", rate=0.5),
         must=(Checks(flow="pod-to-pod-ip", target="linux-2"),),
-        may=(Checks(target="linux-2"), *_ANY_PROXY),
+        may=answering("linux-2"),
         names=("server-linux-1-2|linux-2",),
     ),
 )
