@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from nettests.lab.errors import LabError
-from nettests.lab.selftest import catalogue, matrix, shown
+from nettests.lab.selftest import catalogue, matrix, page, reference, shown
 from nettests.lab.selftest.selftest import Plan, Selftest, judged
 from nettests.lab.selftest.store import Store
 
@@ -86,8 +86,10 @@ def selftest(
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # labs and runs are ended then
     Selftest(plan, store, _quietly if as_json else _tell).carry_out()
     found = judged(plan, store)
-    text = json.dumps(matrix.document(found), indent=1)
+    text = json.dumps(matrix.document(found), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
+    store.write("selftest.html", page.render(found))
+    store.write("selftest.md", reference.render(found))
     if as_json:
         click.echo(text)
     else:
