@@ -20,11 +20,24 @@ from nettests.lab.state import LabFolder
 _WIDE = 60
 """Characters of a fault and its options beyond which its meaning has a line of its own."""
 _NAME = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
+_SELFTEST = "selftest"
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 
 
 class _Group(click.Group):
-    """Turns errors of the lab into messages: no tracebacks for people."""
+    """Turns errors of the lab into messages: no tracebacks for people. Loads the selftest when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted([*super().list_commands(ctx), _SELFTEST])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name == _SELFTEST:
+            from nettests.lab.selftest.command import selftest  # noqa: PLC0415  # slow; others do without
+
+            return selftest
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -215,7 +228,7 @@ def _fault_help(kind: Kind, width: int) -> str:
     return f"{kind.synopsis:<{width}}  {kind.summary}"
 
 
-@lab.group(help=_faults_help())
+@lab.group(cls=click.Group, help=_faults_help())
 def fault() -> None:
     """Break a running lab on purpose."""
 
@@ -268,21 +281,6 @@ def list_faults(*, name: str, as_json: bool) -> None:
     for row in answer["faults"]:
         options = " ".join(f"{key}={value}" for key, value in row["options"].items())
         click.echo(f"{row['fault']} {options}".rstrip())
-
-
-@lab.command(
-    "selftest",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    short_help="Break labs by named faults; is each noticed, and named?",
-)
-@click.pass_context
-def _selftest(context: click.Context) -> None:
-    """Hand over to the selftest, which other commands need not load."""
-    from nettests.lab.selftest.command import selftest  # noqa: PLC0415
-
-    name = "nettests lab selftest"
-    selftest.main(args=context.args, prog_name=name, standalone_mode=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
