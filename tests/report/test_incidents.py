@@ -152,12 +152,15 @@ def crossing(one: str, other: str, protocol: Protocol | None = None) -> Trouble:
 def crossed(check: Check) -> set[tuple[str, str]]:
     """The nodes between which packets of a check travel: to whom it asks, and on to its Service's backends."""
     source, target = check.source.node or "", check.target
+    if check.ask.question is Question.RESOLVE:
+        return set()
     ways = {(source, target.node or "")}
-    if target.settings is not None and (target.settings.headless or target.settings.external_name):
-        return ways
-    if target.kind is TargetKind.NODEPORT:
+    settings = target.settings
+    if settings is not None and (settings.headless or settings.external_name):
+        pass  # nobody translates: what is dialled is the end itself
+    elif target.kind is TargetKind.NODEPORT:
         ways |= {(target.node or "", RUNS_ON[pod]) for pod in target.backends if pod in RUNS_ON}
-    elif target.service and check.ask.question is not Question.RESOLVE:
+    elif target.service:
         ways |= {(source, RUNS_ON[pod]) for pod in target.backends if pod in RUNS_ON}
     return {(start, end) for start, end in ways if start and end and start != end}
 

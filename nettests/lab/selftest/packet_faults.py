@@ -75,11 +75,14 @@ _BETWEEN_NODES = (
         summary="packets from win-2 to linux-2 are lost, of which neither asks",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="linux-2"),
-        must=(
-            # A NodePort of linux-2 leads to a Pod of win-2, whose answers are lost.
-            Checks(flow="nodeport-from-other-node", target="linux-2", service="*-windows-1-2"),
+        # No check goes this way; Services are waited for from every node's probe.
+        must=(Checks(flow="nodeport-*", service="*-windows-1-2"),),
+        may=(
+            *between("win-2", "linux-2"),
+            *between("linux-2", "win-2"),
+            Checks(flow="etp-*", service="*-windows-1-2"),
+            Checks(flow="nodeport-*", service="*-linux-1-2"),
         ),
-        may=(*between("win-2", "linux-2"), *between("linux-2", "win-2")),
         names=("linux-2",),
     ),
     NamedFault(

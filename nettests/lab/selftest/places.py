@@ -34,8 +34,14 @@ _NEGATIVE = (
     *("nodeport-no-endpoints", "nodeport-localhost", "icmp-pod-to-service", "icmp-egress"),
     *("service-terminating-backends", "service-unready-backend", "service-two-target-ports"),
     *("service-topology-hints", "service-host-process-backend", "session-affinity"),
-    *("hostport-bound-*", "pod-to-node-closed-port", "icmp-packet-beyond-mtu"),
+    *(
+        "hostport-bound-*",
+        "pod-to-node-closed-port",
+        "pod-to-closed-port",
+        "icmp-packet-beyond-mtu",
+    ),
 )
+_BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
 
 UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
 """What expects silence, or one backend of several, where a control that would show more has failed."""
@@ -88,8 +94,10 @@ def crossing(node: str) -> tuple[Checks, ...]:
 def between(start: str, end: str) -> tuple[Checks, ...]:
     """Return what is asked from one node of another, by its Services and NodePorts too."""
     pod = _POD[end]
+    api = _BY_THE_API if start == "linux-1" else ()
     return (
         *answering(end, source=start),
+        *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
         Checks(flow="nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
         *UNPROVEN,

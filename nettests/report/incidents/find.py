@@ -28,7 +28,7 @@ def find_incidents(
 ) -> tuple[Incident, ...]:
     """Return the incidents; together they hold every red check that ran, each once."""
     ran = [one for one in checks if one.ran and one.check is not None]
-    nodes = nodes_of_pods(one.check for one in ran if one.check)
+    nodes = nodes_of_pods([one.check for one in ran if one.check], facts)
     evidence = [_evidence(one, nodes) for one in ran]
     red = {one.id: one for one in ran if one.verdict in RED}
     answered = [control for one in red.values() for control in _answered(one, nodes)]
@@ -62,7 +62,7 @@ def _steadily(
 def _evidence(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     assert result.check is not None, "only checks that ran are evidence"
     red, green, traits = result.verdict in RED, _green(result), _traits(result)
-    if Kind.PROXY_NODE in {one.kind for one in traits}:
+    if asks_service(result.check):
         traits |= frozenset(hops(traits, _met(result, result.check, red=red), nodes))
     if green and not asks_service(result.check):
         traits = _as_dns_shows(traits)
@@ -91,10 +91,10 @@ def _answered(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidenc
         if control.proves in shown:
             asked = replace(result.check, ask=control.ask, placement=_placement(control.ask))
             traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
-            if len(asked.target.backends) == 1:
-                traits |= frozenset(hops(traits, asked.target.backends, nodes))
             if not asks_service(asked):
                 traits = _as_dns_shows(traits)
+            elif len(asked.target.backends) == 1:
+                traits |= frozenset(hops(traits, asked.target.backends, nodes))
             yield Evidence(
                 check=f"{result.id} ({control.proves} control)", traits=traits, green=True
             )

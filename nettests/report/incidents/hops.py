@@ -4,9 +4,10 @@ Beside ``traits``, which knows the ends of a check: the node that is asked at it
 answers. Pure; where a Pod runs is read off the checks themselves.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nettests.model.check import Check
+from nettests.model.facts import ClusterFacts
 from nettests.model.words import Placement, TargetKind
 from nettests.report.incidents.traits import Kind, Trait
 
@@ -21,8 +22,18 @@ _HOLDS_THE_POD = {
 """Targets whose ``node`` is that of their only Pod."""
 
 
-def nodes_of_pods(checks: Iterable[Check]) -> Mapping[str, str]:
-    """Return the node of each Pod that answers in any of the checks or their controls."""
+def nodes_of_pods(checks: Sequence[Check], facts: ClusterFacts | None) -> Mapping[str, str]:
+    """Return the node of each Pod that may answer in any of the checks or their controls.
+
+    Of Pods that no check asks for themselves, their names tell: they end with their node's pool and number.
+    """
+    every = {pod for check in checks for pod in check.target.backends}
+    ends = {f"-{node.role}-{node.member}": node.name for node in (facts.nodes if facts else ())}
+    named = {pod: node for pod in every for end, node in ends.items() if pod.endswith(end)}
+    return named | _asked_themselves(checks)
+
+
+def _asked_themselves(checks: Iterable[Check]) -> dict[str, str]:
     targets = (
         target
         for check in checks

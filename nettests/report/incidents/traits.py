@@ -34,6 +34,8 @@ class Kind(StrEnum):
     """Two nodes, whichever of them asks."""
     DIRECTION = "direction"
     """Two nodes, source first."""
+    OUTSIDE = "outside"
+    """A node that holds the one end of traffic which is in the cluster."""
     PLACEMENT = "placement"
     SYSTEMS = "systems"
     """Operating systems of both ends, source first."""
@@ -151,7 +153,16 @@ def asks_service(check: Check) -> bool:
 
 
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
+    """Yield the nodes between which packets pass; whose name is resolved alone is sent none."""
     source, target = check.source, check.target
+    if check.ask.question is Question.RESOLVE:
+        yield Kind.SOURCE_NODE, source.node or ""
+        yield Kind.NODE, source.node or ""
+        yield Kind.SOURCE_OS, source.os.value if source.os else ""
+        if check.placement is Placement.OUTSIDE and not asks_cluster_dns(check):
+            yield Kind.PLACEMENT, check.placement.value
+            yield Kind.OUTSIDE, source.node or ""
+        return
     yield Kind.PLACEMENT, "" if check.placement is Placement.NOWHERE else check.placement.value
     yield Kind.SOURCE_NODE, source.node or ""
     yield Kind.TARGET_NODE, target.node or ""
@@ -160,6 +171,8 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.SYSTEMS, f"{source.os.value} → {target.os.value}"
     for node in {source.node, target.node} - {None}:
         yield Kind.NODE, str(node)
+        if check.placement is Placement.OUTSIDE:
+            yield Kind.OUTSIDE, str(node)
         if source.node != target.node:
             yield Kind.REMOTE_NODE, str(node)
     if source.node and target.node and source.node != target.node:
