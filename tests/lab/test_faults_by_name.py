@@ -233,6 +233,25 @@ def test_faults_of_services_reach_rules_of_that_node(broken: Lab) -> None:
     assert ask(broken, "asks-on-linux", by_address(broken)) == 0
 
 
+def test_an_object_is_edited_and_edited_back(broken: Lab) -> None:
+    """A label and a field of the status are other ones for a while; what was not there goes again."""
+
+    def shown() -> tuple[Any, ...]:
+        node: Any = broken.core.read_node("win-2")
+        labels = node.metadata.labels
+        return labels.get("zone"), labels["kubernetes.io/os"], node.status.node_info.kernel_version
+
+    before = shown()
+    labels = '{"metadata": {"labels": {"zone": "a", "kubernetes.io/os": "plan9"}}}'
+    kernel = '{"status": {"nodeInfo": {"kernelVersion": "10.0.1.1"}}}'
+    inject(broken, "object-edited", "--object=node/win-2", f"--patch={labels}")
+    inject(broken, "object-edited", "--object=node-status/win-2", f"--patch={kernel}")
+    assert shown() == ("a", "plan9", "10.0.1.1")
+    broken.command("fault", "clear")
+    assert shown() == before
+    assert before[0] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -243,6 +262,9 @@ def test_faults_of_services_reach_rules_of_that_node(broken: Lab) -> None:
         (["other-vni", "--node", "win-1"], "No packets are encapsulated"),
         (["slow-rules", "--rate", "0.5"], "slow-rules takes no --rate"),
         (["dsr-off", "--node", "linux-1"], "DSR is of Windows nodes alone"),
+        (["object-edited", "--object", "pod/x", "--patch", "{}"], "no object that can be edited"),
+        (["object-edited", "--object", "node/win-1", "--patch", "{"], "--patch is no JSON"),
+        (["object-edited", "--object", "node/win-9", "--patch", "{}"], "was not edited"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(

@@ -43,6 +43,8 @@ _PLACES = {
     "bytes": "B",
     "vni": "V",
     "seed": "X",
+    "object": "KIND/[NS/]NAME",
+    "patch": "JSON",
 }
 """What stands for a value in help."""
 
@@ -163,6 +165,12 @@ KINDS = (
         "processes of new pods of that name are killed so long after they started, once",
         ("pod", "seconds"),
         ("pod",),
+    ),
+    Kind(
+        "object-edited",
+        "somebody edited a node, its status, or a ConfigMap (a merge patch)",
+        ("object", "patch"),
+        ("object", "patch"),
     ),
     Kind("channel-down", "exec, port-forward and pod proxy fail", ("node",)),
     Kind("exec-hangs", "exec never ends for its client, now and then", ("node", "rate", "seed")),

@@ -11,6 +11,7 @@ from nettests.lab.faults.following import Pods
 from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.faults.names import NameFaults
 from nettests.lab.faults.nodes import NodeFaults
+from nettests.lab.faults.objects import ObjectFaults
 from nettests.lab.faults.packets import PacketFaults
 from nettests.lab.faults.services import ServiceFaults
 from nettests.lab.faults.targets import Inject, Targets, Undo
@@ -36,6 +37,7 @@ class Faults:
             **ServiceFaults(targets).actions(),
             **NameFaults(targets).actions(),
             **NodeFaults(targets, pods).actions(),
+            **ObjectFaults(targets).actions(),
             **ApiFaults(targets).actions(),
         }
         self._numbers = itertools.count(1)
