@@ -167,20 +167,6 @@ def test_a_process_is_killed_once_and_comes_again(broken: Lab) -> None:
         broken.remove("to-be-killed")
 
 
-def test_a_silent_kubelet_starts_nothing(broken: Lab) -> None:
-    """A pod for its node stays Pending, logs and exec wait; pods that run go on to answer."""
-    inject(broken, "kubelet-silent", "--node", "win-2")
-    broken.create(pod("waiting", "win-2", os={"name": "windows"}))
-    assert ask(broken, "asks-on-linux", NAME) == 0
-    broken.run("elsewhere", "linux-2")  # by now the silent one would have started too
-    assert broken.core.read_namespaced_pod("waiting", "default").status.phase == "Pending"
-    broken.command("fault", "clear")
-    broken.ready("waiting")
-    assert broken.exec("aimed-at", "hostname")[0] == 0
-    for name in ("elsewhere", "waiting"):
-        broken.remove(name)
-
-
 @pytest.mark.parametrize("system", ["windows", "linux"])
 def test_an_exit_code_is_lost(broken: Lab, system: str) -> None:
     """The output comes and the stream ends, without a status."""

@@ -55,6 +55,7 @@ def test_every_kind_of_fault_of_packets_services_and_names_has_a_named_one() -> 
         "expired-tokens",
         "slow-api",
         "slow-pull",
+        "privileged-refused",
     }
     assert {kind.name for kind in KINDS} - named == spared
 
