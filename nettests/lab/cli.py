@@ -13,15 +13,31 @@ import click
 
 from nettests.lab import control, launch, mechanisms, places, profiles, state
 from nettests.lab.errors import LabError, StateError
+from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.launch import Phase
 from nettests.lab.state import LabFolder
 
+_WIDE = 60
+"""Characters of a fault and its options beyond which its meaning has a line of its own."""
 _NAME = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
+_SELFTEST = "selftest"
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 
 
 class _Group(click.Group):
-    """Turns errors of the lab into messages: no tracebacks for people."""
+    """Turns errors of the lab into messages: no tracebacks for people. Loads the selftest when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted([*super().list_commands(ctx), _SELFTEST])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name."""
+        if cmd_name == _SELFTEST:
+            from nettests.lab.selftest.command import selftest  # noqa: PLC0415  # slow; others do without
+
+            return selftest
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -200,41 +216,47 @@ def kubeconfig(*, name: str, short_lived: bool) -> None:
     click.echo(str(folder.short_lived if short_lived else folder.kubeconfig))
 
 
-@lab.group()
-def fault() -> None:
-    """Break a running lab on purpose, by mechanism, and mend it.
+def _faults_help() -> str:
+    width = max(len(kind.synopsis) for kind in KINDS if len(kind.synopsis) < _WIDE)
+    rows = (_fault_help(kind, width) for kind in KINDS)
+    return "Break a running lab on purpose, by mechanism, and mend it.\n\n\b\n" + "\n".join(rows)
 
-    \b
-    dns-down                                            packets to the DNS pod's port 53 are lost
-    dns-upstream-down                                   those to the resolver it forwards to
-    service-rules-missing --service [NS/]S --node N     the node has no rules of the Service,
-                          [--port NAME]                 or none of its port of that name
-    slow-rules [--node N] [--seconds 3]                 new rules of Services come late
-    slow-pull [--node N] [--seconds 5]                  images are gone, and pulls take so long
-    registry-down [--node N]                            images are gone, and no registry answers
-    channel-down [--node N]                             exec, port-forward and pod proxy fail
-    kubelet-silent --node N [--seconds 40]              a kubelet stops; the node is NotReady after so long
-    privileged-refused                                  the API takes no privileged Pods any more
-    api-errors [--rate 0.2]                             the API answers 500 to some requests
-    api-throttling [--rate 0.2]                         the API answers 429 to some requests
-    api-resets [--rate 0.2]                             some connections to the API are reset
-    expired-tokens [--rate 0.2]                         the token of some requests has expired
-    slow-api [--rate 1] [--seconds 1]                   the API takes longer
-    """
+
+def _fault_help(kind: Kind, width: int) -> str:
+    if len(kind.synopsis) > width:
+        return f"{kind.synopsis}\n{'':<{width}}  {kind.summary}"
+    return f"{kind.synopsis:<{width}}  {kind.summary}"
+
+
+@lab.group(cls=click.Group, help=_faults_help())
+def fault() -> None:
+    """Break a running lab on purpose."""
 
 
 @fault.command()
 @click.argument("kind")
 @_NAME
-@click.option("--service", help="A Service: NAME or NAMESPACE/NAME.")
-@click.option("--port", help="A port of the Service, by name.")
+@click.option("--service", help="Services: NAME, NAMESPACE/NAME, or a pattern of either.")
+@click.option("--port", help="A port of the Service by name; of packets by number, or a range.")
 @click.option("--node", help="A node.")
-@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests that it hits.")
-@click.option("--seed", type=int, help="Of the dice that choose the requests (0).")
+@click.option("--peer", help="Another node.")
+@click.option("--from", help="Where packets come from: a node, or gateway.")
+@click.option("--to", help="Where packets go: a node, or gateway.")
+@click.option("--pod", help="Pods: a name, or a pattern.")
+@click.option("--protocol", help="tcp, udp or icmp.")
+@click.option("--larger-than", type=click.IntRange(min=1), help="Bytes of the IP packet.")
+@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests or packets.")
+@click.option("--every", type=click.IntRange(min=2), help="One of so many.")
+@click.option("--seed", type=int, help="Of the dice that choose (0).")
 @click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
+@click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")
+@click.option("--bytes", type=click.IntRange(576, 9000), help="The largest IP packet.")
+@click.option("--object", help="An object: node/N, node-status/N or configmap/NS/N.")
+@click.option("--patch", help="A JSON merge patch.")
+@click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
-    """Put a fault in force until it is cleared."""
-    given = {key: value for key, value in options.items() if value is not None}
+    """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""
+    given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
     request = {"do": "fault-inject", "fault": kind, "options": given}
     control.ask(_running(name).path, request)
     click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")

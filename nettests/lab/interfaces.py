@@ -95,6 +95,8 @@ class Disk:
     """How long a pull takes."""
     registry_down: bool = False
     """Whether no registry can be reached from the node."""
+    cluster_domain: str = ""
+    """What the kubelet's configuration says instead of the cluster's own domain; nothing if empty."""
 
 
 class NodeNetwork(Protocol):

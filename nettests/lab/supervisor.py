@@ -25,8 +25,10 @@ from nettests.lab.controllers.load_balancer_controller import LoadBalancerContro
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.workload_controller import WorkloadController
 from nettests.lab.dns.server import OutsideResolver
-from nettests.lab.faults import Faults
-from nettests.lab.interfaces import Kubelet, Process
+from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.faults.registry import Faults
+from nettests.lab.faults.targets import Targets
+from nettests.lab.interfaces import Process
 from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.overlay import pod_mtu
@@ -35,6 +37,7 @@ from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
 from nettests.lab.node.gated import GatedClient
 from nettests.lab.node.images import Kind
+from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.registration import minor
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside import USER, OutsideProxy
@@ -66,9 +69,9 @@ class Sockets:
 class _Registry:
     """Finds kubelets for the API server (``interfaces.KubeletRegistry``)."""
 
-    kubelets: dict[str, Kubelet] = field(default_factory=dict)
+    kubelets: dict[str, NodeKubelet] = field(default_factory=dict)
 
-    def kubelet(self, node: str) -> Kubelet:
+    def kubelet(self, node: str) -> NodeKubelet:
         """Return the node's kubelet; ``KeyError`` when no such node runs."""
         return self.kubelets[node]
 
@@ -97,6 +100,7 @@ class Lab:
         self._faults: Faults | None = None
         self._access: apiserver.Access | None = None
         self._troubles = Troubles()
+        self._dns_troubles = DnsTroubles()
         self._fabric: LabFabric | None = None
 
     async def run(self, ready: Callable[[], None]) -> None:
@@ -222,6 +226,7 @@ class Lab:
             clients=self._client,
             source_vip=network.source_vip,
             programmed=programmed,
+            dns_troubles=self._dns_troubles,
         )
         programs = system.by_kind()
 
@@ -287,15 +292,19 @@ class Lab:
     def _make_faults(self, fabric: LabFabric) -> Faults:
         if self._access is None:
             raise RuntimeError("faults of the API are made before the API is served")
-        return Faults(
-            self._profile,
-            fabric,
-            self._api_faults,
-            self._readiness.dns_pod,
-            troubles=self._troubles,
+        targets = Targets(
+            profile=self._profile,
+            fabric=fabric,
+            api=self._api_faults,
             access=self._access,
+            troubles=self._troubles,
+            dns=self._dns_troubles,
+            dns_pod=self._readiness.dns_pod,
+            client=self._client,
+            kubelets=self._registry.kubelets,
             silence=Silence(self._agents, self._client),
         )
+        return Faults(targets)
 
     def _token(self, seconds: int) -> Json:
         """Issue an administrator's token that lives for so long."""

@@ -1,7 +1,8 @@
 """Which Services did not answer within their deadline, and which checks are to say so.
 
 Filled by ``observe`` while Services converge, asked when a check is done. A check speaks of the Service that it
-asks itself; of one that none asks from there, such as a control's, all speak that waited for it. It judges nothing.
+asks itself; of one that none asks from there, such as a control's, all speak that waited for it, unless Services
+that are asked from there do not answer either: those have checks of their own to say it. It judges nothing.
 """
 
 import threading
@@ -29,6 +30,7 @@ class Lateness:
     asked: frozenset[Pair]
     """All pairs that some check's own question meets."""
     _late: dict[Pair, float] = field(default_factory=dict)
+    _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def missed(self, pair: Pair, seconds: float) -> None:
@@ -37,18 +39,31 @@ class Lateness:
             with self._lock:
                 self._late[pair] = seconds
 
+    def answered(self, pair: Pair) -> None:
+        """Note that a pair answered in time."""
+        with self._lock:
+            self._answered.add(pair)
+
     def of(self, check: str) -> str | None:
         """Name the Service that did not answer before the check was asked, with probe, node and seconds."""
         with self._lock:
             late = {pair: self._late[pair] for pair in self.awaited[check] if pair in self._late}
         own = [pair for pair in sorted(late) if pair in self.own[check]]
-        told = own or [pair for pair in sorted(late) if pair not in self.asked]
+        told = own or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
         if not told:
             return None
         pair = told[0]
         node = self.directory.pod(pair.probe).node
         return (
             f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
+        )
+
+    def _nobody_else_says(self, pair: Pair) -> bool:
+        """Whether no check asks the Service from there, and all others that are asked from there answer."""
+        with self._lock:
+            silent = self.asked - self._answered
+        return pair not in self.asked and not any(
+            one.probe == pair.probe and one.kind not in _PODS for one in silent
         )
 
 

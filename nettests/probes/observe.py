@@ -82,7 +82,11 @@ class Observer:
 
             def converge(pair: Pair) -> None:
                 stopped = self.asker.stopped
-                if not (stopped.is_set() or wait_for(self.asker, pair, names) or stopped.is_set()):
+                if stopped.is_set():
+                    pass
+                elif wait_for(self.asker, pair, names):
+                    self._lateness.answered(pair)
+                elif not stopped.is_set():
                     self._lateness.missed(pair, self.asker.timing.convergence)
                 for check in self._released(pair, users, waiting):
                     self._queue(askers, check, origins)

@@ -25,14 +25,17 @@ EVERYTHING = [{"operator": "Exists"}]
 
 
 def lab_command(
-    *arguments: str, runtime: Path, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    runtime: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``nettests lab``; labs are noted below ``runtime``."""
     return subprocess.run(
         [sys.executable, "-m", "nettests.lab", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=timeout,
         check=False,
         env={**os.environ, "XDG_RUNTIME_DIR": str(runtime), **(environment or {})},
     )

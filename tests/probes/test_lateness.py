@@ -1,6 +1,7 @@
 """Who speaks of a Service that did not converge: its own checks, or those that waited for it otherwise."""
 
 import json
+from dataclasses import replace
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Control
@@ -72,6 +73,26 @@ def test_what_no_check_asks_is_told_by_those_that_waited(stage: Stage) -> None:
     alone = check(ask(PROBE, TargetKind.POD_IP), control, id="alone")
     stage.observe(alone)
     assert SERVICE in stage.done("alone")["late"]
+
+
+def test_what_others_say_is_not_told_again(stage: Stage) -> None:
+    """Where a Service that is asked from there does not answer either, its own checks alone are red."""
+    unasked = "svc-unasked"
+    stage.services[unasked] = replace(stage.services[SERVICE], name=unasked)
+    address = str(stage.services[SERVICE].addresses[0])
+
+    def given_up() -> bool:
+        return {SERVICE, unasked} <= {record["service"] for record in stage.records("convergence")}
+
+    stage.dialling[PROBE].hook = lambda path: (
+        TIMED_OUT if address in path and not given_up() else None
+    )
+    behind = ask(PROBE, TargetKind.SERVICE_CLUSTERIP, service=unasked)
+    waiting = check(ask(PROBE, TargetKind.POD_IP), Control(proves="target", ask=behind), id="waits")
+    own = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
+    stage.observe(waiting, own)
+    assert "late" in stage.done("own")
+    assert "late" not in stage.done("waits")
 
 
 def test_a_pod_that_listens_late_is_no_service(stage: Stage) -> None:

@@ -142,11 +142,38 @@ def crossing(one: str, other: str, protocol: Protocol | None = None) -> Trouble:
     """Everything between two nodes, in either direction."""
 
     def struck(check: Check) -> bool:
-        ends = {check.source.node, check.target.node}
         fits = protocol is None or check.ask.protocol is protocol
-        return on_path(check) and ends == {one, other} and fits
+        between = {(one, other), (other, one)} & crossed(check)
+        return on_path(check) and bool(between) and fits
 
     return struck
+
+
+def crossed(check: Check) -> set[tuple[str, str]]:
+    """The nodes between which packets of a check travel: to whom it asks, and on to its Service's backends."""
+    source, target = check.source.node or "", check.target
+    if check.ask.question is Question.RESOLVE:
+        return set()
+    ways = {(source, target.node or "")}
+    settings = target.settings
+    if settings is not None and (settings.headless or settings.external_name):
+        pass  # nobody translates: what is dialled is the end itself
+    elif target.kind is TargetKind.NODEPORT:
+        ways |= {(target.node or "", RUNS_ON[pod]) for pod in target.backends if pod in RUNS_ON}
+    elif target.service:
+        ways |= {(source, RUNS_ON[pod]) for pod in target.backends if pod in RUNS_ON}
+    return {(start, end) for start, end in ways if start and end and start != end}
+
+
+RUNS_ON = {
+    "server-linux-1-1": LINUX,
+    "server-linux-1-2": "linux-node-2",
+    "server-windows-1-1": WIN,
+    "server-windows-1-2": OTHER_WIN,
+    "probe-linux-1-2": "linux-node-2",
+    "probe-windows-1-2": OTHER_WIN,
+}
+"""Where the sample's servers run."""
 
 
 TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
@@ -167,21 +194,17 @@ TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
         {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"},
     ),
     "one direction": (
-        lambda c: on_path(c) and (c.source.node, c.target.node) == (WIN, LINUX),
+        lambda c: on_path(c) and (WIN, LINUX) in crossed(c),
         f"Packets from node {WIN} → {LINUX} get no answer",
         {"direction": f"{WIN} → {LINUX}"},
     ),
     "a node cut off from all others": (
-        lambda c: (
-            on_path(c)
-            and c.source.node != c.target.node
-            and OTHER_WIN in {c.source.node, c.target.node}
-        ),
+        lambda c: on_path(c) and any(OTHER_WIN in way for way in crossed(c)),
         f"Packets between {OTHER_WIN} and other nodes get no answer",
         {"remote-node": OTHER_WIN},
     ),
     "nothing crosses nodes": (
-        lambda c: on_path(c) and c.placement is Placement.OTHER_NODE,
+        lambda c: on_path(c) and bool(crossed(c)),
         "Packets between nodes get no answer",
         {"placement": "other-node"},
     ),

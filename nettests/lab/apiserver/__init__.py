@@ -12,6 +12,7 @@ from nettests.lab.apiserver.responses import failure
 from nettests.lab.apiserver.settings import (
     ApiSettings,
     ChannelRequest,
+    Ending,
     Faults,
     Rule,
     User,
@@ -28,6 +29,7 @@ __all__ = [
     "ApiError",
     "ApiSettings",
     "ChannelRequest",
+    "Ending",
     "Faults",
     "Request",
     "Rule",

@@ -16,7 +16,7 @@ from nettests.lab.apiserver.access import Access
 from nettests.lab.apiserver.objects import Objects
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.settings import ApiSettings, ChannelRequest, User
+from nettests.lab.apiserver.settings import ApiSettings, ChannelRequest, Ending, User
 from nettests.lab.apiserver.status import ApiError, invalid, not_supported
 from nettests.lab.apiserver.store import Store
 from nettests.lab.interfaces import Dialer, KubeletRegistry
@@ -96,6 +96,11 @@ class Call:
         """Return why the channel cannot be opened, when a fault says so."""
         hook = self.server.settings.faults.channel_down
         return None if hook is None else await hook(channel)
+
+    def ending(self, channel: ChannelRequest) -> Ending:
+        """Return how an exec ends for its client, which a fault may decide."""
+        hook = self.server.settings.faults.exec_ending
+        return Ending.TOLD if hook is None else hook(channel)
 
     @asynccontextmanager
     async def kept(self, channel: ChannelRequest, cut: Callable[[], None]) -> AsyncIterator[None]:

@@ -25,7 +25,7 @@ from nettests.lab.apiserver.channels import (
 )
 from nettests.lab.apiserver.log import container_of, dial_error, find_kubelet, is_running
 from nettests.lab.apiserver.request import flag
-from nettests.lab.apiserver.settings import ChannelRequest
+from nettests.lab.apiserver.settings import ChannelRequest, Ending
 from nettests.lab.apiserver.status import PlainError, bad_request, internal, success
 from nettests.lab.interfaces import ExecOutcome, NotRunningError
 
@@ -126,6 +126,11 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
         if not program.done():
             return  # the client has gone: what runs for it is ended with the channel
         status = program.result()
+        ending = call.ending(call.channel("exec", where["node"]))
+        if ending is Ending.NEVER:
+            await reader
+        if ending is not Ending.TOLD:
+            return
         if channels.version >= 4:
             await channels.send(_ERROR, json.dumps(status, separators=(",", ":")).encode())
         elif status["status"] == "Failure":

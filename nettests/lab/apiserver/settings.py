@@ -5,6 +5,7 @@ Pure values, except ``Faults``, which the supervisor changes while the server ru
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 from nettests.lab.apiserver.request import Request
@@ -83,12 +84,24 @@ ChannelDown = Callable[[ChannelRequest], Awaitable[str | None]]
 """Awaited before a channel is opened: text of the dial error that shall break it, or ``None``."""
 
 
+class Ending(StrEnum):
+    """How an exec ends for its client when the program has ended."""
+
+    TOLD = "with its exit code"
+    UNTOLD = "without one"
+    NEVER = "not at all"
+
+
+ExecEnding = Callable[[ChannelRequest], Ending]
+
+
 @dataclass(slots=True)
 class Faults:
     """What breaks the server on purpose; hooks are ``None`` when nothing is wrong."""
 
     before_request: BeforeRequest | None = None
     channel_down: ChannelDown | None = None
+    exec_ending: ExecEnding | None = None
     allow_privileged: bool = True
     """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
     _open: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)

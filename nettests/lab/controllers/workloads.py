@@ -104,7 +104,7 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
     own = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
     wanted = int(replica_set["spec"].get("replicas", 1))
     missing = max(wanted - len(own), 0)
-    surplus = sorted(own, key=is_ready)[: max(len(own) - wanted, 0)]
+    surplus = sorted(own, key=_worth)[: max(len(own) - wanted, 0)]
     name = replica_set["metadata"]["name"]
     pod = pod_of(replica_set, "ReplicaSet", f"{name}-")
     ready = sum(1 for item in own if is_ready(item))
@@ -119,6 +119,12 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
             "availableReplicas": ready,
         },
     )
+
+
+def _worth(pod: Json) -> tuple[bool, int]:
+    """Return what a controller keeps pods by: readiness, then what users say (``PodDeletionCost``)."""
+    annotations = pod["metadata"].get("annotations") or {}
+    return is_ready(pod), int(annotations.get("controller.kubernetes.io/pod-deletion-cost", 0))
 
 
 def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Json]) -> Changes:

@@ -23,6 +23,7 @@ import dns.rrset
 from nettests.lab.dns import zone
 from nettests.lab.dns.exchange import PORT, NoAnswerError, ask
 from nettests.lab.dns.records import question
+from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import Namespace
 
@@ -124,16 +125,31 @@ class DnsServer(ABC):
 class ClusterDns(DnsServer):
     """The cluster's DNS: the zone from a ``DnsView``, every other name by ``forward``."""
 
-    def __init__(self, view: DnsView, *, forward: Forward) -> None:
+    def __init__(
+        self,
+        view: DnsView,
+        *,
+        forward: Forward,
+        address: IPv4Address | None = None,
+        troubles: DnsTroubles | None = None,
+    ) -> None:
         super().__init__()
-        self._view = view
+        self._view = self._latest = view
         self._forward = forward
+        self._address = address or IPv4Address(0)
+        self._troubles = troubles or DnsTroubles()
 
     def update(self, view: DnsView) -> None:
         """Answer from ``view`` from now on."""
-        self._view = view
+        self._latest = view
 
     async def respond(self, query: dns.message.Message) -> dns.message.Message:
+        """Answer as the records say, unless a fault of the lab says otherwise."""
+        if not self._troubles.frozen:
+            self._view = self._latest
+        return await self._troubles.pass_through(self._address, await self._answer(query))
+
+    async def _answer(self, query: dns.message.Message) -> dns.message.Message:
         """Answer from the zone; follow an ExternalName to the outside; forward the rest."""
         view = self._view
         response = zone.answer(view, query)

@@ -13,8 +13,10 @@ from nettests.lab.network.faults import Drop, Faults
 from nettests.lab.network.linux_node import build_linux_node
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.node import Node
+from nettests.lab.network.node_faults import NodeFaults
 from nettests.lab.network.underlay import Underlay, build_underlay, deliver
 from nettests.lab.network.windows_node import build_windows_node
+from nettests.lab.network.wire_faults import WireFaults
 from nettests.lab.topology import OS, Address, NodeSpec, Profile
 
 
@@ -31,6 +33,10 @@ class LabFabric:
         self._underlay = underlay
         self._worker = worker
         self._faults = Faults()
+        self.wire_faults = WireFaults(profile, underlay, worker, self._faults)
+        self.node_faults = NodeFaults(
+            profile, {name: node.forwarding for name, node in nodes.items()}, worker, self._faults
+        )
         self._announced: dict[Address, Address] = {}
 
     async def announce(self, addresses: Mapping[Address, Address]) -> None:

@@ -1,49 +1,79 @@
-"""Traffic drops that can be put into any namespace and taken out again.
+"""Rules that break packets, put into any namespace and taken out again.
 
-One nft table per fault, ahead of everything else that looks at packets entering the namespace.
-Which fault means what (DNS down, a dead backend) is the supervisor's business.
+One nft table per fault. Where which packets are to be struck is ``impairments``' business, what that means
+(DNS down, a dead backend) the supervisor's.
 """
 
 import itertools
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import nft
+from nettests.lab.network.namespace import Worker
+from nettests.lab.network.tables import Chain, Table, render
+
+Undo = Callable[[], Awaitable[None]]
+"""Ends a fault; the network is as it was before."""
+
+ENTERING = "type filter hook prerouting priority -300"
+"""Ahead of everything else that looks at packets, connection tracking too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A drop in force; give it to ``Fabric.clear``."""
+    """A table in force; give it to ``Fabric.clear``. ``table`` has nft's word for its family before the name."""
 
     namespace: Namespace
     table: str
 
 
 class Faults:
-    """Numbers the drops of a fabric. On the worker thread only."""
+    """Numbers the tables of a fabric. On the worker thread only."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
 
     def drop(self, namespace: Namespace, nft_match: str) -> Drop:
         """Drop what enters ``namespace`` and matches; loopback traffic counts as entering."""
-        fault = Drop(namespace=namespace, table=f"fault-{next(self._numbers)}")
-        nft.load(
-            namespace.fd,
-            f"table ip {fault.table} {{\n"
-            " chain entering {\n"
-            "  type filter hook prerouting priority -300; policy accept;\n"
-            f"  {nft_match} drop\n"
-            " }\n"
-            "}\n",
+        return self.load(
+            namespace, "ip", {"entering": Chain(hook=ENTERING, rules=(f"{nft_match} drop",))}
         )
-        return fault
+
+    def load(
+        self,
+        namespace: Namespace,
+        family: str,
+        chains: Mapping[str, Chain],
+        sets: Mapping[str, str] | None = None,
+    ) -> Drop:
+        """Put chains, and the sets that they use, into ``namespace`` as a table of their own."""
+        table = Table(
+            name=f"fault-{next(self._numbers)}", family=family, chains=chains, sets=sets or {}
+        )
+        nft.load(namespace.fd, render(table))
+        return Drop(namespace=namespace, table=table.label)
 
     def clear(self, fault: Drop) -> None:
-        """Take a drop out; nothing happens when its namespace is gone or it was cleared before."""
+        """Take a table out; nothing happens when its namespace is gone or it was cleared before."""
         if fault.namespace.fd < 0:
             return
-        nft.load(
-            fault.namespace.fd,
-            f"add table ip {fault.table}\ndelete table ip {fault.table}\n",
-        )
+        nft.load(fault.namespace.fd, f"add table {fault.table}\ndelete table {fault.table}\n")
+
+
+async def put(
+    worker: Worker,
+    faults: Faults,
+    namespace: Namespace,
+    *,
+    family: str,
+    chains: Mapping[str, Chain],
+    sets: Mapping[str, str] | None = None,
+) -> Undo:
+    """Put chains in force from the event loop; return what takes them out."""
+    drop = await worker.run(lambda: faults.load(namespace, family, chains, sets))
+
+    async def undo() -> None:
+        await worker.run(lambda: faults.clear(drop))
+
+    return undo

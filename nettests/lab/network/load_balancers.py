@@ -122,6 +122,22 @@ class Host:
         return not behind or any(address == provider for _, provider in self.remote_subnets)
 
 
+@dataclass(slots=True)
+class Rewriting:
+    """Whether a node's switch rewrites sources even where HNS was asked to keep them; shared by its families."""
+
+    always: bool = False
+
+    def applied(self, balancers: Iterable[LoadBalancer]) -> tuple[LoadBalancer, ...]:
+        """Return what the switch makes of the load balancers."""
+        return tuple(
+            replace(one, source=Source.VIP if one.source_vip else Source.NODE)
+            if self.always and one.source is Source.KEPT
+            else one
+            for one in balancers
+        )
+
+
 def refused_frontends(
     table: ServiceTable, node: NodeSpec, profile: Profile
 ) -> tuple[Frontend, ...]:

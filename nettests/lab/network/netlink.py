@@ -8,7 +8,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from socket import AF_INET, AF_INET6
 from typing import Any
 
@@ -50,6 +50,15 @@ class Vxlan:
     mtu: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """A way through a neighbour on a link, in a routing table."""
+
+    link: str
+    via: Address
+    table: int
+
+
 class Netlink:
     """Configures the namespace it was opened in; see ``configure``."""
 
@@ -83,6 +92,17 @@ class Netlink:
         """Make ``port`` a port of ``bridge``."""
         self._routes.link("set", index=self._index(port), master=self._index(bridge))
 
+    def silence_port(self, port: str) -> None:
+        """Learn nothing at a port of a bridge, and send nothing there whose receiver is not known."""
+        self._routes.brport(
+            "set",
+            index=self._index(port),
+            IFLA_BRPORT_LEARNING=0,
+            IFLA_BRPORT_UNICAST_FLOOD=0,
+            IFLA_BRPORT_MCAST_FLOOD=0,
+            IFLA_BRPORT_BCAST_FLOOD=0,
+        )
+
     def vxlan(self, device: Vxlan, into: NetworkNamespace | None = None) -> None:
         """Make a VXLAN device that never learns; ``into`` puts it in another namespace.
 
@@ -101,6 +121,12 @@ class Netlink:
             vxlan_learning=False,
             **placed,
         )
+
+    def size(self, name: str, mtu: int) -> int:
+        """Set the MTU of a link; return what it was."""
+        link = self._routes.link("get", index=self._index(name))[0]
+        self._routes.link("set", index=self._index(name), mtu=mtu)
+        return int(link.get_attr("IFLA_MTU"))
 
     def delete(self, name: str) -> None:
         """Remove a link, and with it its other end and its routes."""
@@ -158,6 +184,28 @@ class Netlink:
             if failure.code != errno.ESRCH:
                 raise
 
+    def routes_to(self, destination: Network) -> tuple[Route, ...]:
+        """Return the routes to exactly this network through a neighbour, of all tables."""
+        found = self._routes.route("dump", family=_family(destination.network_address))
+        return tuple(
+            Route(
+                link=self._name(one.get_attr("RTA_OIF")),
+                via=ip_address(one.get_attr("RTA_GATEWAY")),
+                table=one.get_attr("RTA_TABLE"),
+            )
+            for one in found
+            if one["dst_len"] == destination.prefixlen
+            and one.get_attr("RTA_DST") == str(destination.network_address)
+            and one.get_attr("RTA_GATEWAY")
+        )
+
+    def withdraw(self, destination: Network, route: Route) -> None:
+        """Take one route out."""
+        self._routes.route("del", dst=str(destination), table=route.table)
+
+    def _name(self, index: int) -> str:
+        return str(self._routes.link("get", index=index)[0].get_attr("IFLA_IFNAME"))
+
     def blackhole(self, destination: Network) -> None:
         """Drop what goes to ``destination``, without telling the sender."""
         self._routes.route("add", dst=str(destination), type=_BLACKHOLE)
@@ -166,9 +214,11 @@ class Netlink:
         """Refuse what goes to ``destination``: "no route to host", by ICMP for other senders."""
         self._routes.route("add", dst=str(destination), type=_UNREACHABLE)
 
-    def route_marked(self, mark: int, table: int) -> None:
-        """Look up packets that carry all bits of ``mark`` in ``table`` first."""
-        self._routes.rule("add", priority=50, fwmark=mark, fwmask=mark, table=table)
+    def route_marked(self, mark: int, table: int, *, end: bool = False) -> None:
+        """Look up packets that carry all bits of ``mark`` in ``table`` first, or ``end`` that."""
+        self._routes.rule(
+            "del" if end else "add", priority=50, fwmark=mark, fwmask=mark, table=table
+        )
 
     def route_own_ports(
         self,

@@ -8,7 +8,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
+from nettests.lab.network.alterations import Alteration
 from nettests.lab.network.host_ports import HostPorts
+from nettests.lab.network.load_balancers import Rewriting
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
 from nettests.lab.network.portals import Portals
@@ -32,6 +34,7 @@ class Node:
         worker: Worker,
         hns: Hns | None = None,
         portals: Portals | None = None,
+        rewriting: Rewriting | None = None,
     ) -> None:
         self.spec = spec
         self.disk = Disk()
@@ -40,6 +43,8 @@ class Node:
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
+        self.forwarding = switch or host
+        """Where packets of its pods pass: the switch, on Linux the host."""
         self.source_vip = source_vip
         """What kube-proxy's ``--source-vip`` is here; ``None`` off Windows overlay."""
         self._held = (host,) if switch is None else (host, switch)
@@ -49,6 +54,7 @@ class Node:
         self._rules = ServiceRules()
         self._worker = worker
         self._portals = portals
+        self._rewriting = rewriting or Rewriting()
 
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
         """Make the pod's namespace, link and address; the same ``uid`` returns the same network.
@@ -75,6 +81,15 @@ class Node:
         ``withheld`` is asked for each ``ServicePort.key``. One such fault per node at a time.
         """
         await self._put_in_force(self._rules.withhold(withheld))
+
+    async def alter_services(self, alterations: Sequence[Alteration]) -> None:
+        """Let the node's service proxy get these things wrong, and nothing else."""
+        await self._put_in_force(self._rules.alter(alterations))
+
+    async def rewrite_sources(self, *, always: bool) -> None:
+        """Let load balancers rewrite the client's address even where they were asked to keep it (DSR)."""
+        self._rewriting.always = always
+        await self._put_in_force(self._rules.programmed())
 
     def pod_namespaces(self) -> Mapping[str, NetworkNamespace]:
         """Return the pods' namespaces by pod ``uid``."""

@@ -4,8 +4,9 @@ Shared by both systems. A rendered ruleset that equals the one in force is not l
 a resync neither costs anything nor undoes what a person changed by hand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from nettests.lab.network.alterations import Alteration
 from nettests.lab.topology import ServiceTable
 
 PROTOCOLS = frozenset({"TCP", "UDP"})
@@ -21,24 +22,34 @@ def nothing_withheld(_key: str) -> bool:
 
 
 class ServiceRules:
-    """Remembers the table and what is withheld from it."""
+    """Remembers the table, what is withheld from it, and what its proxy gets wrong."""
 
     def __init__(self) -> None:
         self._table: ServiceTable = ()
         self._withheld: Withheld = nothing_withheld
+        self._alterations: tuple[Alteration, ...] = ()
 
     def replace(self, table: ServiceTable) -> ServiceTable:
         """Take a new table; return what to program."""
         self._table = table
-        return self._programmed()
+        return self.programmed()
 
     def withhold(self, withheld: Withheld) -> ServiceTable:
         """Leave out the Service ports that ``withheld`` names; return what to program."""
         self._withheld = withheld
-        return self._programmed()
+        return self.programmed()
 
-    def _programmed(self) -> ServiceTable:
-        return tuple(one for one in self._table if not self._withheld(one.key))
+    def alter(self, alterations: Sequence[Alteration]) -> ServiceTable:
+        """Put these in force, in their order, in the place of those before; return what to program."""
+        self._alterations = tuple(alterations)
+        return self.programmed()
+
+    def programmed(self) -> ServiceTable:
+        """Return what to program as things stand."""
+        table = tuple(one for one in self._table if not self._withheld(one.key))
+        for alteration in self._alterations:
+            table = alteration(table)
+        return table
 
 
 def carried(table: ServiceTable) -> ServiceTable:

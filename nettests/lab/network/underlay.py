@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, anywhere, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
@@ -34,9 +34,19 @@ class Underlay:
         """Return all namespaces, to be released."""
         return (self.wire, self.gateway, self.outside_server, self.outside_client)
 
+    def port(self, address: Address) -> str:
+        """Return the name of the wire's port that leads to ``address``."""
+        return f"to-{str(address).replace('.', '-')}"[:15]
+
+    def join_quietly(self, links: Netlink, device: str) -> None:
+        """Make ``device`` a port of the wire at which nothing is learnt, and to which nothing is flooded."""
+        links.enslave(device, _BRIDGE)
+        links.silence_port(device)
+        links.up(device)
+
     def plug(self, namespace: NetworkNamespace, link: str, address: Address) -> None:
         """Give the machine at ``address`` its network card: a link to the wire, its neighbours' MACs."""
-        port = f"to-{str(address).replace('.', '-')}"[:15]
+        port = self.port(address)
         with configure(self.wire) as wire:
             near = End(namespace=self.wire, name=port, mac=addressing.port_mac(address))
             far = End(namespace=namespace, name=link, mac=self.macs[address])

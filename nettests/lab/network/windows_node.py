@@ -15,6 +15,7 @@ from nettests.lab.network.load_balancers import (
     SWITCHED,
     LoadBalancer,
     Port,
+    Rewriting,
     Source,
     refused_frontends,
     with_host_rules,
@@ -49,7 +50,8 @@ from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTa
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 _DEVICE = "vxlan"
-_VXLAN_TABLE = 100
+VXLAN_TABLE = 100
+"""Where the routes into the overlay are, for packets that are marked."""
 _SWITCH_TABLE = 101
 _FABRIC_TABLE = 102
 _NODE_PORTS = (30000, 32767)
@@ -61,12 +63,20 @@ class WindowsServices:
     """kube-proxy in kernelspace mode on one node, in one family. On the worker thread only."""
 
     def __init__(
-        self, name: str, family: Profile, switch: NetworkNamespace, pods: Pods, held: Hns
+        self,
+        name: str,
+        family: Profile,
+        switch: NetworkNamespace,
+        pods: Pods,
+        *,
+        held: Hns,
+        rewriting: Rewriting,
     ) -> None:
         self._node = family.node(name)
         self._profile = family
         self._switch = switch
         self._pods = pods
+        self._rewriting = rewriting
         self._services: ServiceTable = ()
         self._kept: dict[Address, Address] = {}
         """Destinations that are kept, and the local pod that gets what is sent to each."""
@@ -84,7 +94,7 @@ class WindowsServices:
         held = self._proxy.sync(services, host)
         own = [one for one in held if one.vip.version == self._node.address.version]
         self.policies = with_host_rules(own, self._node, self._features)
-        switched = tuple(one for one in self.policies if one.protocol in SWITCHED)
+        switched = self._rewriting.applied(one for one in self.policies if one.protocol in SWITCHED)
         self._rules.change_to(
             load_balancers_table(
                 switched,
@@ -160,20 +170,14 @@ def build_windows_node(
     machine = make_namespace(f"{node.name}/host", {**settings, **_TTL, **accept})
     switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
     underlay.plug(switch, Port.UPLINK, node.address)
-    _connect_host(node, profile, machine, switch)
-    for family in profile.by_family:
-        _build_family(family.node(node.name), family, machine, switch)
-    if features.overlay:
-        _build_overlay(node, profile, machine, switch)
-    if features.tunnel:
-        _build_tunnel(node, profile, switch)
-    if features.user_mode:
-        with configure(switch) as links:
-            links.route(profile.service_cidr, Port.HOST, via=node.address)
+    _wire(node, profile, machine, switch)
     pods = Pods(_pod_ports(node, profile, switch))
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
-    held = Hns()
-    services = [WindowsServices(node.name, family, switch, pods, held) for family in families]
+    held, rewriting = Hns(), Rewriting()
+    services = [
+        WindowsServices(node.name, family, switch, pods, held=held, rewriting=rewriting)
+        for family in families
+    ]
     mapping = [one.node(node.name) for one in families[: 1 + features.port_mappings_ipv6]]
     own = HostAddresses(machine)
 
@@ -201,7 +205,25 @@ def build_windows_node(
             policies=lambda: tuple(one for each in services for one in each.policies),
         ),
         portals=Portals(machine) if features.user_mode else None,
+        rewriting=rewriting,
     )
+
+
+def _wire(
+    node: NodeSpec, profile: Profile, machine: NetworkNamespace, switch: NetworkNamespace
+) -> None:
+    """Connect host and switch, and give them routes and rules of the network's driver."""
+    features = switch_features(node, profile)
+    _connect_host(node, profile, machine, switch)
+    for family in profile.by_family:
+        _build_family(family.node(node.name), family, machine, switch)
+    if features.overlay:
+        _build_overlay(node, profile, machine, switch)
+    if features.tunnel:
+        _build_tunnel(node, profile, switch)
+    if features.user_mode:
+        with configure(switch) as links:
+            links.route(profile.service_cidr, Port.HOST, via=node.address)
 
 
 def _build_family(
@@ -260,8 +282,8 @@ def _build_overlay(
         links.vxlan(vxlan_device(_DEVICE, node, profile), into=switch)
     with configure(switch) as links:
         links.up(_DEVICE)
-        connect_pod_networks(links, _DEVICE, other_nodes(profile.nodes, node), table=_VXLAN_TABLE)
-        links.route_marked(ENCAPSULATE, _VXLAN_TABLE)
+        connect_pod_networks(links, _DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE)
+        links.route_marked(ENCAPSULATE, VXLAN_TABLE)
 
 
 def _host_ports(

@@ -125,6 +125,10 @@ class Container:
         except TimeoutError:
             run.main.cancel()
 
+    def kill(self) -> bool:
+        """End the program at once, from without; it is started again as after any crash."""
+        return self._run is not None and self._run.main.cancel()
+
     async def exec(
         self, argv: Sequence[str], *, stdin: Read | None, stdout: Write, stderr: Write, tty: bool
     ) -> ExecOutcome:

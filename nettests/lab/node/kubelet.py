@@ -41,6 +41,11 @@ class NodeKubelet:
         found = self._container(namespace, pod, container)
         return await found.exec(argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty)
 
+    def kill(self, *, namespace: str, pod: str) -> bool:
+        """End the processes of a pod's containers as the kernel does (SIGKILL); say whether there were any."""
+        worker = self._workers.get(f"{namespace}/{pod}")
+        return worker is not None and worker.kill()
+
     async def log(
         self, *, namespace: str, pod: str, container: str, previous: bool
     ) -> Sequence[tuple[str, bytes]]:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 import aiohttp
 
@@ -29,7 +30,7 @@ from nettests.lab.node.status import (
     pod_status,
     rejected_status,
 )
-from nettests.lab.topology import OS
+from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,6 +82,11 @@ class PodWorker:
             if name in {container.name, ""}:
                 return container
         raise NotRunningError(f'container not found ("{name}")')
+
+    def kill(self) -> bool:
+        """End the processes of its containers; say whether any ran."""
+        killed = [container.kill() for container in self._containers]  # each of them
+        return any(killed)
 
     async def run(self) -> None:
         """Run the pod until it is finished and gone; cancelling takes everything away at once."""
@@ -197,7 +203,7 @@ class PodWorker:
             ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
-            resolver=resolver(self.pod, node.profile, node.spec.os, address, on_host=on_host),
+            resolver=resolver(self.pod, _told(node), node.spec.os, address, on_host=on_host),
             on_host=on_host,
             host_process=host_process,
         )
@@ -256,3 +262,9 @@ class PodWorker:
         except ApiError as error:
             if error.status not in {404, 409}:
                 raise
+
+
+def _told(node: NodeContext) -> Profile:
+    """Return the cluster as the node's kubelet was told of it."""
+    domain = node.network.disk.cluster_domain
+    return replace(node.profile, cluster_domain=domain) if domain else node.profile

@@ -19,6 +19,7 @@ from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
 from nettests.lab.controllers.service_proxy import ServiceProxy
 from nettests.lab.dns.server import ClusterDns, forward_to
+from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
@@ -48,7 +49,7 @@ class SystemPrograms:
 
     ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
     that the service proxy has put in force; ``source_vip`` is what the start script of kube-proxy
-    reserves on Windows overlay nodes.
+    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS.
     """
 
     profile: Profile
@@ -56,6 +57,7 @@ class SystemPrograms:
     clients: Callable[[str], Client]
     source_vip: Address | None
     programmed: Callable[[ServiceTable], None]
+    dns_troubles: DnsTroubles
 
     def by_kind(self) -> Mapping[Kind, Program]:
         """Return the programs by the kind of image that holds them."""
@@ -134,7 +136,12 @@ class SystemPrograms:
         machine = process.machine
         address = machine.addresses[0]
         forward = forward_to(machine.namespace, outside_resolver(self.profile))
-        server = ClusterDns(DnsView(domain=self.profile.cluster_domain), forward=forward)
+        server = ClusterDns(
+            DnsView(domain=self.profile.cluster_domain),
+            forward=forward,
+            address=IPv4Address(address),
+            troubles=self.dns_troubles,
+        )
         async with self.clients("coredns") as client:
             feeder = DnsFeeder(client, server, self.profile.cluster_domain)
 

@@ -5,15 +5,16 @@ green is what shows that its path works: ``pass``, and ``limited`` with a positi
 else (``recorded``, silence that was expected) contradicts nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.model.check import Ask
+from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Outcome, Placement, Verdict
+from nettests.report.incidents.hops import hops, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.search import Evidence, Explanation, explain
-from nettests.report.incidents.traits import Kind, Trait, traits_of
+from nettests.report.incidents.traits import Kind, Trait, asks_service, traits_of
 from nettests.report.incidents.words import cause_of, cause_of_loss, next_step_of, step_after_loss
 from nettests.report.results import CheckResult, Incident
 
@@ -27,12 +28,15 @@ def find_incidents(
 ) -> tuple[Incident, ...]:
     """Return the incidents; together they hold every red check that ran, each once."""
     ran = [one for one in checks if one.ran and one.check is not None]
-    evidence = [_evidence(one) for one in ran]
+    nodes = nodes_of_pods([one.check for one in ran if one.check], facts)
+    evidence = [_evidence(one, nodes) for one in ran]
     red = {one.id: one for one in ran if one.verdict in RED}
+    answered = [control for one in red.values() for control in _answered(one, nodes)]
     loss = find_loss(list(red.values()), evidence)
-    lost = set(loss.checks) if loss else set()
-    answered = [control for one in red.values() for control in _answered(one)]
-    explained = explain([*(_without(one, lost) for one in evidence), *answered])
+    explained = explain([*_without(evidence, loss), *answered])
+    if loss and (steady := _steadily(loss, explained, evidence)):
+        loss = find_loss([one for one in red.values() if one.id not in steady], evidence)
+        explained = explain([*_without(evidence, loss), *answered])
     found = [_incident(one, red, facts) for one in explained]
     if loss:
         found.append(_of_loss(loss, facts))
@@ -41,17 +45,44 @@ def find_incidents(
     return (*found, *(_unexplained(one) for one in red.values() if one.id not in known))
 
 
-def _evidence(result: CheckResult) -> Evidence:
+def _steadily(
+    loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
+) -> set[str]:
+    """Return checks that lost some attempts to a cause which others met with all of theirs.
+
+    One of several backends behind a Service does not answer where its node is cut off. A cause that fewer
+    checks show than lose packets is itself an accident of the loss.
+    """
+    if not explained or len(explained[0].checks) <= len(loss.checks):
+        return set()
+    cause = frozenset(explained[0].traits)
+    return {one.check for one in evidence if one.check in loss.checks and cause <= one.traits}
+
+
+def _evidence(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     assert result.check is not None, "only checks that ran are evidence"
-    return Evidence(
-        check=result.id,
-        traits=_traits(result),
-        red=result.verdict in RED,
-        green=_green(result),
-    )
+    red, green, traits = result.verdict in RED, _green(result), _traits(result)
+    if asks_service(result.check):
+        traits |= frozenset(hops(traits, _met(result, result.check, red=red), nodes))
+    if green and not asks_service(result.check):
+        traits = _as_dns_shows(traits)
+    return Evidence(check=result.id, traits=traits, red=red, green=green)
 
 
-def _answered(result: CheckResult) -> Iterator[Evidence]:
+def _met(result: CheckResult, check: Check, *, red: bool) -> Sequence[str]:
+    """Return the backends that a check speaks of: all if it is red, those that answered if it is not."""
+    several = len(check.target.backends) > 1
+    if red or not several or result.observation is None:
+        return check.target.backends
+    return result.observation.backends
+
+
+def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
+    """Return what names show that resolve: not that a Service proxy took up Services made since."""
+    return frozenset(one for one in traits if one.kind is not Kind.PROXY_NODE)
+
+
+def _answered(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     """Yield as green what the positive controls of a red check reached: those paths were up meanwhile."""
     if result.check is None or result.observation is None:
         return
@@ -60,6 +91,10 @@ def _answered(result: CheckResult) -> Iterator[Evidence]:
         if control.proves in shown:
             asked = replace(result.check, ask=control.ask, placement=_placement(control.ask))
             traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
+            if not asks_service(asked):
+                traits = _as_dns_shows(traits)
+            elif len(asked.target.backends) == 1:
+                traits |= frozenset(hops(traits, asked.target.backends, nodes))
             yield Evidence(
                 check=f"{result.id} ({control.proves} control)", traits=traits, green=True
             )
@@ -93,9 +128,10 @@ def _green(result: CheckResult) -> bool:
     return result.verdict is Verdict.LIMITED and seen.positive
 
 
-def _without(evidence: Evidence, checks: set[str]) -> Evidence:
-    """Return evidence that is no longer red where a loss explains it already."""
-    return replace(evidence, red=False) if evidence.check in checks else evidence
+def _without(evidence: Sequence[Evidence], loss: Loss | None) -> Iterator[Evidence]:
+    """Yield evidence that is no longer red where a loss explains it already."""
+    for one in evidence:
+        yield replace(one, red=False) if loss and one.check in loss.checks else one
 
 
 def _incident(

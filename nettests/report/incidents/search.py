@@ -23,6 +23,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.REMOTE_NODE,),
     (Kind.LINK,),
     (Kind.DIRECTION,),
+    (Kind.OUTSIDE,),
     (Kind.NODE,),
     (Kind.SOURCE_NODE,),
     (Kind.TARGET_NODE,),

@@ -34,6 +34,8 @@ class Kind(StrEnum):
     """Two nodes, whichever of them asks."""
     DIRECTION = "direction"
     """Two nodes, source first."""
+    OUTSIDE = "outside"
+    """A node that holds the one end of traffic which is in the cluster."""
     PLACEMENT = "placement"
     SYSTEMS = "systems"
     """Operating systems of both ends, source first."""
@@ -139,8 +141,28 @@ def asks_cluster_dns(check: Check) -> bool:
     return check.asks_dns and policy not in _OWN_SERVERS
 
 
+def asks_service(check: Check) -> bool:
+    """Whether a Service proxy translates the check's own packets, beside those to the cluster's DNS.
+
+    Nobody does for a name that is only resolved, for a headless Service, or for an ExternalName.
+    """
+    settings = check.target.settings
+    named = settings is not None and (settings.headless or settings.external_name)
+    asked = check.ask.question is not Question.RESOLVE and not named
+    return asked and _TARGETS.get(check.target.kind) in _SERVICES
+
+
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
+    """Yield the nodes between which packets pass; whose name is resolved alone is sent none."""
     source, target = check.source, check.target
+    if check.ask.question is Question.RESOLVE:
+        yield Kind.SOURCE_NODE, source.node or ""
+        yield Kind.NODE, source.node or ""
+        yield Kind.SOURCE_OS, source.os.value if source.os else ""
+        if check.placement is Placement.OUTSIDE and not asks_cluster_dns(check):
+            yield Kind.PLACEMENT, check.placement.value
+            yield Kind.OUTSIDE, source.node or ""
+        return
     yield Kind.PLACEMENT, "" if check.placement is Placement.NOWHERE else check.placement.value
     yield Kind.SOURCE_NODE, source.node or ""
     yield Kind.TARGET_NODE, target.node or ""
@@ -149,6 +171,8 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.SYSTEMS, f"{source.os.value} → {target.os.value}"
     for node in {source.node, target.node} - {None}:
         yield Kind.NODE, str(node)
+        if check.placement is Placement.OUTSIDE:
+            yield Kind.OUTSIDE, str(node)
         if source.node != target.node:
             yield Kind.REMOTE_NODE, str(node)
     if source.node and target.node and source.node != target.node:
@@ -159,7 +183,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
     """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is asked."""
     source, target = check.source, check.target
-    by_proxy = _TARGETS.get(target.kind) in _SERVICES or target.kind is TargetKind.DNS_SERVICE
+    by_proxy = asks_service(check) or target.kind is TargetKind.DNS_SERVICE
     # At the loopback address of a Windows node its own stack answers, whatever the proxy did.
     by_proxy = by_proxy and target.kind is not TargetKind.NODEPORT_LOCALHOST
     if target.kind in _AT_THE_TARGET:

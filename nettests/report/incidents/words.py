@@ -98,6 +98,7 @@ def _subject(of: Mapping[Kind, str]) -> str:
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.SIZE, "Large packets"),
         (Kind.SERVICE, "Connections to Service {value}"),

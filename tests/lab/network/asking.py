@@ -16,3 +16,5 @@ class Ask:
     port: int = POD_PORT
     protocol: str = "tcp"
     source_port: int = 0
+    size: int = 0
+    """Bytes of a datagram's payload; a short word if 0."""

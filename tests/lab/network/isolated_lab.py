@@ -22,14 +22,17 @@ from pyroute2.netlink.nlsocket import NetlinkRequest
 from nettests.lab.interfaces import Fabric, Namespace, PortMapping
 from nettests.lab.network import (
     LabFabric,
+    alterations,
     create_fabric,
     enter_isolated_namespaces,
     kernel,
     nft,
     tracked,
 )
+from nettests.lab.network.alterations import Which
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
+from nettests.lab.network.packets import Packets
 from nettests.lab.topology import Profile, ServiceTable
 from tests.lab.network.asking import PATIENCE, POD_PORT, Ask
 
@@ -58,6 +61,7 @@ class IsolatedLab:
         self._pods: dict[str, Namespace] = {}
         self._drops: list[Any] = []
         self._lines: list[socket.socket] = []
+        self._undoing: list[Any] = []
         self.netlink_requests = 0
         self.nft_runs = 0
 
@@ -202,6 +206,50 @@ class IsolatedLab:
     async def clear(self, number: int) -> None:
         await self._fabric.clear(self._drops[number])
 
+    async def fault(
+        self, part: str, method: str, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> int:
+        """Put a fault in force; ``part`` is ``wire_faults`` or ``node_faults`` of the fabric."""
+        inject = getattr(getattr(self._fabric, part), method)
+        self._undoing.append(await inject(*arguments, **options))
+        return len(self._undoing) - 1
+
+    async def silence(self, where: str, packets: Packets, rate: float) -> int:
+        """Lose what enters a namespace."""
+        lose = self._fabric.node_faults.lose_entering
+        self._undoing.append(await lose(self._namespace(where), packets, rate))
+        return len(self._undoing) - 1
+
+    async def mend(self, number: int) -> None:
+        await self._undoing[number]()
+
+    async def alter(self, node: str, name: str, which: Which) -> None:
+        """Let a node's service proxy get one thing wrong; nothing with an empty name."""
+        more = [self._fabric.profile] if name == "with_stale_endpoint" else []
+        altered = [getattr(alterations, name)(which, *more)] if name else []
+        await self._fabric.nodes[node].alter_services(altered)
+
+    async def rewrite_sources(self, node: str, always: bool) -> None:
+        await self._fabric.nodes[node].rewrite_sources(always=always)
+
+    async def arrivals(self, source: str, target: str, address: str, count: int) -> list[int]:
+        """Send numbered datagrams; return the numbers in the order in which they arrive."""
+        loop = asyncio.get_running_loop()
+        kind = (socket.AF_INET, socket.SOCK_DGRAM)
+        arrived: list[int] = []
+        with (
+            self._namespace(target).socket(*kind) as server,
+            self._namespace(source).socket(*kind) as client,
+        ):
+            server.bind((address, 9999))
+            for number in range(count):
+                client.sendto(bytes([number]), (address, 9999))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    while len(arrived) < count:
+                        arrived.append((await loop.sock_recv(server, 1))[0])
+        return arrived
+
     async def nft(self, where: str, ruleset: str) -> str:
         fd = self._namespace(where).fd
         return await asyncio.to_thread(nft.load, fd, ruleset)
@@ -249,7 +297,7 @@ class IsolatedLab:
             if ask.source_port:
                 client.bind(("0.0.0.0", ask.source_port))
             client.connect((ask.address, ask.port))
-            await loop.sock_sendall(client, b"hello")
+            await loop.sock_sendall(client, b"hello".ljust(ask.size, b"."))
             return (await loop.sock_recv(client, 200)).decode()
 
     async def _ping(self, ask: Ask) -> str:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from nettests.lab.interfaces import PortMapping
+from nettests.lab.network.alterations import Which
+from nettests.lab.network.packets import Packets
 from nettests.lab.network.tracked import Flow
 from nettests.lab.topology import Profile, ServicePort
 from tests.lab.network.asking import Ask
@@ -101,6 +103,30 @@ class Laboratory:
     def clear(self, number: int) -> None:
         """End a ``drop``."""
         self._call("clear", number)
+
+    def fault(self, part: str, method: str, *arguments: Any, **options: Any) -> int:
+        """Put a fault of ``wire_faults`` or ``node_faults`` in force."""
+        return int(self._call("fault", part, method, arguments, options))
+
+    def silence(self, where: str, packets: Packets, rate: float = 1) -> int:
+        """Lose what enters a namespace."""
+        return int(self._call("silence", where, packets, rate))
+
+    def mend(self, number: int) -> None:
+        """End a ``fault`` or a ``silence``."""
+        self._call("mend", number)
+
+    def alter(self, node: str, name: str, which: Which) -> None:
+        """Let a node's service proxy get one thing of ``alterations`` wrong; nothing with an empty name."""
+        self._call("alter", node, name, which)
+
+    def rewrite_sources(self, node: str, *, always: bool) -> None:
+        """Let a node's load balancers rewrite sources although they were asked not to."""
+        self._call("rewrite_sources", node, always)
+
+    def arrivals(self, source: str, target: str, address: str, count: int) -> list[int]:
+        """Send numbered datagrams; return the numbers in the order in which they arrive."""
+        return list(self._call("arrivals", source, target, address, count))
 
     def nft(self, where: str, ruleset: str) -> str:
         """Load rules by hand."""

@@ -1,0 +1,192 @@
+"""What faults there are, with the options that each takes and what it breaks. Values.
+
+Help, reference and the check of options read this table; ``registry`` has an action for each row.
+"""
+
+from dataclasses import dataclass
+
+WIRE = ("node", "from", "to", "protocol", "port", "larger-than", "rate")
+"""Between whom packets are struck, and which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of fault; of its options those in ``needs`` have to be given."""
+
+    name: str
+    summary: str
+    options: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def synopsis(self) -> str:
+        """Name and options as a command line has them."""
+        words = [f"--{one} {_PLACES[one]}" for one in self.needs]
+        words += [f"[--{one} {_PLACES[one]}]" for one in self.options if one not in self.needs]
+        return " ".join((self.name, *words))
+
+
+_PLACES = {
+    "node": "N",
+    "peer": "N",
+    "from": "N",
+    "to": "N",
+    "pod": "P",
+    "service": "[NS/]S",
+    "port": "P",
+    "protocol": "tcp",
+    "larger-than": "BYTES",
+    "every": "K",
+    "rate": "R",
+    "seconds": "S",
+    "jitter": "S",
+    "bytes": "B",
+    "vni": "V",
+    "seed": "X",
+    "object": "KIND/[NS/]NAME",
+    "patch": "JSON",
+}
+"""What stands for a value in help."""
+
+KINDS = (
+    Kind(
+        "packet-loss", "packets between nodes are lost, a share of them, or those of a kind", WIRE
+    ),
+    Kind(
+        "packet-delay",
+        "packets between nodes come late, by some seconds and up to the jitter more",
+        (*WIRE[:-1], "seconds", "jitter", "seed"),
+    ),
+    Kind(
+        "packet-reordering",
+        "one packet of so many between nodes is overtaken by those behind it",
+        (*WIRE[:-1], "every", "seconds", "seed"),
+    ),
+    Kind(
+        "connection-loss",
+        "one of so many new connections to a node's pods is never answered",
+        ("node", "every", "protocol", "port"),
+        ("node",),
+    ),
+    Kind(
+        "small-mtu",
+        "a node's network card carries smaller packets, and says so by ICMP",
+        ("node", "bytes"),
+        ("node",),
+    ),
+    Kind(
+        "route-missing",
+        "a node has no route to the pods of another",
+        ("node", "peer"),
+        ("node", "peer"),
+    ),
+    Kind(
+        "other-vni",
+        "a node's VXLAN packets have another network id, and it understands no other",
+        ("node", "vni"),
+        ("node",),
+    ),
+    Kind(
+        "not-encapsulated",
+        "a node of an overlay sends its pods' packets as they are",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
+        "source-rewritten",
+        "pods of other nodes see a node's address instead of its pods'",
+        ("node",),
+        ("node",),
+    ),
+    Kind(
+        "hairpin-broken",
+        "what a pod sends to itself by way of a Service is lost",
+        ("node",),
+    ),
+    Kind(
+        "pod-silent",
+        "packets to pods of that name are lost, a share of them, or those of a kind; they stay Ready",
+        ("pod", "protocol", "port", "larger-than", "rate"),
+        ("pod",),
+    ),
+    Kind(
+        "service-rules-missing",
+        "the node has no rules of the Service, or none of its port of that name",
+        ("service", "node", "port"),
+        ("service", "node"),
+    ),
+    Kind("slow-rules", "new rules of Services come late", ("node", "seconds")),
+    Kind("proxy-stopped", "the Service proxy programs nothing new", ("node",), ("node",)),
+    Kind(
+        "stale-endpoint",
+        "Services keep an endpoint whose pod has gone",
+        ("service", "node", "port"),
+    ),
+    Kind("wrong-target-port", "backends are dialled at another port", ("service", "node", "port")),
+    Kind(
+        "one-backend", "all connections go to one of several backends", ("service", "node", "port")
+    ),
+    Kind("affinity-lost", "clients do not keep their backends", ("service", "node", "port")),
+    Kind(
+        "endpoints-frozen",
+        "Services keep the endpoints that they had first, updates are ignored",
+        ("service", "node", "port"),
+    ),
+    Kind(
+        "dsr-off",
+        "a Windows node rewrites sources where it was asked to keep them (DSR)",
+        ("node",),
+    ),
+    Kind("dns-down", "packets to the DNS pod's port 53 are lost", ("rate", "protocol")),
+    Kind("dns-upstream-down", "those to the resolver it forwards to"),
+    Kind("dns-slow", "the cluster's DNS answers late", ("seconds",)),
+    Kind("dns-frozen", "the cluster's DNS takes no news: new names do not exist"),
+    Kind("dns-wildcard", "names that do not exist resolve to the outside host"),
+    Kind(
+        "dns-replica-wrong",
+        "a second replica of the DNS stands beside the first and denies all names",
+    ),
+    Kind(
+        "wrong-cluster-domain",
+        "kubelets give new pods the suffixes of another cluster domain",
+        ("node",),
+    ),
+    Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),
+    Kind("registry-down", "images are gone, and no registry answers", ("node",)),
+    Kind(
+        "kubelet-silent",
+        "a kubelet stops: nothing that the API asks of it is answered, and after so long (40) its node is "
+        "NotReady; containers and packets go on",
+        ("node", "seconds"),
+        ("node",),
+    ),
+    Kind(
+        "container-killed",
+        "processes of new pods of that name are killed so long after they started, once",
+        ("pod", "seconds"),
+        ("pod",),
+    ),
+    Kind(
+        "object-edited",
+        "somebody edited a node, its status, or a ConfigMap (a merge patch)",
+        ("object", "patch"),
+        ("object", "patch"),
+    ),
+    Kind("channel-down", "exec, port-forward and pod proxy fail", ("node",)),
+    Kind("exec-hangs", "exec never ends for its client, now and then", ("node", "rate", "seed")),
+    Kind(
+        "exit-code-lost",
+        "exec ends without an exit code, now and then",
+        ("node", "rate", "seed"),
+    ),
+    Kind(
+        "privileged-refused",
+        "the API refuses privileged and HostProcess containers from now on; Pods that stand are left alone",
+    ),
+    Kind("api-errors", "the API answers 500 to some requests", ("rate", "seed")),
+    Kind("api-throttling", "the API answers 429 to some requests", ("rate", "seed")),
+    Kind("api-resets", "some connections to the API are reset", ("rate", "seed")),
+    Kind("expired-tokens", "the token of some requests has expired", ("rate", "seed")),
+    Kind("slow-api", "the API takes longer", ("rate", "seconds", "seed")),
+)
+"""All kinds: the network first, then Services, names, nodes, and the API."""

@@ -1,0 +1,73 @@
+"""Faults of nodes: images that are gone, processes that are killed."""
+
+import asyncio
+from collections.abc import Mapping
+
+from nettests.lab.client import Json
+from nettests.lab.faults.following import Pods
+from nettests.lab.faults.targets import Inject, Targets, Undo, number, text
+
+_FIRST_KILL = 20.0
+
+
+class NodeFaults:
+    """Acts on nodes' disks, and on containers."""
+
+    def __init__(self, targets: Targets, pods: Pods) -> None:
+        self._targets = targets
+        self._pods = pods
+
+    def actions(self) -> Mapping[str, Inject]:
+        """Return what puts each kind in force."""
+        return {
+            "slow-pull": self._slow_pull,
+            "registry-down": self._registry_down,
+            "container-killed": self._killed,
+        }
+
+    async def _slow_pull(self, options: Json) -> Undo:
+        return self._without_images(options, seconds=number(options, "seconds", 5.0))
+
+    async def _registry_down(self, options: Json) -> Undo:
+        return self._without_images(options, down=True)
+
+    def _without_images(self, options: Json, *, seconds: float = 0, down: bool = False) -> Undo:
+        """Take all images from nodes: they have to be pulled again by whoever starts a container."""
+        disks = [self._targets.fabric.nodes[name].disk for name in self._targets.nodes(options)]
+        for disk in disks:
+            disk.images.clear()
+            disk.pull_seconds, disk.registry_down = (
+                seconds or disk.pull_seconds,
+                down or disk.registry_down,
+            )
+
+        async def undo() -> None:
+            for disk in disks:
+                if seconds:
+                    disk.pull_seconds = 0
+                if down:
+                    disk.registry_down = False
+
+        return undo
+
+    async def _killed(self, options: Json) -> Undo:
+        seconds = number(options, "seconds", _FIRST_KILL)
+        waiting: set[asyncio.TimerHandle] = set()
+
+        async def strike(pod: Json) -> None:
+            metadata = pod["metadata"]
+            kubelet = self._targets.kubelets[pod["spec"]["nodeName"]]
+
+            def kill() -> None:
+                kubelet.kill(namespace=metadata["namespace"], pod=metadata["name"])
+
+            waiting.add(asyncio.get_running_loop().call_later(seconds, kill))
+
+        end = await self._pods.follow(text(options, "pod"), strike)
+
+        async def undo() -> None:
+            await end()
+            for timer in waiting:
+                timer.cancel()
+
+        return undo

@@ -1,0 +1,95 @@
+"""What faults act on: the parts of one running lab, and the options that were given. Values."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from nettests.lab.api_faults import Troubles
+from nettests.lab.apiserver import Access
+from nettests.lab.apiserver import Faults as ApiFaults
+from nettests.lab.client import Client, Json
+from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.errors import LabError
+from nettests.lab.network.fabric import LabFabric
+from nettests.lab.network.packets import Packets
+from nettests.lab.silence import Silence
+from nettests.lab.topology import Profile
+
+Undo = Callable[[], Awaitable[None]]
+Inject = Callable[[Json], Awaitable[Undo]]
+
+
+class Killer(Protocol):
+    """A node's kubelet, as far as faults need it."""
+
+    def kill(self, *, namespace: str, pod: str) -> bool:
+        """End the processes of a pod's containers; say whether there were any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """The parts of one lab.
+
+    ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes a client of the API; ``kubelets``
+    are filled as nodes start.
+    """
+
+    profile: Profile
+    fabric: LabFabric
+    api: ApiFaults
+    access: Access
+    troubles: Troubles
+    dns: DnsTroubles
+    dns_pod: Callable[[], tuple[str, str]]
+    client: Callable[[str], Client]
+    kubelets: Mapping[str, Killer]
+    silence: Silence
+
+    def node(self, options: Json, name: str = "node") -> str | None:
+        """Return the node that an option names; ``LabError`` if there is none of that name."""
+        found = options.get(name)
+        if found is not None and found not in self.fabric.nodes:
+            raise LabError(
+                f'There is no node "{found}".', hint=f"Nodes: {', '.join(self.fabric.nodes)}."
+            )
+        return found
+
+    def nodes(self, options: Json) -> list[str]:
+        """Return the node that is named, or all of them."""
+        one = self.node(options)
+        return [one] if one else list(self.fabric.nodes)
+
+
+def text(options: Json, name: str) -> str:
+    """Return an option's text, empty where it was not given."""
+    return str(options.get(name) or "")
+
+
+def number(options: Json, name: str, default: float) -> float:
+    """Return an option's number."""
+    value = options.get(name)
+    return default if value is None else float(value)
+
+
+def seed(options: Json) -> int:
+    """Return where the dice begin."""
+    return int(options.get("seed") or 0)
+
+
+def packets(options: Json) -> Packets:
+    """Return which packets are meant."""
+    return Packets(
+        protocol=text(options, "protocol"),
+        port=text(options, "port"),
+        larger_than=int(number(options, "larger-than", 0)),
+    )
+
+
+async def together(undoing: list[Undo]) -> Undo:
+    """Return what ends several faults at once, the last one first."""
+
+    async def undo() -> None:
+        for end in reversed(undoing):
+            await end()
+
+    return undo

@@ -1,0 +1,136 @@
+"""What a service proxy gets wrong: tables of Services as it would have to have read them. Pure values.
+
+An ``Alteration`` turns the table that the API tells into the one that a node programs; rules then follow from
+it as from any other. Each is made for the Services of ``Which``. What it makes of packets is not said here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from nettests.lab.topology import Backend, Profile, ServicePort, ServiceTable
+
+Alteration = Callable[[ServiceTable], ServiceTable]
+
+_GONE = -6
+"""Place in a node's pod network of an address that no pod ever has: they are given out from the other end."""
+_OFF = 7
+"""How far a wrong port lies from the right one, among numbers that no probe serves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Services by patterns (``svc-*``, ``default/web``) and ports by name; empty stands for all.
+
+    The API's own Service and the cluster's DNS are meant by their names alone.
+    """
+
+    service: str = ""
+    port: str = ""
+
+    def __call__(self, one: ServicePort) -> bool:
+        """Whether this port of a Service is meant."""
+        if self.port and one.port_name != self.port:
+            return False
+        if not self.service:
+            return one.namespace != "kube-system" and one.service != "kubernetes"
+        full = f"{one.namespace}/{one.service}"
+        return fnmatchcase(full if "/" in self.service else one.service, self.service)
+
+
+def each(which: Which, change: Callable[[ServicePort], ServicePort]) -> Alteration:
+    """Return the alteration that changes each Service port for itself."""
+
+    def alter(table: ServiceTable) -> ServiceTable:
+        return tuple(change(one) if which(one) else one for one in table)
+
+    return alter
+
+
+def without(which: Which) -> Alteration:
+    """Leave Services out."""
+
+    def alter(table: ServiceTable) -> ServiceTable:
+        return tuple(one for one in table if not which(one))
+
+    return alter
+
+
+def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
+    """Keep an endpoint beside those that are there: a pod that has long gone from the first one's node."""
+
+    def change(one: ServicePort) -> ServicePort:
+        ready = [backend for backend in one.endpoints if backend.ready and not backend.node_address]
+        if not ready:
+            return one
+        gone = _departed(ready[0], profile)
+        return replace(one, endpoints=(*one.endpoints, gone))
+
+    return each(which, change)
+
+
+def _departed(beside: Backend, profile: Profile) -> Backend:
+    for family in profile.by_family:
+        for node in family.nodes:
+            if beside.address in node.pod_cidr:
+                return replace(beside, address=node.pod_cidr[_GONE])
+    return beside
+
+
+def with_wrong_port(which: Which) -> Alteration:
+    """Dial backends at another port than theirs."""
+
+    def change(one: ServicePort) -> ServicePort:
+        moved = tuple(replace(backend, port=backend.port + _OFF) for backend in one.endpoints)
+        target = one.target_port + _OFF if one.target_port else one.target_port
+        return replace(one, endpoints=moved, target_port=target)
+
+    return each(which, change)
+
+
+def with_one_backend(which: Which) -> Alteration:
+    """Send everything to the first of several backends that are ready."""
+
+    def change(one: ServicePort) -> ServicePort:
+        ready = [backend for backend in one.endpoints if backend.ready]
+        return replace(one, endpoints=tuple(ready[:1])) if ready else one
+
+    return each(which, change)
+
+
+def without_affinity(which: Which) -> Alteration:
+    """Choose a backend anew for each connection."""
+    return each(which, lambda one: replace(one, client_ip_affinity=False))
+
+
+class Frozen:
+    """Keep the endpoints that a Service had when it first had any, as an update that is ignored does."""
+
+    def __init__(self, which: Which) -> None:
+        self._which = which
+        self._first: dict[str, tuple[Backend, ...]] = {}
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the table with the endpoints of then."""
+        for one in table:
+            if self._which(one) and any(backend.ready for backend in one.endpoints):
+                self._first.setdefault(one.key, one.endpoints)
+        return tuple(
+            replace(one, endpoints=self._first.get(one.key, one.endpoints))
+            if self._which(one)
+            else one
+            for one in table
+        )
+
+
+class Stopped:
+    """Program what was there in the beginning, whatever comes: a proxy stops as a whole."""
+
+    def __init__(self, _which: Which) -> None:
+        self._first: ServiceTable | None = None
+
+    def __call__(self, table: ServiceTable) -> ServiceTable:
+        """Return the first table that was seen."""
+        if self._first is None:
+            self._first = table
+        return self._first

@@ -1,0 +1,158 @@
+"""What is wrong with the network of one node: routes, encapsulation, source addresses, sizes, connections.
+
+Each method puts one fault in force in the namespace that forwards for the node's pods, which is the switch of
+a Windows node and the host of a Linux one, and returns what ends it. ``wire_faults`` has what is wrong
+between nodes. Nothing here knows Services, names or checks.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from nettests.lab.errors import LabError
+from nettests.lab.interfaces import Namespace
+from nettests.lab.network.faults import ENTERING, Faults, Undo, put
+from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.netlink import Netlink, Route, configure
+from nettests.lab.network.packets import Packets, plain, share
+from nettests.lab.network.pods import other_nodes
+from nettests.lab.network.switch_rules import ENCAPSULATE
+from nettests.lab.network.tables import Chain
+from nettests.lab.network.windows_node import VXLAN_TABLE
+from nettests.lab.topology import OS, Network, Profile
+
+T = TypeVar("T")
+
+_STRUCK = "struck"
+_BEGINNING = "type filter hook prerouting priority -150"
+"""After connection tracking, which knows what begins a connection, and before anything translates."""
+_BEFORE_REWRITING = "type filter hook postrouting priority 90"
+_REWRITING = "type nat hook postrouting priority 90"
+
+
+class NodeFaults:
+    """Faults on the nodes of a fabric. ``forwarding`` are their namespaces by name."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        forwarding: Mapping[str, NetworkNamespace],
+        worker: Worker,
+        faults: Faults,
+    ) -> None:
+        self._profile = profile
+        self._forwarding = forwarding
+        self._worker = worker
+        self._faults = faults
+
+    async def lose_entering(self, namespace: Namespace, packets: Packets, rate: float) -> Undo:
+        """Lose a share of what enters a namespace, a pod's for example."""
+        rule = " ".join(word for word in (plain(packets), share(rate), "drop") if word)
+        return await self._load(namespace, {"entering": Chain(hook=ENTERING, rules=(rule,))})
+
+    async def lose_connections(self, node: str, every: int, packets: Packets) -> Undo:
+        """Lose one of ``every`` new connections to the node's pods, with all that its client sends again."""
+        spec = self._profile.node(node)
+        key = "ip protocol . ip saddr . th sport"
+        begins = (
+            f"ip daddr {spec.pod_cidr} ct state new {plain(packets) or 'meta l4proto { tcp, udp }'}"
+        )
+        rules = (
+            f"{key} @{_STRUCK} drop",
+            f"{begins} numgen inc mod {every} {every - 1} add @{_STRUCK} {{ {key} }} drop",
+        )
+        kind = "type inet_proto . ipv4_addr . inet_service; flags dynamic,timeout; timeout 120s;"
+        return await self._load(
+            self._at(node), {"beginning": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
+        )
+
+    async def rewrite_sources(self, node: str) -> Undo:
+        """Show other nodes' pods the node's address instead of its pods' own."""
+        spec = self._profile.node(node)
+        rule = (
+            f"ip saddr {spec.pod_cidr} ip daddr {self._profile.cluster_cidr} "
+            f"ip daddr != {spec.pod_cidr} snat to {spec.address}"
+        )
+        return await self._load(
+            self._at(node), {"rewriting": Chain(hook=_REWRITING, rules=(rule,))}
+        )
+
+    async def lose_hairpins(self, node: str) -> Undo:
+        """Lose what a pod sends to itself by way of a Service."""
+        pods = ", ".join(f"{one} . {one}" for one in self._profile.node(node).pod_cidr.hosts())
+        rule = f"ip saddr . ip daddr {{ {pods} }} drop"
+        return await self._load(
+            self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
+        )
+
+    async def shrink(self, node: str, mtu: int) -> Undo:
+        """Let the node's network card carry smaller packets; what forwards through it is told by ICMP."""
+        card = "uplink" if self._profile.node(node).os is OS.WINDOWS else "eth0"
+        before = await self._configure(node, lambda links: links.size(card, mtu))
+
+        async def undo() -> None:
+            await self._configure(node, lambda links: links.size(card, before))
+
+        return undo
+
+    async def forget_route(self, node: str, peer: str) -> Undo:
+        """Take the routes to the pods of another node from one."""
+        return await self._without_routes(node, [self._profile.node(peer).pod_cidr])
+
+    async def send_plainly(self, node: str) -> Undo:
+        """Let a node of an overlay send its pods' packets as they are."""
+        spec = self._profile.node(node)
+        if self._profile.cni.backend != "vxlan":
+            raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
+        if spec.os is OS.LINUX:
+            others = other_nodes(self._profile.nodes, spec)
+            return await self._without_routes(node, [one.pod_cidr for one in others])
+        await self._configure(node, lambda links: _encapsulate(links, end=True))
+
+        async def undo() -> None:
+            await self._configure(node, lambda links: _encapsulate(links, end=False))
+
+        return undo
+
+    async def _without_routes(self, node: str, networks: list[Network]) -> Undo:
+        def withdraw(links: Netlink) -> list[tuple[Network, Route]]:
+            found = [(one, route) for one in networks for route in links.routes_to(one)]
+            for network, route in found:
+                links.withdraw(network, route)
+            return found
+
+        withdrawn = await self._configure(node, withdraw)
+        if not withdrawn:
+            raise LabError(f"{node} has no route of its own to those pods.")
+
+        def restore(links: Netlink) -> None:
+            for network, route in withdrawn:
+                links.route(network, route.link, via=route.via, table=route.table)
+
+        async def undo() -> None:
+            await self._configure(node, restore)
+
+        return undo
+
+    def _at(self, node: str) -> NetworkNamespace:
+        return self._forwarding[node]
+
+    async def _configure(self, node: str, change: Callable[[Netlink], T]) -> T:
+        def job() -> T:
+            with configure(self._at(node)) as links:
+                return change(links)
+
+        return await self._worker.run(job)
+
+    async def _load(
+        self,
+        namespace: Namespace,
+        chains: Mapping[str, Chain],
+        sets: Mapping[str, str] | None = None,
+    ) -> Undo:
+        return await put(
+            self._worker, self._faults, namespace, family="ip", chains=chains, sets=sets
+        )
+
+
+def _encapsulate(links: Netlink, *, end: bool) -> None:
+    links.route_marked(ENCAPSULATE, VXLAN_TABLE, end=end)

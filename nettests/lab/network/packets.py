@@ -1,0 +1,108 @@
+"""Which packets a fault strikes, as nft expressions. Pure.
+
+The same selection may have to be made of packets as they are and of packets inside a VXLAN packet, whose
+headers nft 1.0 knows no names for: they stand at fixed places behind the outer UDP header, since neither
+Flannel's outer nor a pod's inner packets carry IP options. Used by ``impairments``; where a rule is put is
+said there.
+"""
+
+from dataclasses import dataclass
+
+from nettests.lab.errors import LabError
+
+PROTOCOLS = {"tcp": 6, "udp": 17, "icmp": 1}
+_VXLAN = 50
+"""Bytes from the outer IP packet's beginning to the inner one's: IPv4, UDP, VXLAN, Ethernet."""
+_INNER_PROTOCOL = 8 * (8 + 8 + 14 + 9)
+_INNER_PORT = 8 * (8 + 8 + 14 + 20 + 2)
+"""Bits from the outer UDP header to the inner protocol and destination port."""
+_DICE = 10_000
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packets:
+    """Packets by what they carry; what is not said is not looked at.
+
+    ``protocol`` is ``tcp``, ``udp`` or ``icmp``; ``port`` a destination port or a range ``30000-32767``;
+    ``larger_than`` counts bytes of the IP packet.
+    """
+
+    protocol: str = ""
+    port: str = ""
+    larger_than: int = 0
+
+    def __post_init__(self) -> None:
+        if self.protocol and self.protocol not in PROTOCOLS:
+            raise LabError(
+                f'There is no protocol "{self.protocol}" to strike.',
+                hint=f"Protocols: {', '.join(PROTOCOLS)}.",
+            )
+        if self.port and (self.protocol == "icmp" or not _is_range(self.port)):
+            raise LabError(
+                f'"{self.port}" is no port of {self.protocol or "TCP or UDP"}.',
+                hint="Name a port, 80, or a range, 30000-32767, of TCP or UDP.",
+            )
+
+    @property
+    def all(self) -> bool:
+        """Whether every packet is meant."""
+        return not (self.protocol or self.port or self.larger_than)
+
+
+def plain(packets: Packets) -> str:
+    """Return the expression for packets as they are; empty where all are meant."""
+    words = []
+    if packets.protocol:
+        # ICMP of both families; a family's own word would need a rule for each
+        kinds = "{ icmp, ipv6-icmp }" if packets.protocol == "icmp" else packets.protocol
+        words.append(f"meta l4proto {kinds}")
+    if packets.port:
+        known = "" if packets.protocol else "meta l4proto { tcp, udp } "
+        words.append(f"{known}th dport {packets.port}")
+    if packets.larger_than:
+        words.append(f"meta length > {packets.larger_than}")
+    return " ".join(words)
+
+
+def encapsulated(packets: Packets, vxlan_port: int) -> str:
+    """Return the expression for IPv4 packets inside VXLAN packets, where headers are asked for."""
+    words = [f"udp dport {vxlan_port}"]
+    if packets.protocol:
+        words.append(f"@th,{_INNER_PROTOCOL},8 {PROTOCOLS[packets.protocol]}")
+    if packets.port:
+        words.append(f"@th,{_INNER_PORT},16 {packets.port}")
+    if packets.larger_than:
+        words.append(f"meta length > {packets.larger_than + _VXLAN}")
+    return " ".join(words)
+
+
+def rules(packets: Packets, vxlan_port: int | None, where: str, verdict: str) -> tuple[str, ...]:
+    """Return the rules that give the packets a verdict, where pods' may be encapsulated (``vxlan_port``).
+
+    An outer packet is none of those that are asked for, though it looks like one (UDP, and larger).
+    """
+    if vxlan_port is None or packets.all:
+        return (_joined(where, plain(packets), verdict),)
+    return (
+        _joined(where, encapsulated(packets, vxlan_port), verdict),
+        _joined(where, f"udp dport {vxlan_port} return"),
+        _joined(where, plain(packets), verdict),
+    )
+
+
+def share(rate: float) -> str:
+    """Return the expression that is true of a share of packets, drawn at random; empty for all of them."""
+    return "" if rate >= 1 else f"numgen random mod {_DICE} < {round(rate * _DICE)}"
+
+
+def _is_range(port: str) -> bool:
+    first, dash, last = port.partition("-")
+    ends = [first, last] if dash else [first]
+    if not all(end.isdecimal() and 0 < int(end) <= _LAST_PORT for end in ends):
+        return False
+    return not dash or int(first) <= int(last)
+
+
+def _joined(*words: str) -> str:
+    return " ".join(word for word in words if word)

@@ -1,0 +1,45 @@
+"""All named faults, and the choice among them. Values."""
+
+import difflib
+from collections.abc import Sequence
+
+from nettests.lab.errors import LabError
+from nettests.lab.selftest.declared import NamedFault
+from nettests.lab.selftest.name_faults import NAME_FAULTS
+from nettests.lab.selftest.node_faults import NODE_FAULTS
+from nettests.lab.selftest.packet_faults import PACKET_FAULTS
+from nettests.lab.selftest.places import PROFILES
+from nettests.lab.selftest.service_faults import SERVICE_FAULTS
+from nettests.lab.selftest.setting_faults import SETTING_FAULTS
+
+FAULTS: tuple[NamedFault, ...] = (
+    *PACKET_FAULTS,
+    *SERVICE_FAULTS,
+    *NAME_FAULTS,
+    *NODE_FAULTS,
+    *SETTING_FAULTS,
+)
+"""Every named fault, in the order in which they are tried."""
+
+
+def chosen(names: Sequence[str]) -> tuple[NamedFault, ...]:
+    """Return the faults of these names, all of them for none; ``LabError`` names the nearest."""
+    known = {fault.name: fault for fault in FAULTS}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            meant = f'Did you mean "{near[0]}"?' if near else "nettests lab selftest --list"
+            raise LabError(f'There is no named fault "{name}".', hint=meant)
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else FAULTS
+
+
+def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str, ...]:
+    """Return the profiles to run, those that are named or all that the faults are for."""
+    for name in names:
+        if name not in PROFILES:
+            raise LabError(
+                f'No named fault is for the profile "{name}".',
+                hint=f"Profiles: {', '.join(PROFILES)}.",
+            )
+    asked = names or PROFILES
+    return tuple(one for one in asked if any(one in fault.profiles for fault in faults))

@@ -1,0 +1,99 @@
+"""What a named fault is: its mechanism, where it makes sense, what must turn, and what it must be called.
+
+Frozen values. A declaration speaks of checks as the harness' ``results.json`` does: by flow, ends, protocol.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from nettests.lab.selftest.runs import Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checks:
+    """Checks by patterns; what is not said is not looked at.
+
+    ``node`` is either end; ``source`` and ``target`` are nodes too; all others are as in the results.
+    """
+
+    flow: str = "*"
+    id: str = "*"
+    node: str = ""
+    source: str = ""
+    target: str = ""
+    protocol: str = ""
+    placement: str = ""
+    service: str = ""
+    verdict: str = ""
+
+    def __contains__(self, check: Check) -> bool:
+        """Whether a check is one of these."""
+        wanted = (
+            (self.source, check.source),
+            (self.target, check.target),
+            (self.protocol, check.protocol),
+            (self.placement, check.placement),
+            (self.service, check.service),
+            (self.verdict, check.verdict),
+        )
+        return (
+            fnmatchcase(check.flow, self.flow)
+            and fnmatchcase(check.id, self.id)
+            and (not self.node or self.node in {check.source, check.target})
+            and all(fnmatchcase(found, one) for one, found in wanted if one)
+        )
+
+    def __str__(self) -> str:
+        ends = f" {self.source or '*'} → {self.target or '*'}" if self.source or self.target else ""
+        others = (
+            *(f"at {self.node}" if self.node else "", self.protocol, self.placement),
+            *(f"of Service {self.service}" if self.service else "", self.verdict),
+        )
+        name = self.flow if self.id == "*" else self.id
+        return " ".join((f"{name}{ends}", *filter(None, others)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """One fault of the lab with its options; put in force ``after`` so many seconds of the run, if any."""
+
+    kind: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    after: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedFault:
+    """One fault.
+
+    ``injections`` break a lab that runs; ``mechanisms`` make one of its own (``NAME=VALUE``). Each of ``must``
+    has to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the
+    leading incident has to say all of these words, each possibly one of several (``win-1|windows``).
+    ``blind`` is the reason why nothing can notice it yet.
+    """
+
+    name: str
+    summary: str
+    profiles: tuple[str, ...]
+    injections: tuple[Injection, ...] = ()
+    mechanisms: tuple[str, ...] = ()
+    must: tuple[Checks, ...] = ()
+    may: tuple[Checks, ...] = ()
+    names: tuple[str, ...] = ()
+    blind: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.injections) == bool(self.mechanisms):
+            raise ValueError(f"{self.name}: either injections or mechanisms")
+        if not self.blind and not (self.must and self.names):
+            raise ValueError(f"{self.name}: what must turn, and what must it be called?")
+
+
+def inject(kind: str, after: float = 0, **options: str | float) -> tuple[Injection, ...]:
+    """Return one injection; ``source`` and ``larger_than`` stand for ``--from`` and ``--larger-than``."""
+    named = {
+        {"source": "from", "target": "to"}.get(name, name.replace("_", "-")): str(value)
+        for name, value in options.items()
+    }
+    return (Injection(kind=kind, options=named, after=after),)

@@ -1,0 +1,149 @@
+"""Whether the harness noticed a fault, blamed nothing else, and named the cause. Pure.
+
+Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nettests.lab.selftest.declared import Checks, NamedFault
+from nettests.lab.selftest.runs import Check, Run
+
+
+class Problem(StrEnum):
+    """What is wrong with a harness that met a fault."""
+
+    UNDETECTED = "undetected"
+    UNRELATED = "unrelated red"
+    WRONG_CAUSE = "wrong cause"
+    NOT_MENDED = "not mended"
+    BROKEN = "no results"
+    MISDECLARED = "misdeclared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One fault on one profile.
+
+    ``missed`` are the declarations without a red check, ``unrelated`` ids of red checks that nothing declares,
+    ``cause`` what the leading incident says, ``left`` ids that are red after the fault was taken out.
+    """
+
+    fault: str
+    profile: str
+    ran: bool = True
+    problems: tuple[Problem, ...] = ()
+    blind: str = ""
+    turned: tuple[tuple[str, int, int], ...] = ()
+    """Flows with the number of their red checks, and of their checks."""
+    missed: tuple[str, ...] = ()
+    unrelated: tuple[str, ...] = ()
+    cause: str = ""
+    named: bool = False
+    left: tuple[str, ...] = ()
+    seconds: float = 0
+    exit_code: int | None = None
+    detail: str = ""
+    selected: bool = False
+
+    @property
+    def detected(self) -> bool:
+        """Whether all turned that had to."""
+        return self.ran and not self.missed and not {*_MUTE} & {*self.problems}
+
+    @property
+    def word(self) -> str:
+        """What became of it, in a word or two."""
+        if not self.ran:
+            return "not run"
+        if self.blind:
+            return "blind, and detected" if self.turned else "blind"
+        return ", ".join(self.problems) if self.problems else "detected"
+
+
+_MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
+
+
+def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
+    """Return what is said of a fault that was not reached."""
+    return Judged(fault=fault.name, profile=profile, ran=False, blind=fault.blind, detail=why)
+
+
+def judge(
+    fault: NamedFault, profile: str, healthy: Run, run: Run, left: tuple[str, ...] = ()
+) -> Judged:
+    """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
+    if run.problem and not run.checks:
+        return _broken(fault, profile, run, left)
+    before = {one.id for one in healthy.red}
+    red = [one for one in run.red if one.id not in before]
+    of = {one.id: one for one in (*healthy.checks, *run.checks)}
+    lacking = [one for one in fault.must if not _any(one, of.values())]
+    missed = [one for one in fault.must if not _any(one, red)]
+    unrelated = [one.id for one in red if not _declared(fault, one)]
+    cause = run.incidents[0].words if run.incidents else ""
+    named = all(_says(cause, words) for words in fault.names)
+    problems = (
+        (bool(lacking), Problem.MISDECLARED),
+        (bool(missed), Problem.UNDETECTED),
+        (bool(unrelated) and not fault.blind, Problem.UNRELATED),
+        (not named and not missed and not fault.blind, Problem.WRONG_CAUSE),
+        (bool(left), Problem.NOT_MENDED),
+    )
+    return Judged(
+        fault=fault.name,
+        profile=profile,
+        problems=tuple(problem for is_so, problem in problems if is_so),
+        blind=fault.blind,
+        turned=_turned(run, red),
+        missed=tuple(map(str, missed)),
+        unrelated=tuple(unrelated),
+        cause=run.incidents[0].cause if run.incidents else "",
+        named=named,
+        left=left,
+        seconds=run.seconds,
+        exit_code=run.exit_code,
+        detail=run.problem,
+        selected=run.selected,
+    )
+
+
+def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) -> Judged:
+    problems = (Problem.BROKEN, *((Problem.NOT_MENDED,) if left else ()))
+    return Judged(
+        fault=fault.name,
+        profile=profile,
+        problems=problems,
+        blind=fault.blind,
+        missed=tuple(map(str, fault.must)),
+        left=left,
+        seconds=run.seconds,
+        exit_code=run.exit_code,
+        detail=run.problem,
+    )
+
+
+def _any(wanted: Checks, checks: object) -> bool:
+    return any(one in wanted for one in checks)  # type: ignore[attr-defined]
+
+
+def _declared(fault: NamedFault, check: Check) -> bool:
+    return any(check in one for one in (*fault.must, *fault.may))
+
+
+def _says(cause: str, words: str) -> bool:
+    """Whether a cause has one of several words, whatever their case."""
+    return any(word.casefold() in cause.casefold() for word in words.split("|"))
+
+
+def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
+    flows = dict.fromkeys(one.flow for one in run.checks)
+    counted = (
+        (
+            flow,
+            sum(one.flow == flow for one in red),
+            sum(one.flow == flow for one in run.checks),
+        )
+        for flow in flows
+    )
+    return tuple(row for row in counted if row[1])

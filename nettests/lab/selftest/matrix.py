@@ -1,0 +1,140 @@
+"""All faults on all profiles, and all flows: what turned what, what nothing turns, and the verdict. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from typing import Any
+
+from nettests.lab.selftest.declared import NamedFault
+from nettests.lab.selftest.judging import Judged, Problem
+
+API_VERSION = "nettests.dev/v1alpha1"
+
+
+class Exit(IntEnum):
+    """How the command ends; after the exit codes of a run."""
+
+    DETECTED = 0
+    MISSED = 1
+    UNFINISHED = 6
+    NOTHING = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One profile's healthy run: its red checks, which ought to be none, and how long it took."""
+
+    name: str
+    seconds: float
+    red: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether faults can be judged on it."""
+        return not self.red and not self.problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """What was found. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are."""
+
+    profiles: tuple[Profile, ...]
+    flows: tuple[str, ...]
+    judged: tuple[Judged, ...]
+    summaries: Mapping[str, str]
+
+    @property
+    def ran(self) -> tuple[Judged, ...]:
+        """What was reached."""
+        return tuple(one for one in self.judged if one.ran)
+
+    @property
+    def wrong(self) -> tuple[Judged, ...]:
+        """What the harness, or a declaration, has to answer for."""
+        return tuple(one for one in self.ran if one.problems)
+
+    @property
+    def missing(self) -> tuple[Judged, ...]:
+        """What was not reached."""
+        return tuple(one for one in self.judged if not one.ran)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Flows that no fault of those that ran has turned."""
+        turned = {flow for one in self.ran for flow, _, _ in one.turned}
+        return tuple(flow for flow in self.flows if flow not in turned)
+
+    @property
+    def named(self) -> tuple[int, int]:
+        """How many leading incidents name their cause, of how many detected faults."""
+        detected = [one for one in self.ran if one.detected and not one.blind]
+        return sum(one.named for one in detected), len(detected)
+
+    @property
+    def exit(self) -> Exit:
+        """How the command ends."""
+        if not self.ran:
+            return Exit.NOTHING
+        if self.wrong or not all(one.healthy for one in self.profiles):
+            return Exit.MISSED
+        return Exit.UNFINISHED if self.missing else Exit.DETECTED
+
+    def flows_of(self, one: Judged) -> Mapping[str, tuple[int, int]]:
+        """Return the flows that a fault turned: red checks, and all."""
+        return {flow: (red, of) for flow, red, of in one.turned}
+
+
+def document(matrix: Matrix) -> dict[str, Any]:
+    """Return the matrix as plain data."""
+    named, detected = matrix.named
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Selftest",
+        "exit": int(matrix.exit),
+        "counts": counts(matrix.judged),
+        "named": {"causes": named, "of": detected},
+        "profiles": [asdict(one) for one in matrix.profiles],
+        "faults": [
+            {**asdict(one), "verdict": one.word, "summary": matrix.summaries.get(one.fault, "")}
+            for one in matrix.judged
+        ],
+        "flows": list(matrix.flows),
+        "idle": list(matrix.idle),
+    }
+
+
+def from_document(data: Mapping[str, Any]) -> Matrix:
+    """Return the matrix that a document holds."""
+    return Matrix(
+        profiles=tuple(Profile(**{**one, "red": tuple(one["red"])}) for one in data["profiles"]),
+        flows=tuple(data["flows"]),
+        judged=tuple(_judged(one) for one in data["faults"]),
+        summaries={one["fault"]: one["summary"] for one in data["faults"]},
+    )
+
+
+def _judged(one: Mapping[str, Any]) -> Judged:
+    fields = {key: value for key, value in one.items() if key not in {"verdict", "summary"}}
+    lists = {key: tuple(fields[key]) for key in ("missed", "unrelated", "left")}
+    return Judged(
+        **{
+            **fields,
+            **lists,
+            "problems": tuple(Problem(word) for word in fields["problems"]),
+            "turned": tuple((flow, red, of) for flow, red, of in fields["turned"]),
+        }
+    )
+
+
+def counts(judged: Iterable[Judged]) -> dict[str, int]:
+    """Return how often each word was said, the most frequent first."""
+    found: dict[str, int] = {}
+    for one in judged:
+        found[one.word] = found.get(one.word, 0) + 1
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
+    """Return what each fault is."""
+    return {one.name: one.summary for one in faults}

@@ -1,0 +1,326 @@
+"""Named faults of packets: between nodes, on nodes, in encapsulation, by direction, protocol, size and rate.
+
+Values. On the shared labs ``win-1`` and ``linux-1`` ask, and all four nodes answer.
+"""
+
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.places import (
+    BRIDGE,
+    EVERYWHERE,
+    OLD_BRIDGE,
+    OVERLAY,
+    UNPROVEN,
+    answering,
+    between,
+    crossing,
+    names_from,
+)
+
+_FEW_ATTEMPTS = "a check makes two or three attempts: so few lost packets are met by chance alone"
+_SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
+_ORDER = "no check sends so much that its order could matter"
+_SOURCE = "only the first node of each role asks"
+
+
+_BETWEEN_NODES = (
+    NamedFault(
+        name="node-cut-off",
+        summary="no packet passes between win-2 and the other nodes",
+        profiles=EVERYWHERE,
+        injections=inject("packet-loss", node="win-2"),
+        must=(
+            Checks(flow="pod-to-pod-ip", target="win-2"),
+            Checks(flow="node-to-pod", target="win-2"),
+            Checks(flow="icmp-pod-to-pod", target="win-2"),
+            Checks(flow="pod-to-service-clusterip", target="win-2"),
+        ),
+        may=crossing("win-2"),
+        names=("win-2",),
+    ),
+    NamedFault(
+        name="pair-one-way",
+        summary="packets from linux-1 to win-1 are lost, those back pass",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("packet-loss", source="linux-1", target="win-1"),
+        must=(
+            Checks(flow="pod-to-pod-ip", source="linux-1", target="win-1"),
+            Checks(flow="pod-to-service-clusterip", source="linux-1", target="win-1"),
+        ),
+        # The DNS runs on linux-1: its answers to win-1 are lost too.
+        may=(
+            *between("linux-1", "win-1"),
+            # Answers from there are lost too, and those of the DNS among them.
+            *between("win-1", "linux-1"),
+            *names_from("win-1"),
+        ),
+        names=("linux-1", "win-1"),
+    ),
+    NamedFault(
+        name="outside-cut-off",
+        summary="packets from win-1 to the gateway are lost",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", source="win-1", target="gateway"),
+        must=(Checks(flow="pod-to-external-ip", source="win-1"),),
+        may=(
+            Checks(source="win-1", flow="*external*"),
+            Checks(source="win-1", flow="dns-policy-*"),
+            Checks(target="win-1", placement="outside"),
+            Checks(id="*/external/windows-1/*"),
+            *UNPROVEN,
+        ),
+        names=("external|outside|out of the cluster", "win-1|windows"),
+    ),
+    NamedFault(
+        name="pair-of-second-nodes",
+        summary="packets from win-2 to linux-2 are lost, of which neither asks",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", source="win-2", target="linux-2"),
+        # No check goes this way; Services are waited for from every node's probe.
+        must=(Checks(flow="nodeport-*", service="*-windows-1-2"),),
+        may=(
+            *between("win-2", "linux-2"),
+            *between("linux-2", "win-2"),
+            Checks(flow="etp-*", service="*-windows-1-2"),
+            Checks(flow="nodeport-*", service="*-linux-1-2"),
+        ),
+        names=("linux-2",),
+    ),
+    NamedFault(
+        name="second-node-outwards",
+        summary="packets from win-2 to the gateway are lost",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", source="win-2", target="gateway"),
+        may=(Checks(source="win-2"), Checks(target="win-2", placement="outside")),
+        blind=_SOURCE,
+    ),
+)
+
+_BY_KIND = (
+    NamedFault(
+        name="udp-lost",
+        summary="UDP is lost between win-1 and the other nodes",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("packet-loss", node="win-1", protocol="udp"),
+        must=(
+            Checks(flow="pod-to-pod-ip", node="win-1", protocol="udp", placement="other-node"),
+            Checks(flow="node-to-pod", node="win-1", protocol="udp", placement="other-node"),
+        ),
+        # Names are asked over UDP, of a server on linux-1.
+        may=crossing("win-1"),
+        names=("udp|dns", "win-1"),
+    ),
+    NamedFault(
+        name="icmp-lost",
+        summary="ICMP is lost between linux-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="linux-1", protocol="icmp"),
+        must=(Checks(flow="icmp-pod-to-pod", node="linux-1", placement="other-node"),),
+        may=(
+            Checks(flow="icmp-*", node="linux-1"),
+            # A refusal over UDP is an ICMP message.
+            Checks(flow="*closed-port*", node="linux-1", protocol="udp"),
+        ),
+        names=("icmp", "linux-1"),
+    ),
+    NamedFault(
+        name="nodeports-blocked",
+        summary="a firewall before win-1 drops TCP to ports 30000 to 32767",
+        profiles=(BRIDGE, OLD_BRIDGE),
+        injections=inject("packet-loss", target="win-1", protocol="tcp", port="30000-32767"),
+        must=(
+            Checks(flow="nodeport-from-other-node", target="win-1"),
+            Checks(flow="nodeport-from-pod-other-node", target="win-1"),
+            Checks(flow="nodeport-from-external", target="win-1"),
+        ),
+        may=(
+            Checks(flow="nodeport-*", target="win-1"),
+            Checks(flow="etp-local-*", target="win-1"),
+        ),
+        names=("NodePort", "win-1"),
+    ),
+)
+
+_BY_RATE = (
+    NamedFault(
+        name="loss-20-percent",
+        summary="one packet of five is lost between win-1 and the other nodes",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("packet-loss", node="win-1", rate=0.2),
+        must=(Checks(node="win-1", placement="other-node"),),
+        may=crossing("win-1"),
+        names=("lost now and then", "win-1|dns"),
+    ),
+    NamedFault(
+        name="loss-5-percent",
+        summary="one packet of twenty is lost between win-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", rate=0.05),
+        may=crossing("win-1"),
+        blind=_FEW_ATTEMPTS,
+    ),
+    NamedFault(
+        name="loss-1-percent",
+        summary="one packet of a hundred is lost between win-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", rate=0.01),
+        may=crossing("win-1"),
+        blind=_FEW_ATTEMPTS,
+    ),
+    NamedFault(
+        name="every-third-connection",
+        summary="one of three new TCP connections to Pods of win-2 is never answered",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("connection-loss", node="win-2", every=3, protocol="tcp"),
+        must=(
+            Checks(flow="pod-to-*", target="win-2", protocol="tcp"),
+            Checks(flow="nodeport-*", protocol="tcp"),
+        ),
+        may=answering("win-2"),
+        names=("win-2|now and then",),
+    ),
+)
+
+_BY_SIZE_AND_TIME = (
+    NamedFault(
+        name="large-packets-lost",
+        summary="packets of more than 1400 bytes are lost between win-1 and the others, without a word",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", larger_than=1400),
+        must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
+        may=(Checks(flow="icmp-packet-*", node="win-1"),),
+        names=("large",),
+    ),
+    NamedFault(
+        name="small-mtu",
+        summary="win-1's network card carries 1400 bytes, and its Pods are told by ICMP",
+        profiles=(BRIDGE,),
+        injections=inject("small-mtu", node="win-1", bytes=1400),
+        must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
+        may=(Checks(flow="icmp-packet-*", node="win-1"),),
+        names=("large",),
+    ),
+    NamedFault(
+        name="large-segments-lost",
+        summary="TCP packets of more than 1400 bytes are lost between win-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", protocol="tcp", larger_than=1400),
+        may=crossing("win-1"),
+        blind=_SMALL,
+    ),
+    NamedFault(
+        name="packets-late",
+        summary="TCP between win-1 and the other nodes takes 1.5 s more each way",
+        profiles=(BRIDGE,),
+        injections=inject("packet-delay", node="win-1", protocol="tcp", seconds=1.5),
+        must=(Checks(flow="pod-to-pod-ip", node="win-1", protocol="tcp"),),
+        may=crossing("win-1"),
+        names=("win-1|tcp",),
+    ),
+    NamedFault(
+        name="packets-slow",
+        summary="packets between win-1 and the other nodes take 0.2 to 0.4 s more each way",
+        profiles=(BRIDGE,),
+        injections=inject("packet-delay", node="win-1", seconds=0.2, jitter=0.2),
+        may=crossing("win-1"),
+        blind="answers that come within a second are in time; latencies are not judged",
+    ),
+    NamedFault(
+        name="packets-reordered",
+        summary="one packet of three between win-1 and the other nodes is overtaken",
+        profiles=(BRIDGE,),
+        injections=inject("packet-reordering", node="win-1", every=3),
+        may=crossing("win-1"),
+        blind=_ORDER,
+    ),
+)
+
+_ROUTES_AND_TUNNELS = (
+    NamedFault(
+        name="route-missing",
+        summary="win-1 has no route to the Pods of linux-2",
+        profiles=EVERYWHERE,
+        injections=inject("route-missing", node="win-1", peer="linux-2"),
+        must=(Checks(flow="pod-to-pod-ip", source="win-1", target="linux-2"),),
+        may=(*between("win-1", "linux-2"), *between("linux-2", "win-1")),
+        names=("win-1", "linux-2"),
+    ),
+    NamedFault(
+        name="route-missing-on-linux",
+        summary="linux-1 has no route to the Pods of win-2",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("route-missing", node="linux-1", peer="win-2"),
+        must=(
+            Checks(flow="pod-to-pod-ip", source="linux-1", target="win-2"),
+            Checks(flow="node-to-pod", source="linux-1", target="win-2"),
+        ),
+        may=(*between("linux-1", "win-2"), *between("win-2", "linux-1")),
+        names=("linux-1", "win-2"),
+    ),
+    NamedFault(
+        name="other-vni",
+        summary="win-2's VXLAN has another network id than the others'",
+        profiles=(OVERLAY,),
+        injections=inject("other-vni", node="win-2"),
+        must=(Checks(flow="pod-to-pod-ip", target="win-2"),),
+        may=crossing("win-2"),
+        names=("win-2",),
+    ),
+    NamedFault(
+        name="not-encapsulated",
+        summary="win-1 sends its Pods' packets to other nodes without VXLAN",
+        profiles=(OVERLAY,),
+        injections=inject("not-encapsulated", node="win-1"),
+        must=(Checks(flow="pod-to-pod-ip", node="win-1", placement="other-node"),),
+        may=crossing("win-1"),
+        names=("win-1",),
+    ),
+    NamedFault(
+        name="not-encapsulated-on-linux",
+        summary="linux-1 sends its Pods' packets to other nodes without VXLAN",
+        profiles=(OVERLAY,),
+        injections=inject("not-encapsulated", node="linux-1"),
+        must=(Checks(flow="pod-to-pod-ip", node="linux-1", placement="other-node"),),
+        # The DNS runs there: nobody on another node has names.
+        may=crossing("linux-1"),
+        names=("linux-1|dns",),
+    ),
+)
+
+_ADDRESSES = (
+    NamedFault(
+        name="source-rewritten",
+        summary="Pods of other nodes see win-1's address instead of its Pods'",
+        profiles=(BRIDGE,),
+        injections=inject("source-rewritten", node="win-1"),
+        must=(Checks(flow="dsr-source-address", source="win-1", placement="other-node"),),
+        may=(Checks(flow="*source-address", source="win-1"),),
+        names=("source address",),
+    ),
+    NamedFault(
+        name="source-rewritten-on-linux",
+        summary="Pods of other nodes see linux-1's address instead of its Pods'",
+        profiles=(OLD_BRIDGE,),
+        injections=inject("source-rewritten", node="linux-1"),
+        must=(Checks(flow="dsr-source-address", source="linux-1", placement="other-node"),),
+        may=(Checks(flow="*source-address", source="linux-1"),),
+        names=("source address", "linux-1"),
+    ),
+    NamedFault(
+        name="hairpin-broken",
+        summary="what a Pod of linux-1 sends to itself by way of a Service is lost",
+        profiles=(BRIDGE,),
+        injections=inject("hairpin-broken", node="linux-1"),
+        must=(Checks(flow="service-hairpin", source="linux-1"),),
+        may=(Checks(flow="service-hairpin*", source="linux-1"),),
+        names=("hairpin", "linux-1|linux|service-hairpin"),
+    ),
+)
+
+PACKET_FAULTS = (
+    *_BETWEEN_NODES,
+    *_BY_KIND,
+    *_BY_RATE,
+    *_BY_SIZE_AND_TIME,
+    *_ROUTES_AND_TUNNELS,
+    *_ADDRESSES,
+)

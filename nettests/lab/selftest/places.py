@@ -1,0 +1,104 @@
+"""The profiles that named faults are for, and which checks have a part in a place of them. Values.
+
+All of them have the same four nodes: ``linux-1`` and ``win-1`` ask and answer, ``linux-2`` and ``win-2`` answer;
+the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end of it: those of the backends
+behind its Service, and those of its positive controls.
+"""
+
+from nettests.lab.selftest.declared import Checks
+
+BRIDGE = "win2022-l2bridge-dsr"
+OVERLAY = "win2019-overlay"
+OLD_BRIDGE = "win2019-l2bridge"
+PROFILES = (BRIDGE, OVERLAY, OLD_BRIDGE)
+EVERYWHERE = PROFILES
+"""Of each kind of network one: routed with DSR, overlay, and the oldest that is supported."""
+
+_POD = {
+    "linux-1": "linux-1-1",
+    "linux-2": "linux-1-2",
+    "win-1": "windows-1-1",
+    "win-2": "windows-1-2",
+}
+_NAMES = (
+    *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
+    *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
+    *("service-external-name", "service-headless", "stateful-set-names"),
+)
+_OF_PROXY = (
+    *("pod-to-service-*", "service-*", "session-affinity", "dsr-source-address", "etp-*"),
+    *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
+)
+_NEGATIVE = (
+    *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),
+    *("nodeport-no-endpoints", "nodeport-localhost", "icmp-pod-to-service", "icmp-egress"),
+    *("service-terminating-backends", "service-unready-backend", "service-two-target-ports"),
+    *("service-topology-hints", "service-host-process-backend", "session-affinity"),
+    *(
+        "hostport-bound-*",
+        "pod-to-node-closed-port",
+        "pod-to-closed-port",
+        "icmp-packet-beyond-mtu",
+    ),
+)
+_BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
+
+UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
+"""What expects silence, or one backend of several, where a control that would show more has failed."""
+NAMES = tuple(Checks(flow=flow) for flow in _NAMES)
+"""What needs an answer of the cluster's DNS."""
+PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "nodeport-*"))
+"""What needs Service proxies."""
+
+
+def names_from(node: str) -> tuple[Checks, ...]:
+    """Return what needs an answer of the cluster's DNS on a node."""
+    return tuple(Checks(flow=flow, source=node) for flow in _NAMES)
+
+
+def through_proxy_of(node: str) -> tuple[Checks, ...]:
+    """Return what the Service proxy of a node translates, beside names."""
+    return (
+        *(Checks(flow=flow, source=node) for flow in _OF_PROXY),
+        Checks(flow="nodeport-*", target=node),
+        Checks(flow="etp-*", target=node),
+        *UNPROVEN,
+    )
+
+
+def answering(node: str, source: str = "") -> tuple[Checks, ...]:
+    """Return what something on a node answers: its Pods, behind Services too, and itself."""
+    pod = _POD[node]
+    role = pod.rpartition("-")[0]
+    return (
+        Checks(target=node, source=source),
+        Checks(service=f"*-{pod}", source=source),
+        Checks(service=f"*-{role}", source=source),  # several backends, one of them there
+        Checks(flow="dns-headless-service", source=source),  # dials what the name stands for
+    )
+
+
+def crossing(node: str) -> tuple[Checks, ...]:
+    """Return what passes between a node and the others."""
+    return (
+        *(Checks(node=node, placement=one) for one in ("other-node", "outside", "nowhere")),
+        Checks(node=node, flow="nodeport-*"),
+        Checks(source=node, flow="service-*"),
+        Checks(source=node, flow="session-affinity"),
+        *answering(node),
+        *(names_from(node) if node != "linux-1" else NAMES),
+        *UNPROVEN,
+    )
+
+
+def between(start: str, end: str) -> tuple[Checks, ...]:
+    """Return what is asked from one node of another, by its Services and NodePorts too."""
+    pod = _POD[end]
+    api = _BY_THE_API if start == "linux-1" else ()
+    return (
+        *answering(end, source=start),
+        *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
+        Checks(flow="nodeport-*", target=start, service=f"*-{pod}"),
+        Checks(flow="etp-*", target=start, service=f"*-{pod}"),
+        *UNPROVEN,
+    )

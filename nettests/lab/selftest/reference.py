@@ -1,0 +1,94 @@
+"""The matrix as the reference page ``docs/reference/selftest.md``: made of ``selftest.json`` alone. Pure."""
+
+from collections.abc import Iterator
+
+from nettests.lab.selftest.judging import Judged
+from nettests.lab.selftest.matrix import Matrix
+from nettests.lab.selftest.sentences import counted, headline, reasons
+
+_MOST = 8
+_INTRODUCTION = """# Selftest: faults and what notices them
+
+`nettests lab selftest` breaks labs by named faults, one after the other, makes a whole run of each, and compares what turned red with what was declared ([decision 0035](../decisions/0035-selftest.md)).
+This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
+
+A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
+*Blind* faults are declared with the reason why nothing can notice them yet.
+"""
+
+
+def render(matrix: Matrix) -> str:
+    """Return the page."""
+    return "\n".join([_INTRODUCTION, *_lines(matrix)]) + "\n"
+
+
+def _lines(matrix: Matrix) -> Iterator[str]:
+    yield f"**{headline(matrix)}**: {counted(matrix)}."
+    yield ""
+    yield "| profile | without a fault | seconds |"
+    yield "| --- | --- | --- |"
+    for profile in matrix.profiles:
+        state = "healthy" if profile.healthy else f"not healthy {profile.problem}".rstrip()
+        yield f"| `{profile.name}` | {state} | {profile.seconds:.0f} |"
+    yield from _faults(matrix)
+    yield from _wrong(matrix)
+    yield from _blind(matrix)
+    yield from _flows(matrix)
+
+
+def _faults(matrix: Matrix) -> Iterator[str]:
+    for profile in dict.fromkeys(one.profile for one in matrix.judged):
+        yield ""
+        yield f"## {profile}"
+        yield ""
+        yield "| fault | what is broken | verdict | seconds | red checks by flow | leading incident |"
+        yield "| --- | --- | --- | --- | --- | --- |"
+        for one in matrix.judged:
+            if one.profile == profile:
+                yield _row(matrix, one)
+
+
+def _row(matrix: Matrix, one: Judged) -> str:
+    turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(one).items()]
+    cells = (
+        f"`{one.fault}`",
+        matrix.summaries.get(one.fault, ""),
+        one.word,
+        f"{one.seconds:.0f}" if one.ran else "",
+        ", ".join(turned),
+        one.cause,
+    )
+    return f"| {' | '.join(_cell(text) for text in cells)} |"
+
+
+def _wrong(matrix: Matrix) -> Iterator[str]:
+    if not matrix.wrong:
+        return
+    yield ""
+    yield "## What is wrong"
+    yield ""
+    for one in matrix.wrong:
+        for line in reasons(one, _MOST):
+            yield f"- `{one.fault}` on `{one.profile}`: {_cell(line)}"
+
+
+def _blind(matrix: Matrix) -> Iterator[str]:
+    blind = {one.fault: one.blind for one in matrix.judged if one.blind}
+    if not blind:
+        return
+    yield ""
+    yield "## What nothing notices yet"
+    yield ""
+    for fault, why in blind.items():
+        yield f"- `{fault}`: {why}"
+
+
+def _flows(matrix: Matrix) -> Iterator[str]:
+    yield ""
+    yield "## Flows that no fault turned"
+    yield ""
+    yield (", ".join(f"`{flow}`" for flow in matrix.idle) or "None.")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

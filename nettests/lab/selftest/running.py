@@ -1,0 +1,138 @@
+"""Labs brought up, broken and mended, and runs of the harness on them: all that the selftest does to the world.
+
+The harness is another process, met by its command line and ``results.json``. Nothing here judges.
+"""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nettests.lab import control, launch, mechanisms, state
+from nettests.lab.selftest.declared import Injection
+from nettests.lab.selftest.runs import Run, read
+from nettests.lab.state import LabFolder
+
+_ENDING = 60
+"""Seconds that an interrupted run has to clean up."""
+
+
+@contextmanager
+def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
+    """Bring up a lab of its own for the time of the block."""
+    name = f"selftest-{os.getpid()}-{secrets.token_hex(2)}"
+    options = launch.Options(mechanisms=mechanisms.read(switched), while_pid=os.getpid())
+    try:
+        yield launch.up(name, profile, options, lambda _phase: None)
+    finally:
+        launch.end(state.folder(name))
+
+
+@contextmanager
+def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]:
+    """Put faults in force for the time of the block, but for those that come in the middle of a run."""
+    try:
+        for one in injections:
+            if not one.after:
+                _inject(folder, one)
+        yield
+    finally:
+        control.ask(folder.path, {"do": "fault-clear", "fault": None})
+
+
+def _inject(folder: LabFolder, one: Injection) -> None:
+    request = {"do": "fault-inject", "fault": one.kind, "options": dict(one.options)}
+    control.ask(folder.path, request)
+
+
+def run(
+    folder: LabFolder,
+    reports: Path,
+    *,
+    limit: float,
+    flows: Sequence[str] = (),
+    later: Sequence[Injection] = (),
+) -> Run:
+    """Make one run of the harness; ``later`` faults are put in force while it runs.
+
+    A run that has not ended after ``limit`` seconds is interrupted, and says what it can.
+    """
+    reports.mkdir(parents=True, exist_ok=True)
+    before = set(reports.iterdir())
+    began = time.monotonic()
+    with (reports / "output.txt").open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "nettests", "run", "--quiet"),
+                f"--kubeconfig={folder.kubeconfig}",
+                f"--cluster-profile={folder.cluster_profile}",
+                f"--report-dir={reports}",
+                *(f"--flow={flow}" for flow in flows),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        interrupted = _attend(process, began, limit, _due(folder, later))
+    seconds = round(time.monotonic() - began, 1)
+    made = [path for path in reports.iterdir() if path not in before and path.is_dir()]
+    found = _results(made, seconds, process.returncode)
+    if not interrupted:
+        return found
+    problem = f"interrupted after {limit:g} s"
+    return Run(
+        exit_code=process.returncode,
+        seconds=seconds,
+        problem=f"{problem}; {found.problem}" if found.problem else problem,
+    )
+
+
+def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:
+    ordered = sorted((one for one in later if one.after), key=lambda one: one.after)
+    return [(one.after, lambda one=one: _inject(folder, one)) for one in ordered]  # type: ignore[misc]
+
+
+def _attend(
+    process: "subprocess.Popen[bytes]",
+    began: float,
+    limit: float,
+    due: list[tuple[float, Callable[[], None]]],
+) -> bool:
+    """Wait for a run, doing meanwhile what is due; return whether it had to be interrupted."""
+    try:
+        for after, act in due:
+            if _ends(process, began + after - time.monotonic()):
+                return False
+            act()
+        return not _ends(process, began + limit - time.monotonic())
+    finally:
+        _end(process)
+
+
+def _ends(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=max(seconds, 0))
+    return process.returncode is not None
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(number)
+            _ends(process, _ENDING)
+
+
+def _results(made: Sequence[Path], seconds: float, exit_code: int | None) -> Run:
+    for folder in made:
+        with suppress(FileNotFoundError, ValueError):
+            results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+            return read(results, seconds=seconds, exit_code=exit_code)
+    return Run(
+        exit_code=exit_code, seconds=seconds, problem=f"no results; it ended with {exit_code}"
+    )

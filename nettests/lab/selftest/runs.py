@@ -1,0 +1,122 @@
+"""What a run of the harness says, as far as the selftest judges it: read from ``results.json``. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+RED = frozenset({"fail", "flaky", "unknown", "lifted"})
+_SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check that ran, with its verdict; ``source`` and ``target`` are nodes, empty where there is none."""
+
+    id: str
+    flow: str
+    verdict: str
+    source: str = ""
+    target: str = ""
+    protocol: str = ""
+    placement: str = ""
+    service: str = ""
+
+    @property
+    def red(self) -> bool:
+        """Whether somebody has to look at it."""
+        return self.verdict in RED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One cause that the run names, most explaining first; ``explained``: it stands for several checks."""
+
+    cause: str
+    traits: tuple[tuple[str, str], ...]
+    checks: tuple[str, ...]
+    explained: bool = True
+
+    @property
+    def words(self) -> str:
+        """All that names the cause, in one text."""
+        return " ".join((self.cause, *(value for _, value in self.traits)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run. ``problem`` says why it left no results; ``selected``: not all flows were asked."""
+
+    exit_code: int | None
+    seconds: float
+    checks: tuple[Check, ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    problem: str = ""
+    selected: bool = False
+
+    @property
+    def red(self) -> tuple[Check, ...]:
+        """The checks that somebody has to look at, in their order."""
+        return tuple(one for one in self.checks if one.red)
+
+
+def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -> Run:
+    """Return a run from its ``results.json``."""
+    error = (results.get("run") or {}).get("error") or ""
+    return Run(
+        exit_code=exit_code,
+        seconds=seconds,
+        checks=tuple(_check(one) for one in results["checks"] if one["verdict"] != _SKIPPED),
+        incidents=tuple(_incident(one) for one in results.get("incidents") or ()),
+        problem=str(error),
+    )
+
+
+def _check(one: Mapping[str, Any]) -> Check:
+    source, target = one.get("source") or {}, one.get("target") or {}
+    return Check(
+        id=one["id"],
+        flow=one["flow"],
+        verdict=one["verdict"],
+        source=source.get("node") or "",
+        target=target.get("node") or "",
+        protocol=one.get("protocol") or "",
+        placement=one.get("placement") or "",
+        service=target.get("service") or "",
+    )
+
+
+def _incident(one: Mapping[str, Any]) -> Incident:
+    return Incident(
+        cause=one["cause"],
+        traits=tuple(sorted((one.get("traits") or {}).items())),
+        checks=tuple(one["checks"]),
+        explained=bool(one.get("explained", True)),
+    )
+
+
+def to_json(run: Run) -> Json:
+    """Return a run as plain data."""
+    return asdict(run)
+
+
+def from_json(data: Mapping[str, Any]) -> Run:
+    """Return the run that ``to_json`` was given."""
+    incidents = tuple(
+        Incident(
+            **{
+                **one,
+                "traits": tuple((name, value) for name, value in one["traits"]),
+                "checks": tuple(one["checks"]),
+            }
+        )
+        for one in data["incidents"]
+    )
+    return Run(
+        **{
+            **data,
+            "checks": tuple(Check(**one) for one in data["checks"]),
+            "incidents": incidents,
+        }
+    )

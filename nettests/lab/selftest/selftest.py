@@ -1,0 +1,202 @@
+"""The selftest: profile after profile a healthy run, then fault after fault, as far as the budget reaches.
+
+It decides what is next and tells of it; ``running`` acts, ``store`` remembers, and ``judging`` judges when all
+is done.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nettests.lab.selftest import running
+from nettests.lab.selftest.declared import NamedFault
+from nettests.lab.selftest.judging import Judged, judge, not_run
+from nettests.lab.selftest.matrix import Matrix, Profile, summaries
+from nettests.lab.selftest.runs import Run
+from nettests.lab.selftest.store import Kept, Store
+from nettests.lab.state import LabFolder
+
+Tell = Callable[[str], None]
+
+ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
+"""Flows that a quick run asks beside those that must turn."""
+_VERIFIED = 4
+"""How many flows are asked again after a fault was taken out."""
+_HEALTHY = "healthy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
+
+    ``quick`` asks only flows that must turn and a few others: nothing is said of unrelated ones then.
+    """
+
+    profiles: tuple[str, ...]
+    faults: tuple[NamedFault, ...]
+    budget: float
+    limit: float = 900
+    quick: bool = False
+
+    def of(self, profile: str) -> Iterator[NamedFault]:
+        """Yield the faults of a profile."""
+        return (fault for fault in self.faults if profile in fault.profiles)
+
+
+class Selftest:
+    """Carries a plan out. ``clock`` returns seconds."""
+
+    def __init__(
+        self, plan: Plan, store: Store, tell: Tell, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._plan = plan
+        self._store = store
+        self._tell = tell
+        self._clock = clock
+        self._until = clock() + plan.budget
+        self._longest = 0.0
+
+    def carry_out(self) -> None:
+        """Make the runs that are not there yet, until all are made or the budget is spent."""
+        self._store.make()
+        for profile in self._plan.profiles:
+            if not self._carry_out(profile):
+                return
+
+    def _carry_out(self, profile: str) -> bool:
+        """Return whether there is time for the next profile."""
+        faults = list(self._plan.of(profile))
+        due = [fault for fault in faults if self._store.fault(profile, fault) is None]
+        healthy = self._store.healthy(profile)
+        if healthy is not None and (healthy.red or healthy.problem):
+            healthy = None  # it may have been a bad moment
+        if healthy is not None and not due:
+            return True
+        with ExitStack() as stack:
+            shared = _Shared(profile, stack)
+            if healthy is None:
+                healthy = self._healthy(profile, shared.lab())
+            if healthy.red or healthy.problem:
+                self._tell(f"{profile}: not healthy without a fault; nothing is judged on it")
+                return True
+            for number, fault in enumerate(due, 1):
+                if self._spent():
+                    return False
+                kept = self._broken(profile, fault, shared)
+                self._store.keep(profile, fault, kept)
+                said = judge(fault, profile, healthy, kept.run, kept.left)
+                self._tell(
+                    f"{profile} {number}/{len(due)} {fault.name}: {said.word} "
+                    f"({kept.run.seconds:.0f} s){f' · {said.cause}' if said.cause else ''}"
+                )
+                if kept.left:
+                    shared.renew()
+        return True
+
+    def _spent(self) -> bool:
+        """Whether a run as long as the longest so far would not end in time."""
+        return self._clock() + self._longest > self._until
+
+    def _healthy(self, profile: str, lab: LabFolder) -> Run:
+        found = self._timed(
+            lambda: running.run(lab, self._store.reports(profile, _HEALTHY), limit=self._plan.limit)
+        )
+        self._store.keep_healthy(profile, found)
+        self._tell(f"{profile}: healthy, {len(found.red)} red of {len(found.checks)} checks")
+        return found
+
+    def _broken(self, profile: str, fault: NamedFault, shared: "_Shared") -> Kept:
+        reports = self._store.reports(profile, fault.name)
+        flows = _quick_flows(fault) if self._plan.quick else ()
+        if fault.mechanisms:
+            with running.lab(profile, fault.mechanisms) as own:
+                return Kept(run=self._run(own, reports, fault, flows))
+        lab = shared.lab()
+        with running.broken(lab, fault.injections):
+            found = self._run(lab, reports, fault, flows)
+        return Kept(run=found, left=self._verify(lab, reports, fault))
+
+    def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
+        found = self._timed(
+            lambda: running.run(
+                lab, reports, limit=self._plan.limit, flows=flows, later=fault.injections
+            )
+        )
+        return replace(found, selected=bool(flows))
+
+    def _verify(self, lab: LabFolder, reports: Path, fault: NamedFault) -> tuple[str, ...]:
+        """Return the checks that are red although the fault is gone, of a few flows that it struck."""
+        flows = _quick_flows(fault)[:_VERIFIED]
+        again = running.run(lab, reports / "mended", limit=self._plan.limit, flows=flows)
+        return tuple(one.id for one in again.red) or ((again.problem,) if again.problem else ())
+
+    def _timed(self, work: Callable[[], Run]) -> Run:
+        began = self._clock()
+        found = work()
+        self._longest = max(self._longest, self._clock() - began)
+        return found
+
+
+class _Shared:
+    """The lab that faults of a profile share; made when it is first needed, and anew after one stayed broken."""
+
+    def __init__(self, profile: str, stack: ExitStack) -> None:
+        self._profile = profile
+        self._stack = stack
+        self._lab: LabFolder | None = None
+
+    def lab(self) -> LabFolder:
+        """Return the lab."""
+        if self._lab is None:
+            self._lab = self._stack.enter_context(running.lab(self._profile))
+        return self._lab
+
+    def renew(self) -> None:
+        """Take the lab down; the next one is another."""
+        self._stack.close()
+        self._lab = None
+
+
+def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
+    """Return names of flows that a fault must turn, as far as they are no patterns, and those of ``ALWAYS``."""
+    named = (one.flow for one in fault.must if not set("*?[") & set(one.flow))
+    return tuple(dict.fromkeys((*named, *ALWAYS)))
+
+
+def judged(plan: Plan, store: Store) -> Matrix:
+    """Judge all that the store has, by what is declared now."""
+    profiles: list[Profile] = []
+    flows: dict[str, None] = {}
+    found: list[Judged] = []
+    for name in plan.profiles:
+        healthy = store.healthy(name)
+        if healthy is None:
+            found += (not_run(fault, name) for fault in plan.of(name))
+            continue
+        profiles.append(_profile(name, healthy))
+        flows |= dict.fromkeys(_flows(healthy))
+        found += (_judged(fault, name, healthy, store) for fault in plan.of(name))
+    return Matrix(
+        profiles=tuple(profiles),
+        flows=tuple(sorted(flows)),
+        judged=tuple(found),
+        summaries=summaries(plan.faults),
+    )
+
+
+def _judged(fault: NamedFault, profile: str, healthy: Run, store: Store) -> Judged:
+    kept = store.fault(profile, fault)
+    if kept is None:
+        return not_run(fault, profile)
+    return judge(fault, profile, healthy, kept.run, kept.left)
+
+
+def _profile(name: str, healthy: Run) -> Profile:
+    red = tuple(one.id for one in healthy.red)
+    return Profile(name=name, seconds=healthy.seconds, red=red, problem=healthy.problem)
+
+
+def _flows(run: Run) -> Iterable[str]:
+    return (one.flow for one in run.checks)

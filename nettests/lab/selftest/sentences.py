@@ -1,0 +1,60 @@
+"""What terminal, page and reference say of a matrix in the same words. Pure."""
+
+from nettests.lab.selftest.judging import Judged
+from nettests.lab.selftest.matrix import Exit, Matrix
+
+_HEADLINES = {
+    Exit.DETECTED: "Every fault was detected, nothing else turned red, and each cause was named",
+    Exit.MISSED: "The harness has something to answer for",
+    Exit.UNFINISHED: "Nothing is wrong so far, and not all faults were run",
+    Exit.NOTHING: "No fault was run",
+}
+
+
+def headline(matrix: Matrix) -> str:
+    """Return the whole in a sentence without its end."""
+    return _HEADLINES[matrix.exit]
+
+
+def counted(matrix: Matrix) -> str:
+    """Return how many were run, detected, blind, and named."""
+    ran, named = matrix.ran, matrix.named
+    blind = sum(bool(one.blind) for one in ran)
+    detected = sum(one.detected and not one.blind for one in ran)
+    parts = [
+        f"{len(ran)} of {len(matrix.judged)} faults run",
+        f"{detected} of {len(ran) - blind} detected",
+        f"{named[0]} of {named[1]} leading incidents name the cause",
+        f"{sum(bool(one.unrelated) and not one.blind for one in ran)} with unrelated red",
+        f"{blind} declared blind",
+    ]
+    return " · ".join(parts)
+
+
+def reasons(one: Judged, most: int) -> list[str]:
+    """Return what is wrong with what became of a fault, each list cut after ``most``."""
+    lines = [f"nothing turned of {what}" for what in one.missed if not one.blind]
+    if one.unrelated and not one.blind:
+        lines.append(f"red and unrelated: {some(one.unrelated, most)}")
+    if one.detected and not one.named and not one.blind:
+        lines.append(f"the leading incident does not name it: {one.cause or 'there is none'}")
+    if one.left:
+        lines.append(f"still red without the fault: {some(one.left, most)}")
+    if one.detail:
+        lines.append(one.detail)
+    return lines
+
+
+def some(names: tuple[str, ...], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def state(one: Judged) -> str:
+    """Return a word for colours: ``good``, ``bad``, ``blind`` or ``idle``."""
+    if not one.ran:
+        return "idle"
+    if one.problems:
+        return "bad"
+    return "blind" if one.blind else "good"

@@ -1,0 +1,134 @@
+"""Named faults of settings: a mechanism that stands other than builds and arguments say. Values.
+
+Each has a lab of its own, since nothing switches them while it runs. They reach what no packet does:
+admission, kubelets' rules, configuration, limitations that no longer show.
+"""
+
+from nettests.lab.selftest.declared import Checks, NamedFault
+from nettests.lab.selftest.places import BRIDGE, OLD_BRIDGE, OVERLAY
+
+SETTING_FAULTS = (
+    NamedFault(
+        name="no-admission-rules",
+        summary="the API server knows no rules for Windows Pods",
+        profiles=(BRIDGE,),
+        mechanisms=(
+            *("windows-pod-rules=off", "windows-container-rules=off"),
+            *("windows-pod-security=off", "runtime-classes=off"),
+        ),
+        must=tuple(
+            Checks(flow=flow)
+            for flow in (
+                *("windows-pod-fields", "windows-container-fields", "windows-pod-restricted"),
+                *("runtime-class-steering", "hostprocess-pod-rules"),
+            )
+        ),
+        may=(Checks(flow="linux-pod-windows-options"),),
+        names=("windows|admission|container-fields|rejected|rule",),
+    ),
+    NamedFault(
+        name="kubelet-without-rules",
+        summary="kubelets know nothing of Pods for Windows: systems, users, hostNetwork, ends",
+        profiles=(BRIDGE,),
+        mechanisms=(
+            *("pod-os=off", "run-as-non-root=off", "graceful-end=off", "pod-identity=off"),
+            *("host-network=on", "resolv-conf=on"),
+        ),
+        must=tuple(
+            Checks(flow=flow)
+            for flow in (
+                *("pod-of-other-os", "windows-run-as-non-root", "pod-termination"),
+                *("stateful-set-names", "pod-host-network", "dns-mounted-file"),
+            )
+        ),
+        may=(Checks(flow="pod-hostname-fqdn"),),
+        names=("pod|limitation|start",),
+    ),
+    NamedFault(
+        name="policies-ignored",
+        summary="kube-proxy on Windows treats externalTrafficPolicy Local as Cluster",
+        profiles=(BRIDGE,),
+        mechanisms=("external-traffic-local=off",),
+        must=(Checks(flow="etp-local-client-address"), Checks(flow="etp-local-no-local-backend")),
+        may=(Checks(flow="etp-*"), Checks(flow="hns-load-balancers")),
+        names=("etp-local|source address|NodePort",),
+    ),
+    NamedFault(
+        name="no-outbound-nat",
+        summary="Windows nodes do not translate what leaves the cluster",
+        profiles=(BRIDGE,),
+        mechanisms=("outbound-nat=off",),
+        must=(
+            Checks(flow="pod-to-external-ip", source="win-1"),
+            Checks(flow="pod-to-external-source-address", source="win-1"),
+        ),
+        may=(
+            Checks(flow="*external*", source="win-1"),
+            Checks(flow="dns-policy-*", source="win-1"),
+        ),
+        names=("external|outside|out of the cluster", "win-1|windows"),
+    ),
+    NamedFault(
+        name="pings-leave",
+        summary="OutBoundNAT translates ICMP, which this build is documented not to do",
+        profiles=(BRIDGE,),
+        mechanisms=("outbound-icmp=on",),
+        must=(Checks(flow="icmp-egress", source="win-1"),),
+        may=(Checks(flow="icmp-*", source="win-1"),),
+        names=("icmp", "limitation"),
+    ),
+    NamedFault(
+        name="no-port-mappings",
+        summary="the network plugin maps no hostPorts on Windows",
+        profiles=(BRIDGE, OVERLAY),
+        mechanisms=("port-mappings=off",),
+        must=(
+            Checks(flow="hostport-from-other-node", target="win-1"),
+            Checks(flow="hostport-from-external", target="win-1"),
+        ),
+        may=(Checks(flow="hostport-*"),),
+        names=("hostPort",),
+    ),
+    NamedFault(
+        name="wrong-cni-files",
+        summary="the plugin's files name the CNI version 0.4.0 and spare all addresses from OutBoundNAT",
+        profiles=(BRIDGE,),
+        mechanisms=("cni-version=4", "excepted-world=on", "excepted-nodes=off"),
+        must=(
+            Checks(flow="flannel-host-configuration"),
+            Checks(flow="hns-configuration"),
+        ),
+        may=(
+            Checks(flow="windows-cni-configuration"),
+            Checks(flow="*external*", source="win-1"),
+            Checks(flow="dns-policy-*", source="win-1"),
+            Checks(flow="pod-to-node*", source="win-1"),
+        ),
+        names=("rule|setting|external|out of the cluster",),
+    ),
+    NamedFault(
+        name="host-rules",
+        summary="Windows nodes reach ClusterIPs that their documents deny them",
+        profiles=(OLD_BRIDGE,),
+        mechanisms=("host-rules=on",),
+        must=(Checks(flow="node-to-service-clusterip", source="win-1"),),
+        may=(Checks(flow="node-to-service-*", source="win-1"),),
+        names=("limitation",),
+    ),
+    NamedFault(
+        name="no-backends-on-hosts",
+        summary="firewalls of Windows hosts answer at closed ports, and several ports are dialled",
+        profiles=(BRIDGE,),
+        mechanisms=("stealth=off", "one-internal-port=off"),
+        must=(
+            Checks(flow="pod-to-node-closed-port", target="win-*"),
+            Checks(flow="service-two-target-ports", source="win-1"),
+        ),
+        may=(
+            Checks(flow="hostport-bound-*"),
+            Checks(flow="nodeport-*"),
+            Checks(flow="service-*"),
+        ),
+        names=("limitation",),
+    ),
+)

@@ -1,0 +1,69 @@
+"""Which nodes a Service's packets cross: from where they are translated to the nodes of its backends.
+
+Beside ``traits``, which knows the ends of a check: the node that is asked at its NodePort is not the one that
+answers. Pure; where a Pod runs is read off the checks themselves.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nettests.model.check import Check
+from nettests.model.facts import ClusterFacts
+from nettests.model.words import Placement, TargetKind
+from nettests.report.incidents.traits import Kind, Trait
+
+_HOLDS_THE_POD = {
+    TargetKind.POD_IP,
+    TargetKind.POD_NAME,
+    TargetKind.POD_CLOSED_PORT,
+    TargetKind.SERVICE_CLUSTERIP,
+    TargetKind.SERVICE_FQDN,
+    TargetKind.SERVICE_PQDN,
+}
+"""Targets whose ``node`` is that of their only Pod."""
+
+
+def nodes_of_pods(checks: Sequence[Check], facts: ClusterFacts | None) -> Mapping[str, str]:
+    """Return the node of each Pod that may answer in any of the checks or their controls.
+
+    Of Pods that no check asks for themselves, their names tell: they end with their node's pool and number.
+    """
+    every = {pod for check in checks for pod in check.target.backends}
+    ends = {f"-{node.role}-{node.member}": node.name for node in (facts.nodes if facts else ())}
+    named = {pod: node for pod in every for end, node in ends.items() if pod.endswith(end)}
+    return named | _asked_themselves(checks)
+
+
+def _asked_themselves(checks: Iterable[Check]) -> dict[str, str]:
+    targets = (
+        target
+        for check in checks
+        for target in (check.target, *(control.ask.target for control in check.controls))
+        if target.kind in _HOLDS_THE_POD and target.node
+    )
+    return {
+        pod: target.node
+        for target in targets
+        for pod in _only(target.backends or (target.pod or "",))
+        if target.node
+    }
+
+
+def _only(pods: tuple[str, ...]) -> tuple[str, ...]:
+    return pods if len(pods) == 1 else ()
+
+
+def hops(
+    traits: Iterable[Trait], backends: Iterable[str], nodes: Mapping[str, str]
+) -> Iterator[Trait]:
+    """Yield what a check has a part in behind the Service proxy that translates for it."""
+    proxies = [one.value for one in traits if one.kind is Kind.PROXY_NODE]
+    for proxy in proxies:
+        for node in {nodes[pod] for pod in backends if pod in nodes}:
+            yield Trait(Kind.NODE, node)
+            if node == proxy:
+                continue
+            yield Trait(Kind.PLACEMENT, Placement.OTHER_NODE.value)
+            yield Trait(Kind.REMOTE_NODE, node)
+            yield Trait(Kind.REMOTE_NODE, proxy)
+            yield Trait(Kind.DIRECTION, f"{proxy} → {node}")
+            yield Trait(Kind.LINK, " ↔ ".join(sorted((proxy, node))))

@@ -1,0 +1,89 @@
+"""The matrix counts, says what is missing and what nothing turns, and survives being written."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from nettests.lab.selftest import page, reference
+from nettests.lab.selftest.judging import Judged, judge, not_run
+from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document, from_document
+from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
+
+DETECTED = judge(fault(), PROFILE, HEALTHY, run("pod-to-pod-ip/a"))
+MISSED = judge(fault(name="overlooked"), PROFILE, HEALTHY, run())
+UNRELATED = judge(fault(name="loud"), PROFILE, HEALTHY, run("pod-to-pod-ip/a", "names/a"))
+BLIND = judge(fault(name="late", blind="nobody looks", must=(), names=()), PROFILE, HEALTHY, run())
+NOT_RUN = not_run(fault(name="later"), PROFILE)
+
+
+def matrix(*judged: Judged, red: tuple[str, ...] = ()) -> Matrix:
+    """Return a matrix of one profile."""
+    return Matrix(
+        profiles=(Profile(name=PROFILE, seconds=30, red=red),),
+        flows=("dns-via-service", "nodeport-from-external", "pod-to-pod-ip"),
+        judged=judged,
+        summaries={one.fault: "nothing passes | at all" for one in judged},
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "code"),
+    [
+        ((DETECTED, BLIND), Exit.DETECTED),
+        ((DETECTED, MISSED), Exit.MISSED),
+        ((DETECTED, UNRELATED), Exit.MISSED),
+        ((DETECTED, NOT_RUN), Exit.UNFINISHED),
+        ((MISSED, NOT_RUN), Exit.MISSED),
+        ((NOT_RUN,), Exit.NOTHING),
+        ((), Exit.NOTHING),
+    ],
+)
+def test_exit_codes_follow_the_worst(judged: tuple[Judged, ...], code: Exit) -> None:
+    """0 all detected, 1 something to answer for, 6 not all were run, 7 none was."""
+    assert matrix(*judged).exit is code
+
+
+def test_a_profile_that_is_red_without_a_fault_counts() -> None:
+    """Nothing can be trusted that was judged on it."""
+    assert matrix(DETECTED, red=("names/a",)).exit is Exit.MISSED
+
+
+def test_flows_that_nothing_turned_are_listed() -> None:
+    """Those of all runs, by all faults that were run."""
+    assert matrix(DETECTED, NOT_RUN).idle == ("dns-via-service", "nodeport-from-external")
+    assert matrix(DETECTED, UNRELATED).idle == ("nodeport-from-external",)
+
+
+def test_causes_are_counted_of_what_was_detected() -> None:
+    """An overlooked fault has no incident to name, and a blind one none that is asked for."""
+    wrong = replace(DETECTED, fault="misnamed", named=False)
+    assert matrix(DETECTED, wrong, MISSED, BLIND, NOT_RUN).named == (1, 2)
+
+
+def test_a_document_holds_all_of_it() -> None:
+    """Read again it is the same matrix; what was not run is in it, with its word."""
+    made = matrix(DETECTED, MISSED, UNRELATED, BLIND, NOT_RUN)
+    written = json.loads(json.dumps(document(made)))
+    assert from_document(written) == made
+    assert [one["verdict"] for one in written["faults"]] == [
+        *("detected", "undetected", "unrelated red", "blind", "not run")
+    ]
+    assert written["exit"] == 1
+
+
+def test_page_and_reference_say_what_was_found() -> None:
+    """Faults, causes, what is wrong and what was not run; a text stays a text."""
+    evil = replace(UNRELATED, cause="<script>alert(1)</script>")
+    made = matrix(DETECTED, MISSED, evil, BLIND, NOT_RUN)
+    shown, told = page.render(made), reference.render(made)
+    assert "<script>" not in shown + told
+    for text in (shown, told):
+        assert "nothing turned of pod-to-pod-ip * → win-2" in text
+        assert "red and unrelated: names/a" in text
+        assert "not run" in text
+        assert "nobody looks" in text
+    assert (
+        "| `node-cut-off` | nothing passes \\| at all | detected | 60 | pod-to-pod-ip 1/2 |" in told
+    )
+    assert "default-src &#39;none&#39;" in shown

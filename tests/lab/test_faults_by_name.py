@@ -1,0 +1,263 @@
+"""Faults of names, nodes, Services and channels: what each breaks in a lab, and that clearing mends it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.lab.running import Lab, close, pod, until
+
+NAME = "http://aim.default.svc.cluster.local/hostname"
+SHORT = "http://aim/hostname"
+NOBODY = "http://nobody.default.svc.cluster.local/hostname"
+
+
+@pytest.fixture(scope="module")
+def broken(lab: Lab) -> Iterator[Lab]:
+    """The lab with a server behind a Service, and a client on a Windows and on a Linux node."""
+    lab.create(pod("aimed-at", "win-2", os={"name": "windows"}))
+    lab.create(pod("asks-on-windows", "win-1", os={"name": "windows"}))
+    lab.create(pod("asks-on-linux", "linux-2"))
+    for name in ("aimed-at", "asks-on-windows", "asks-on-linux"):
+        lab.ready(name)
+    ports = [{"name": "web", "port": 80, "targetPort": 8080}]
+    spec = {"selector": {"app": "aimed-at"}, "ports": ports}
+    lab.core.create_namespaced_service("default", {"metadata": {"name": "aim"}, "spec": spec})
+    for asking in ("asks-on-windows", "asks-on-linux"):
+        until(lambda asking=asking: ask(lab, asking, NAME) == 0, what=f"an answer to {asking}")  # type: ignore[misc]
+    yield lab
+    lab.core.delete_namespaced_service("aim", "default")
+    for name in ("aimed-at", "asks-on-windows", "asks-on-linux"):
+        lab.remove(name)
+
+
+@pytest.fixture(autouse=True)
+def mended(lab: Lab) -> Iterator[None]:
+    """Clear all faults after each test."""
+    yield
+    assert lab.command("fault", "clear").returncode == 0
+
+
+def inject(lab: Lab, *arguments: str) -> None:
+    """Put a fault in force."""
+    done = lab.command("fault", "inject", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def ask(lab: Lab, client: str, url: str) -> int:
+    """curl's exit code: 0, 6 name not resolved, 28 timed out."""
+    return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
+
+
+def by_address(lab: Lab) -> str:
+    """The Service by address, so that DNS has no part."""
+    return f"http://{lab.core.read_namespaced_service('aim', 'default').spec.cluster_ip}/hostname"
+
+
+def again(lab: Lab, client: str, url: str) -> None:
+    """Clear, and wait for an answer."""
+    lab.command("fault", "clear")
+    until(lambda: ask(lab, client, url) == 0, what=f"{url} to answer {client}")
+
+
+def test_a_slow_dns_is_too_late(broken: Lab) -> None:
+    """Who waits three seconds for a name gets none that takes ten; addresses are as they were."""
+    inject(broken, "dns-slow", "--seconds", "10")
+    assert ask(broken, "asks-on-linux", NAME) in {6, 28}
+    assert ask(broken, "asks-on-linux", by_address(broken)) == 0
+    again(broken, "asks-on-linux", NAME)
+
+
+def test_a_wildcard_answers_for_everybody(broken: Lab) -> None:
+    """A name of nobody resolves, to somewhere else; before and after it does not."""
+    assert ask(broken, "asks-on-linux", NOBODY) == 6
+    inject(broken, "dns-wildcard")
+    assert ask(broken, "asks-on-linux", NOBODY) != 6
+    assert ask(broken, "asks-on-linux", NAME) == 0
+    broken.command("fault", "clear")
+    assert ask(broken, "asks-on-linux", NOBODY) == 6
+
+
+def test_a_frozen_dns_knows_nothing_new(broken: Lab) -> None:
+    """A Service that comes later has no name until news are taken again."""
+    inject(broken, "dns-frozen")
+    spec = {"selector": {"app": "aimed-at"}, "ports": [{"port": 80, "targetPort": 8080}]}
+    body = {"metadata": {"name": "later"}, "spec": spec}
+    later = "http://later.default.svc.cluster.local/hostname"
+    made: Any = broken.core.create_namespaced_service("default", body)
+    try:
+        address = f"http://{made.spec.cluster_ip}/hostname"
+        until(lambda: ask(broken, "asks-on-linux", address) == 0, what="its address to answer")
+        assert ask(broken, "asks-on-linux", later) == 6
+        assert ask(broken, "asks-on-linux", NAME) == 0
+        again(broken, "asks-on-linux", later)
+    finally:
+        broken.core.delete_namespaced_service("later", "default")
+
+
+def test_one_of_two_dns_replicas_denies_names(broken: Lab) -> None:
+    """Both stand behind the Service; asked themselves, one knows the name and the other denies it."""
+    inject(broken, "dns-replica-wrong")
+    pods: Any = broken.core.list_namespaced_pod("kube-system", label_selector="k8s-app=kube-dns")
+    found = {one.status.pod_ip: answer_of(broken, one.status.pod_ip) for one in pods.items}
+    assert sorted(found.values()) == ["denied", "known"]
+    broken.command("fault", "clear")
+    until(lambda: len(dns_pods(broken)) == 1, what="the second replica to go")
+    (left,) = dns_pods(broken)
+    assert found[left.status.pod_ip] == "known"
+    assert answer_of(broken, left.status.pod_ip) == "known"
+
+
+def dns_pods(lab: Lab) -> list[Any]:
+    """The pods of the DNS."""
+    found: Any = lab.core.list_namespaced_pod("kube-system", label_selector="k8s-app=kube-dns")
+    return list(found.items)
+
+
+def answer_of(lab: Lab, server: str) -> str:
+    """What one server says of the Service's name."""
+    name = "aim.default.svc.cluster.local."
+    code, text = lab.exec("asks-on-linux", "nslookup", name, server)
+    return "known" if code == 0 and "NXDOMAIN" not in text else "denied"
+
+
+@pytest.mark.parametrize(("node", "system"), [("win-1", "windows"), ("linux-2", "linux")])
+def test_a_wrong_domain_takes_short_names_from_new_pods(
+    broken: Lab, node: str, system: str
+) -> None:
+    """A new pod of the node finds the Service by its whole name alone; others by both."""
+    inject(broken, "wrong-cluster-domain", "--node", node)
+    broken.run("misled", node, os={"name": system})
+    try:
+        assert ask(broken, "misled", SHORT) == 6
+        assert ask(broken, "misled", f"{NAME.replace('.local/', '.local./')}") == 0
+        assert ask(broken, "asks-on-linux", SHORT) == 0
+    finally:
+        broken.remove("misled")
+
+
+def test_a_silent_pod_is_silent_when_it_comes(broken: Lab) -> None:
+    """A pod that is made after the fault is Ready and answers nobody, until it is mended."""
+    inject(broken, "pod-silent", "--pod", "to-be-*", "--protocol", "tcp", "--port", "8080")
+    silent = broken.run("to-be-silent", "linux-2")
+    try:
+        url = f"http://{silent.status.pod_ip}:8080/hostname"
+        until(lambda: ask(broken, "asks-on-linux", url) == 28, what="silence")
+        assert ask(broken, "asks-on-linux", NAME) == 0
+        again(broken, "asks-on-linux", url)
+    finally:
+        broken.remove("to-be-silent")
+
+
+def test_a_process_is_killed_once_and_comes_again(broken: Lab) -> None:
+    """The container ends with 137 and is started again; it stays then."""
+    inject(broken, "container-killed", "--pod", "to-be-killed", "--seconds", "0.2")
+    broken.run("to-be-killed", "linux-2")
+    try:
+        restarted = broken.until_pod(
+            "to-be-killed",
+            lambda it: (
+                it.status.container_statuses[0].restart_count == 1
+                and it.status.container_statuses[0].ready
+            ),
+        )
+        assert restarted.status.container_statuses[0].last_state.terminated.exit_code == 137
+    finally:
+        broken.remove("to-be-killed")
+
+
+@pytest.mark.parametrize("system", ["windows", "linux"])
+def test_an_exit_code_is_lost(broken: Lab, system: str) -> None:
+    """The output comes and the stream ends, without a status."""
+    inject(broken, "exit-code-lost")
+    assert ended(broken, f"asks-on-{system}") == (True, "")
+    broken.command("fault", "clear")
+    told, status = ended(broken, f"asks-on-{system}")
+    assert told
+    assert json.loads(status)["status"] == "Success"
+
+
+def test_an_exec_hangs(broken: Lab) -> None:
+    """The output comes and the stream stays open, on that node alone."""
+    inject(broken, "exec-hangs", "--node", "win-1")
+    assert ended(broken, "asks-on-windows") == (False, "")
+    assert ended(broken, "asks-on-linux")[0]
+
+
+def ended(lab: Lab, name: str) -> tuple[bool, str]:
+    """Run ``hostname``; whether its stream ended within two seconds, and the status that it brought."""
+    from kubernetes.stream import stream
+
+    with lab.streaming() as core:
+        opened = stream(
+            core.connect_get_namespaced_pod_exec,
+            name,
+            "default",
+            command=["hostname"],
+            stdout=True,
+            stderr=False,
+            stdin=False,
+            tty=False,
+            _preload_content=False,
+        )
+        opened.run_forever(timeout=2)
+        over = not opened.is_open()
+        status = opened.read_channel(3) if over else ""
+        assert opened.read_stdout()
+        close(opened)
+        return over, status
+
+
+def test_faults_of_services_reach_rules_of_that_node(broken: Lab) -> None:
+    """A wrong target port is refused from one node alone; a stopped proxy keeps what it had."""
+    inject(broken, "wrong-target-port", "--service", "aim", "--node", "linux-2")
+    assert ask(broken, "asks-on-linux", by_address(broken)) == 7
+    assert ask(broken, "asks-on-windows", by_address(broken)) == 0
+    again(broken, "asks-on-linux", by_address(broken))
+    inject(broken, "proxy-stopped", "--node", "linux-2")
+    assert ask(broken, "asks-on-linux", by_address(broken)) == 0
+
+
+def test_an_object_is_edited_and_edited_back(broken: Lab) -> None:
+    """A label and a field of the status are other ones for a while; what was not there goes again."""
+
+    def shown() -> tuple[Any, ...]:
+        node: Any = broken.core.read_node("win-2")
+        labels = node.metadata.labels
+        return labels.get("zone"), labels["kubernetes.io/os"], node.status.node_info.kernel_version
+
+    before = shown()
+    labels = '{"metadata": {"labels": {"zone": "a", "kubernetes.io/os": "plan9"}}}'
+    kernel = '{"status": {"nodeInfo": {"kernelVersion": "10.0.1.1"}}}'
+    inject(broken, "object-edited", "--object=node/win-2", f"--patch={labels}")
+    inject(broken, "object-edited", "--object=node-status/win-2", f"--patch={kernel}")
+    assert shown() == ("a", "plan9", "10.0.1.1")
+    broken.command("fault", "clear")
+    assert shown() == before
+    assert before[0] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["packet-loss"], "Between whom?"),
+        (["packet-loss", "--node", "win-1", "--to", "win-2"], "Either --node, or --from and --to"),
+        (["packet-loss", "--node", "win-1", "--protocol", "sctp"], 'no protocol "sctp"'),
+        (["route-missing", "--node", "win-1", "--peer", "win-1"], "no route to its own pods"),
+        (["other-vni", "--node", "win-1"], "No packets are encapsulated"),
+        (["slow-rules", "--rate", "0.5"], "slow-rules takes no --rate"),
+        (["dsr-off", "--node", "linux-1"], "DSR is of Windows nodes alone"),
+        (["object-edited", "--object", "pod/x", "--patch", "{}"], "no object that can be edited"),
+        (["object-edited", "--object", "node/win-1", "--patch", "{"], "--patch is no JSON"),
+        (["object-edited", "--object", "node/win-9", "--patch", "{}"], "was not edited"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    lab: Lab, arguments: list[str], message: str
+) -> None:
+    """The error says why; nothing is put in force."""
+    done = lab.command("fault", "inject", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert lab.command("fault", "list").stdout == ""

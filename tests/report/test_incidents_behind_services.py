@@ -1,0 +1,92 @@
+"""Incidents look behind Services: at the nodes of backends, and at what names and loss do not show."""
+
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.words import Outcome, Placement, Question, TargetKind, Verdict
+from nettests.report import Results
+from nettests.report.incidents.traits import asks_service
+from nettests.report.results import CheckResult
+from tests.report.test_incidents import OTHER_WIN, PATHS, WIN, broken, crossing, holding, on_path
+
+
+def test_nodes_that_only_node_ports_join_are_named(quiet: Results) -> None:
+    """Where a NodePort of one node leads to a Pod of another, the two are the cause, not the NodePort."""
+    only = [one for one in quiet.checks if one.flow.startswith("nodeport-from")]
+    found = broken(replace(quiet, checks=tuple(only)), crossing(WIN, OTHER_WIN)).incidents
+    assert found[0].traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
+    assert len(found) == 1
+
+
+def test_names_that_resolve_do_not_clear_a_service_proxy(quiet: Results) -> None:
+    """A proxy that takes up no new Service still serves that of the DNS, which was there before."""
+
+    def struck(check: Check) -> bool:
+        if check.target.kind is TargetKind.NODEPORT_LOCALHOST:
+            return False  # a Windows node's own stack answers there
+        at_target = check.target.kind is TargetKind.NODEPORT
+        proxy = check.target.node if at_target else check.source.node
+        return asks_service(check) and proxy == WIN
+
+    found = broken(quiet, struck).incidents
+    assert found[0].traits == {"service-proxy": WIN}
+    assert len(found) == 1
+
+
+def test_a_node_without_a_way_out_is_named(quiet: Results) -> None:
+    """Whatever it asks outside is one incident, which neither NodePorts nor external targets are."""
+
+    def struck(check: Check) -> bool:
+        ends = {check.source.node, check.target.node}
+        return on_path(check) and check.placement is Placement.OUTSIDE and WIN in ends
+
+    results = broken(quiet, struck)
+    spared = [one for one in results.checks if not (one.check and _by_dns(one.check))]
+    found = holding(results, spared).incidents
+    assert found[0].traits == {"outside": WIN}
+    assert found[0].cause == f"Packets between {WIN} and outside the cluster get no answer"
+
+
+def _by_dns(check: Check) -> bool:
+    return check.ask.question is Question.RESOLVE or check.asks_dns
+
+
+def test_one_dead_backend_of_several_is_no_loss_where_its_node_is_cut_off(quiet: Results) -> None:
+    """Checks that met it now and then belong to the cause that others met each time."""
+    struck = crossing(WIN, OTHER_WIN)
+
+    def of(one: CheckResult) -> CheckResult:
+        seen = one.observation
+        if one.verdict is not Verdict.FAIL or not seen or not one.check or not seen.attempts:
+            return one
+        if len(one.check.target.backends) < 2:
+            return one
+        silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
+        answered = replace(seen.attempts[0], number=2, outcome=Outcome.CONNECTED)
+        return replace(
+            one,
+            verdict=Verdict.FLAKY,
+            observation=replace(seen, attempts=(silent, answered), agreed=False),
+        )
+
+    results = broken(quiet, struck)
+    results = holding(results, [of(one) for one in results.checks])
+    flaky = {one.id for one in results.checks if one.verdict is Verdict.FLAKY}
+    assert len(flaky) >= 3
+    assert results.incidents[0].traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
+    assert flaky <= set(results.incidents[0].checks)
+
+
+def test_a_name_alone_reaches_nobody(quiet: Results) -> None:
+    """A check that only resolves a Pod's name neither crosses nodes nor clears the way between them."""
+    resolving = [
+        one
+        for one in quiet.checks
+        if one.check and one.check.ask.question is Question.RESOLVE and one.check.target.node
+    ]
+    assert resolving
+    struck = crossing(WIN, OTHER_WIN)
+    asked = [one for one in quiet.checks if one.check and one.check.ask.question in PATHS]
+    found = broken(replace(quiet, checks=tuple(asked)), struck).incidents
+    assert found[0].traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
+    assert not {one.id for one in resolving} & set(found[0].checks)
