@@ -28,6 +28,8 @@ class Choice:
     """One of them is a node, or no Pod: load balancers then rewrite to the node's own address."""
     remote: frozenset[Address]
     """Addresses among them for which HNS gets remote endpoints."""
+    borrowed: tuple[Backend, ...] = ()
+    """Those that name this node, where HNS knows their address from elsewhere alone."""
     available: bool
     """Load balancers for clients from outside may be made; those that are there stay either way."""
 
@@ -72,6 +74,9 @@ def choose(
         internal_port=internal_port,
         outside=outside,
         remote=frozenset(one.address for _, one in backends) - mine,
+        borrowed=tuple(
+            one for _, one in backends if is_here(one, host) and one.address not in mine
+        ),
         available=available,
     )
 

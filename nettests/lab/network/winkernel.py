@@ -112,6 +112,8 @@ class Winkernel:
         self._features = features
         self._hns = hns or Hns()
         self._known: dict[str, _Known] = {}
+        self._borrowed: set[Address] = set()
+        """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
 
     def sync(self, table: ServiceTable, host: Host) -> tuple[LoadBalancer, ...]:
         """Bring HNS to ``table``; return all that it holds, of both families."""
@@ -126,6 +128,7 @@ class Winkernel:
                 chosen = choose(service, host, remote, self._features, old)
                 known.internal_port, known.remote = chosen.internal_port, chosen.remote
                 remote |= chosen.remote
+                self._borrowed |= {one.address for one in chosen.borrowed}
                 known.applied = self._apply(known, chosen, host, found)
         self._drop_remote(gone)
         return self._hns.balancers
@@ -154,12 +157,14 @@ class Winkernel:
                 known.service, known.applied = service, False
                 if not self._keeps(service):
                     self._delete_all(known)
+                    used, known.remote = known.remote, frozenset()
+                    self._drop_remote(used)
         return gone
 
     def _drop_remote(self, addresses: Iterable[Address]) -> None:
         """Delete remote endpoints that no Service port uses."""
         used = {address for known in self._known.values() for address in known.remote}
-        self._hns.remote.difference_update(set(addresses) - used)
+        self._hns.remote.difference_update(set(addresses) - used - self._borrowed)
 
     def _keeps(self, service: ServicePort) -> bool:
         return self._features.keeps_balancers and service.keep_optimised

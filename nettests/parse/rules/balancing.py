@@ -141,6 +141,8 @@ class _Port:
         if isinstance(self._port.get("targetPort"), int):
             ports |= {self._port["targetPort"]}  # dialled up to 1.33
         few = len(every) <= MOST_BACKENDS
+        # of the node, yet HNS has it from elsewhere: whether kube-proxy finds it depends on what it made first
+        borrowed = any(one.here and one.address not in self._node.local for one in usable)
         narrow = here if self._outer_local or self._preserved else every
         fronts: list[tuple[str, str, int, frozenset[str], bool | None, bool]] = [
             (CLUSTER_IP, self._address, number, here if self._inner_local else every, None, True)
@@ -162,7 +164,7 @@ class _Port:
                 backends=backends,
                 ports=ports,
                 direct=direct,
-                settled=settled and few and not self._open,
+                settled=settled and few and not borrowed and not self._open,
             )
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
