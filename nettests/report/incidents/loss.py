@@ -43,12 +43,18 @@ class Loss:
     lost: int
     """How many of ``attempts`` had no answer."""
     attempts: int
+    resent: int
+    """How many of the checks had answers only after something was sent again."""
 
 
 def lossy(result: CheckResult) -> bool:
-    """Whether some attempts were answered as expected and others not at all."""
+    """Whether some attempts were answered as expected and others not at all, or only when sent again."""
     seen = result.observation
-    if seen is None or len(seen.attempts) < 2:
+    if seen is None:
+        return False
+    if seen.resent:
+        return True
+    if len(seen.attempts) < 2:
         return False
     silent = sum(one.outcome is Outcome.TIMED_OUT for one in seen.attempts)
     answered = sum(one.outcome.positive for one in seen.attempts)
@@ -64,12 +70,19 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
     attempts = [
         one for result in struck if result.observation for one in result.observation.attempts
     ]
+    # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
+    silent = {result.id for result in red if _silent(result)}
     return Loss(
-        scope=_scope(ids, evidence),
+        scope=_scope(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
         lost=sum(one.outcome is Outcome.TIMED_OUT for one in attempts),
         attempts=len(attempts),
+        resent=sum(bool(one.observation and one.observation.resent) for one in struck),
     )
+
+
+def _silent(result: CheckResult) -> bool:
+    return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
 
 
 def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:

@@ -94,10 +94,13 @@ def _subject(of: Mapping[Kind, str]) -> str:
     """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
     carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+    if Kind.ENTERED in of and Kind.TARGET in of:
+        return _of_paths(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.SIZE, "Large packets"),
@@ -122,6 +125,10 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         vantage = of.pop(Kind.VANTAGE, "")
         start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
         article = "an" if kind[0] in "aeiou" else "a"
+        if Kind.ENTERED in of:
+            return (
+                f"Connections from elsewhere to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
+            )
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node = of.pop(Kind.PROXY_NODE)
@@ -213,7 +220,11 @@ def cause_of_loss(loss: Loss) -> str:
         where = f"({_subject(of)})"
     else:
         where = "across the cluster"
-    return f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
+    again = f", {loss.resent} checks had one only after something was sent again"
+    return (
+        f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
+        f"{again if loss.resent else ''}"
+    )
 
 
 def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
