@@ -30,8 +30,8 @@ SCOPES = (
     Kind.SYSTEMS,
 )
 """Traits that loss may be bound to, the narrowest first."""
-FITTING = 0.6
-"""How well a trait has to tell lossy checks from others (harmonic mean of both shares) to be named."""
+SHARED = 0.85
+"""The share of the struck checks that has to have a trait for it to be named: the rest met something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +86,31 @@ def _silent(result: CheckResult) -> bool:
 
 
 def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
+    """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
+
+    Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
+    not whether it is there.
+    """
     having: Counter[Trait] = Counter()
     hit: Counter[Trait] = Counter()
     for one in evidence:
         for trait in one.traits:
             having[trait] += 1
             hit[trait] += one.check in struck
-    fitting = {
-        trait: 2 * hit[trait] / (having[trait] + len(struck))
+    every = sum(any(trait.kind in SCOPES for trait in one.traits) for one in evidence)
+
+    def stands_out(trait: Trait) -> bool:
+        elsewhere = (len(struck) - hit[trait]) / max(every - having[trait], 1)
+        return hit[trait] >= SHARED * len(struck) and hit[trait] / having[trait] > 2 * elsewhere
+
+    fitting = [
+        trait
         for trait in having
-        if trait.kind in SCOPES and having[trait] < len(evidence)
-    }
+        if trait.kind in SCOPES and having[trait] < every and stands_out(trait)
+    ]
     best = max(
         fitting,
-        key=lambda trait: (fitting[trait], -SCOPES.index(trait.kind), trait.value),
+        key=lambda trait: (hit[trait] / having[trait], -SCOPES.index(trait.kind), trait.value),
         default=None,
     )
-    return (best,) if best and fitting[best] >= FITTING else ()
+    return (best,) if best else ()

@@ -94,6 +94,8 @@ def _subject(of: Mapping[Kind, str]) -> str:
     """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
     carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+    if len(rest) > 1 and rest.pop(Kind.SIZE, ""):
+        carried = "Large packets"
     if Kind.ENTERED in of and Kind.TARGET in of:
         return _of_paths(rest, carried)
     for kind, text in (
@@ -159,12 +161,12 @@ def next_step_of(
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if Kind.SIZE in of:
+        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
         return between_nodes(facts)
-    if Kind.SIZE in of:
-        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if Kind.BACKEND in of:
         return (
             f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
@@ -217,7 +219,9 @@ def cause_of_loss(loss: Loss) -> str:
     if Kind.DNS in of:
         where = "of queries to the cluster DNS"
     elif of:
-        where = f"({_subject(of)})"
+        what = _subject(of)
+        plain = what.removeprefix("Packets ")
+        where = f"({what})" if plain == what else plain
     else:
         where = "across the cluster"
     again = f", {loss.resent} checks had one only after something was sent again"
