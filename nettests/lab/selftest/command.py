@@ -11,7 +11,7 @@ import click
 
 from nettests.lab.errors import LabError
 from nettests.lab.selftest import catalogue, matrix, page, reference, shown
-from nettests.lab.selftest.selftest import Plan, Selftest, judged
+from nettests.lab.selftest.selftest import Plan, Selftest, judge_again, judged
 from nettests.lab.selftest.store import Store
 
 # 90s, 20m, 3h
@@ -50,6 +50,11 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     is_flag=True,
     help="Ask only flows that must turn and a few others; says nothing of unrelated red.",
 )
+@click.option(
+    "--rejudge",
+    is_flag=True,
+    help="With --resume: let the harness judge the journals of finished runs anew, and run nothing.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the named faults, run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def selftest(
@@ -60,6 +65,7 @@ def selftest(
     limit: float,
     resume: Path | None,
     quick: bool,
+    rejudge: bool,
     listing: bool,
     as_json: bool,
 ) -> None:
@@ -84,7 +90,11 @@ def selftest(
         raise LabError(f"There is no folder {resume} to go on with.")
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # labs and runs are ended then
-    Selftest(plan, store, _quietly if as_json else _tell).carry_out()
+    tell = _quietly if as_json else _tell
+    if rejudge:
+        judge_again(plan, store, tell)
+    else:
+        Selftest(plan, store, tell).carry_out()
     found = judged(plan, store)
     text = json.dumps(matrix.document(found), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")

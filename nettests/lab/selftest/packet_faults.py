@@ -16,7 +16,7 @@ from nettests.lab.selftest.places import (
     names_from,
 )
 
-_FEW_ATTEMPTS = "a check makes two or three attempts: so few lost packets are met by chance alone"
+_FEW_ATTEMPTS = "so few lost packets are met by chance: a check makes two to five attempts"
 _SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
 _ORDER = "no check sends so much that its order could matter"
 _SOURCE = "only the first node of each role asks"
@@ -117,8 +117,10 @@ _BY_KIND = (
         must=(Checks(flow="icmp-pod-to-pod", node="linux-1", placement="other-node"),),
         may=(
             Checks(flow="icmp-*", node="linux-1"),
-            # A refusal over UDP is an ICMP message.
+            # Some refusals are ICMP messages.
             Checks(flow="*closed-port*", node="linux-1", protocol="udp"),
+            Checks(flow="*-no-endpoints", node="linux-1"),
+            *UNPROVEN,
         ),
         names=("icmp", "linux-1"),
     ),
@@ -135,6 +137,7 @@ _BY_KIND = (
         may=(
             Checks(flow="nodeport-*", target="win-1"),
             Checks(flow="etp-local-*", target="win-1"),
+            *UNPROVEN,
         ),
         names=("NodePort", "win-1"),
     ),
@@ -155,8 +158,9 @@ _BY_RATE = (
         summary="one packet of twenty is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.05),
+        must=(Checks(node="win-1", placement="other-node"),),
         may=crossing("win-1"),
-        blind=_FEW_ATTEMPTS,
+        names=("lost now and then", "win-1|dns"),
     ),
     NamedFault(
         name="loss-1-percent",

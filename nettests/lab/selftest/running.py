@@ -12,13 +12,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from nettests.lab import control, launch, mechanisms, state
+from nettests.lab.errors import LabError
 from nettests.lab.selftest.declared import Injection
 from nettests.lab.selftest.runs import Run, read
 from nettests.lab.state import LabFolder
 
+_HARNESS = (sys.executable, "-m", "nettests")
 _ENDING = 60
 """Seconds that an interrupted run has to clean up."""
 
@@ -69,7 +72,7 @@ def run(
     with (reports / "output.txt").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "nettests", "run", "--quiet"),
+                *(*_HARNESS, "run", "--quiet"),
                 f"--kubeconfig={folder.kubeconfig}",
                 f"--cluster-profile={folder.cluster_profile}",
                 f"--report-dir={reports}",
@@ -91,6 +94,28 @@ def run(
         seconds=seconds,
         problem=f"{problem}; {found.problem}" if found.problem else problem,
     )
+
+
+def judged_again(reports: Path, kept: Run) -> Run:
+    """Return what a run says whose journal the harness of today has judged again; as it was if there is no journal."""
+    journal = reports / "latest"
+    if kept.problem or not (journal / "journal.jsonl").exists():
+        return kept
+    again = reports / "rejudged"
+    done = subprocess.run(
+        [*_HARNESS, "rejudge", str(journal), f"--report-dir={again}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = _results([again], kept.seconds, done.returncode)
+    if found.problem and not found.checks:
+        raise LabError(
+            f"{journal} was not judged again: {done.stderr.strip() or found.problem}",
+            hint="Remove it: that fault is then tried again.",
+        )
+    return replace(found, selected=kept.selected)
 
 
 def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:

@@ -165,6 +165,21 @@ def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *ALWAYS)))
 
 
+def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
+    """Let the harness judge the journals of all runs anew that the store has: it may judge otherwise by now."""
+    for profile in plan.profiles:
+        healthy = store.healthy(profile)
+        if healthy is not None:
+            reports = store.reports(profile, _HEALTHY)
+            store.keep_healthy(profile, running.judged_again(reports, healthy))
+        for fault in plan.of(profile):
+            kept = store.fault(profile, fault)
+            if kept is not None:
+                found = running.judged_again(store.reports(profile, fault.name), kept.run)
+                store.keep(profile, fault, replace(kept, run=found))
+                tell(f"{profile} {fault.name}: judged again")
+
+
 def judged(plan: Plan, store: Store) -> Matrix:
     """Judge all that the store has, by what is declared now."""
     profiles: list[Profile] = []

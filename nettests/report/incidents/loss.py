@@ -30,8 +30,8 @@ SCOPES = (
     Kind.SYSTEMS,
 )
 """Traits that loss may be bound to, the narrowest first."""
-FITTING = 0.6
-"""How well a trait has to tell lossy checks from others (harmonic mean of both shares) to be named."""
+SHARED = 0.85
+"""The share of the struck checks that has to have a trait for it to be named: the rest met something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,18 @@ class Loss:
     lost: int
     """How many of ``attempts`` had no answer."""
     attempts: int
+    resent: int
+    """How many of the checks had answers only after something was sent again."""
 
 
 def lossy(result: CheckResult) -> bool:
-    """Whether some attempts were answered as expected and others not at all."""
+    """Whether some attempts were answered as expected and others not at all, or only when sent again."""
     seen = result.observation
-    if seen is None or len(seen.attempts) < 2:
+    if seen is None:
+        return False
+    if seen.resent:
+        return True
+    if len(seen.attempts) < 2:
         return False
     silent = sum(one.outcome is Outcome.TIMED_OUT for one in seen.attempts)
     answered = sum(one.outcome.positive for one in seen.attempts)
@@ -64,29 +70,47 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
     attempts = [
         one for result in struck if result.observation for one in result.observation.attempts
     ]
+    # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
+    silent = {result.id for result in red if _silent(result)}
     return Loss(
-        scope=_scope(ids, evidence),
+        scope=_scope(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
         lost=sum(one.outcome is Outcome.TIMED_OUT for one in attempts),
         attempts=len(attempts),
+        resent=sum(bool(one.observation and one.observation.resent) for one in struck),
     )
 
 
+def _silent(result: CheckResult) -> bool:
+    return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
+
+
 def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
+    """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
+
+    Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
+    not whether it is there.
+    """
     having: Counter[Trait] = Counter()
     hit: Counter[Trait] = Counter()
     for one in evidence:
         for trait in one.traits:
             having[trait] += 1
             hit[trait] += one.check in struck
-    fitting = {
-        trait: 2 * hit[trait] / (having[trait] + len(struck))
+    every = sum(any(trait.kind in SCOPES for trait in one.traits) for one in evidence)
+
+    def stands_out(trait: Trait) -> bool:
+        elsewhere = (len(struck) - hit[trait]) / max(every - having[trait], 1)
+        return hit[trait] >= SHARED * len(struck) and hit[trait] / having[trait] > 2 * elsewhere
+
+    fitting = [
+        trait
         for trait in having
-        if trait.kind in SCOPES and having[trait] < len(evidence)
-    }
+        if trait.kind in SCOPES and having[trait] < every and stands_out(trait)
+    ]
     best = max(
         fitting,
-        key=lambda trait: (fitting[trait], -SCOPES.index(trait.kind), trait.value),
+        key=lambda trait: (hit[trait] / having[trait], -SCOPES.index(trait.kind), trait.value),
         default=None,
     )
-    return (best,) if best and fitting[best] >= FITTING else ()
+    return (best,) if best else ()

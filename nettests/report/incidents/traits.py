@@ -36,6 +36,8 @@ class Kind(StrEnum):
     """Two nodes, source first."""
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
+    ENTERED = "entered"
+    """A node that is asked from elsewhere, by other nodes or from outside."""
     PLACEMENT = "placement"
     SYSTEMS = "systems"
     """Operating systems of both ends, source first."""
@@ -175,6 +177,8 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.OUTSIDE, str(node)
         if source.node != target.node:
             yield Kind.REMOTE_NODE, str(node)
+    if target.node and source.node != target.node:
+        yield Kind.ENTERED, target.node
     if source.node and target.node and source.node != target.node:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))

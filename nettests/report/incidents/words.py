@@ -94,10 +94,15 @@ def _subject(of: Mapping[Kind, str]) -> str:
     """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
     carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+    if len(rest) > 1 and rest.pop(Kind.SIZE, ""):
+        carried = "Large packets"
+    if Kind.ENTERED in of and Kind.TARGET in of:
+        return _of_paths(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
+        (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
         (Kind.SIZE, "Large packets"),
@@ -122,6 +127,10 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         vantage = of.pop(Kind.VANTAGE, "")
         start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
         article = "an" if kind[0] in "aeiou" else "a"
+        if Kind.ENTERED in of:
+            return (
+                f"Connections from elsewhere to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
+            )
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node = of.pop(Kind.PROXY_NODE)
@@ -152,12 +161,12 @@ def next_step_of(
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if Kind.SIZE in of:
+        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
         return between_nodes(facts)
-    if Kind.SIZE in of:
-        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if Kind.BACKEND in of:
         return (
             f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
@@ -210,10 +219,16 @@ def cause_of_loss(loss: Loss) -> str:
     if Kind.DNS in of:
         where = "of queries to the cluster DNS"
     elif of:
-        where = f"({_subject(of)})"
+        what = _subject(of)
+        plain = what.removeprefix("Packets ")
+        where = f"({what})" if plain == what else plain
     else:
         where = "across the cluster"
-    return f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
+    again = f", {loss.resent} checks had one only after something was sent again"
+    return (
+        f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
+        f"{again if loss.resent else ''}"
+    )
 
 
 def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
