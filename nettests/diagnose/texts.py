@@ -13,7 +13,9 @@ def as_yaml(objects: Sequence[Object]) -> str:
     """Return objects as YAML documents; none at all says so."""
     if not objects:
         return "# there is none\n"
-    writer = YAML(typ="safe")
+    writer = YAML(
+        typ="safe", pure=True
+    )  # the C emitter of older releases ends at half a surrogate pair
     writer.default_flow_style = False
     writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # as the API orders them
     writer.width = 120
