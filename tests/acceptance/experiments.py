@@ -165,13 +165,6 @@ EXPERIMENTS = (
         switch="refuse-unserved=on",
         checks=("service-no-endpoints/windows-1/*",),
     ),
-    Experiment(  # a ping is silent like what nobody backs: refused is not what is documented
-        fact="svc-icmp-vip",
-        profile=L2BRIDGE,
-        switch="refuse-unserved=on",
-        checks=("icmp-pod-to-service/windows-1/*",),
-        becomes="fail",
-    ),
     Experiment(
         fact="svc-terminating-lb",
         profile=L2BRIDGE,
@@ -202,6 +195,28 @@ EXPERIMENTS = (
         becomes="fail",
     ),
     Experiment(
+        fact="dsr-enable",
+        profile=OVERLAY,
+        switch="dsr=on",
+        checks=("hns-load-balancers/windows-1/load-balancer-backends",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="dsr-enable",
+        profile=DSR,
+        switch="dsr=off",
+        checks=("hns-load-balancers/windows-1/load-balancer-backends",),
+        was="pass",
+        becomes="fail",
+    ),
+    Experiment(
+        fact="svc-publish-not-ready",
+        profile=OVERLAY,
+        switch="terminating-everywhere=on",
+        checks=("service-unready-backend/windows-1/*/same-node/*",),
+    ),
+    Experiment(
         fact="svc-hairpin-nondsr",
         profile=OVERLAY,
         switch="dsr=on",
@@ -223,7 +238,7 @@ EXPERIMENTS = (
         fact="flow-pod-external-ip",
         profile=DSR,
         switch="outbound-nat=off",
-        checks=("service-external-name/windows-1/*/tcp",),
+        checks=("service-external-name/windows-1/*",),  # who asks for its name waits for it
         was="pass",
         becomes="fail",
     ),

@@ -58,6 +58,12 @@ OBJECTS = (
         checks=("service-two-target-ports/windows-1/*", "service-topology-hints/windows-1/*"),
         becomes="fail",
     ),
+    Experiment(  # Endpoints know no more than ready or not
+        fact="svc-publish-not-ready",
+        profile="win2022-l2bridge-dsr",
+        switch="endpoint-slices=off",
+        checks=("service-unready-backend/windows-1/*/same-node/*",),
+    ),
     Experiment(
         fact="aff-timeout",
         profile="win2022-l2bridge-dsr",

@@ -139,6 +139,33 @@ limitations:
 
 
 @pytest.mark.usefixtures("stated")
+def test_explain_says_what_settles_an_open_outcome_and_how_its_bug_shows(tmp_path: Path) -> None:
+    """Of an open entry what would decide, of a known bug what is seen where it is there."""
+    manifest = tmp_path / "site.yaml"
+    manifest.write_text(
+        """
+apiVersion: nettests.dev/v1alpha1
+kind: LimitationManifest
+layer: cni
+limitations:
+  - id: sometimes-lost
+    summary: Some updates lose what Windows pods send to Linux pods.
+    when: {source: {os: windows}, target: {os: linux}}
+    flows: [pod-to-pod-ip]
+    expected: unspecified
+    settled_by: a list of the updates
+    when_present: {outcome: [timed_out, refused]}
+    mechanism: A test.
+    category: bug
+    sources: [{document: A report}]
+"""
+    )
+    shown = nettests("explain", CHECK, f"--limitations={manifest}").output
+    assert "  settled   sometimes-lost: a list of the updates\n" in shown
+    assert "  bug       sometimes-lost shows as refused or timed_out\n" in shown
+
+
+@pytest.mark.usefixtures("stated")
 def test_explain_tells_why_a_check_is_skipped() -> None:
     """A planned skip is explained by its reason."""
     where = "nodeport-from-external/external/linux-1/outside/udp/backend-local"

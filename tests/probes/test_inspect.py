@@ -11,6 +11,8 @@ import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Ask, Case, Target
+from nettests.model.facts import known, unknown
+from nettests.model.versions import WindowsBuild
 from nettests.model.words import Protocol, Question, TargetKind
 from nettests.parse.rules import RULES
 from nettests.probes.asking import Probe
@@ -172,3 +174,16 @@ def test_nodes_are_told_by_their_internal_addresses_neighbours_together() -> Non
     told = demands(replace(FACTS, nodes=(both, next_one)), both)
     assert told["management-addresses"] == "172.30.0.2/31,fd00::2/128"
     assert told["management-address"] == "172.30.0.2/32,fd00::2/128"
+
+
+def test_rules_are_told_build_and_runtime_of_the_node_that_they_look_at() -> None:
+    """HNS of old builds has no DSR, and CNI files are of another schema with Docker; what is unknown is left out."""
+    windows = replace(
+        FACTS.nodes[0],
+        build=known(WindowsBuild(17763, 1432), "test"),
+        runtime=known("containerd://1.7.20", "test"),
+    )
+    told = demands(FACTS, windows)
+    assert (told["build"], told["runtime"]) == ("17763.1432", "containerd://1.7.20")
+    nobody = replace(windows, build=unknown("not read"), runtime=unknown("not read"))
+    assert not {"build", "runtime"} & set(demands(FACTS, nobody))
