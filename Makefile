@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test test-all test-as-root lint unit with-lab without-lab sample bench fuzz soak soak-settings killing lock lowest wheel clean
+.PHONY: demo test test-all test-as-root lint unit with-lab without-lab sample bench fuzz soak selftest soak-settings killing lock lowest wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -61,6 +61,11 @@ fuzz:
 soak:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/soak.py --budget $(or $(BUDGET),40m)
+
+# With RESUME=reports/selftest-… it goes on where that one was.
+selftest:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/nettests lab selftest --budget $(or $(BUDGET),40m) $(if $(RESUME),--resume $(RESUME))
 
 soak-settings:
 	@$(PYTHON) scripts/bootstrap.py run

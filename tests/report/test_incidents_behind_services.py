@@ -3,11 +3,20 @@
 from dataclasses import replace
 
 from nettests.model.check import Check
-from nettests.model.words import Outcome, Placement, Question, TargetKind, Verdict
+from nettests.model.words import Outcome, Placement, Protocol, Question, TargetKind, Verdict
 from nettests.report import Results
 from nettests.report.incidents.traits import asks_service
 from nettests.report.results import CheckResult
-from tests.report.test_incidents import OTHER_WIN, PATHS, WIN, broken, crossing, holding, on_path
+from tests.report.test_incidents import (
+    OTHER_WIN,
+    PATHS,
+    WIN,
+    broken,
+    crossed,
+    crossing,
+    holding,
+    on_path,
+)
 
 
 def test_nodes_that_only_node_ports_join_are_named(quiet: Results) -> None:
@@ -90,3 +99,59 @@ def test_a_name_alone_reaches_nobody(quiet: Results) -> None:
     found = broken(replace(quiet, checks=tuple(asked)), struck).incidents
     assert found[0].traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
     assert not {one.id for one in resolving} & set(found[0].checks)
+
+
+def test_a_firewall_before_node_ports_is_named(quiet: Results) -> None:
+    """NodePorts of a node over TCP, asked from elsewhere: over UDP, and from its own Pods, they answer."""
+
+    def struck(check: Check) -> bool:
+        entered = check.target.node == WIN and check.source.node != WIN
+        tcp = check.ask.protocol is Protocol.TCP
+        return on_path(check) and entered and tcp and check.target.kind is TargetKind.NODEPORT
+
+    (found,) = broken(quiet, struck).incidents
+    assert found.traits == {"target": "NodePort", "entered": WIN, "protocol": "tcp"}
+    assert found.cause == (
+        f"Connections from elsewhere to a NodePort at {WIN} over TCP get no answer"
+    )
+
+
+def test_large_packets_are_named_with_their_node(quiet: Results) -> None:
+    """Where smaller ones pass, size and node together are the cause, and the MTU the next step."""
+
+    def enlarged(one: CheckResult) -> CheckResult:
+        assert one.check
+        name = f"{one.id}/large"
+        ask = replace(one.check.ask, size=1472)
+        return replace(one, id=name, check=replace(one.check, id=name, ask=ask))
+
+    def struck(check: Check) -> bool:
+        return check.ask.size is not None and any(WIN in way for way in crossed(check))
+
+    pings = [one for one in quiet.checks if one.flow == "icmp-pod-to-pod" and one.ran]
+    both = replace(quiet, checks=(*quiet.checks, *map(enlarged, pings)))
+    results = broken(both, struck)
+    assert results.incidents[0].traits == {"payload-size": "large", "remote-node": WIN}
+    assert results.incidents[0].cause == (
+        f"Large packets between {WIN} and other nodes get no answer"
+    )
+    assert "MTU" in results.incidents[0].next_step
+
+
+def test_answers_that_came_only_when_sent_again_are_loss(quiet: Results) -> None:
+    """No attempt failed, and the node where packets have to be sent twice is named all the same."""
+
+    def of(one: CheckResult) -> CheckResult:
+        if not one.check or not one.observation or not crossed(one.check):
+            return one
+        near = any(WIN in way for way in crossed(one.check))
+        if not near or one.verdict is not Verdict.PASS or sum(one.id.encode()) % 3:
+            return one
+        seen = replace(one.observation, resent="attempt 1 took 1.03 s")
+        return replace(one, verdict=Verdict.FLAKY, observation=seen)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert found.traits == {"remote-node": WIN}
+    count = len(found.checks)
+    assert found.cause.startswith(f"Packets are lost now and then between {WIN} and other nodes: ")
+    assert found.cause.endswith(f"{count} checks had one only after something was sent again")
