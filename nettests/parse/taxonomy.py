@@ -75,6 +75,14 @@ TABLE: tuple[Row, ...] = (
         OS.LINUX,
     ),
     _name(
+        # EPERM, as below: what rejects the DNS Service on a node itself has no ICMP error that its sender sees.
+        "write: operation not permitted",
+        Outcome.REFUSED,
+        "lookup a.b on 10.96.0.10:53: write udp 172.30.0.11:5->10.96.0.10:53: write: "
+        "operation not permitted",
+        OS.LINUX,
+    ),
+    _name(
         "no route to host",
         Outcome.UNREACHABLE,
         "lookup a.b on 10.96.0.10:53: dial udp 10.96.0.10:53: connect: no route to host",

@@ -120,8 +120,8 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
     return None
 
 
-def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
-    """Poll one pair until it answers; return whether it did, having recorded how long it took.
+def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> frozenset[Protocol]:
+    """Poll one pair until it answers; return the protocols in which it did not, having recorded how long it took.
 
     ``names`` holds the name templates of pods that are waited for by name.
     """
@@ -135,12 +135,13 @@ def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> bool:
             left.pop(0)
         if not left or time.monotonic() - began > limit or asker.stopped.is_set():
             break
+        left.append(left.pop(0))  # what is silent in one way may answer in the others
         waited = time.monotonic() - began
         time.sleep(min(LONGEST_PAUSE, PAUSE_SECONDS + waited / 8))
     asker.recorder.convergence(
         service=pair.name, probe=pair.probe, seconds=time.monotonic() - began, converged=not left
     )
-    return not left
+    return frozenset(protocol for protocol, _ in left)
 
 
 def _answers(

@@ -2,19 +2,21 @@
 
 Filled by ``observe`` while Services converge, asked when a check is done. A check speaks of the Service that it
 asks itself; of one that none asks from there, such as a control's, all speak that waited for it, unless Services
-that are asked from there do not answer either: those have checks of their own to say it. It judges nothing.
+that are asked from there do not answer either: those have checks of their own to say it. What was silent over UDP alone
+says nothing of TCP, and a name is late where nothing behind it answered. It judges nothing.
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nettests.model.check import Check
-from nettests.model.words import TargetKind
+from nettests.model.check import Ask, Check
+from nettests.model.words import Protocol, Question, TargetKind
 from nettests.plan.targets import NODE_PORTS
 from nettests.probes.addresses import Directory
-from nettests.probes.convergence import Pair, pairs_of
+from nettests.probes.convergence import PROTOCOLS, Pair, pairs_of
 
+_POLLED = frozenset(protocol for protocol, _ in PROTOCOLS)
 _PODS = frozenset({TargetKind.POD_IP, TargetKind.POD_NAME})
 """What is no Service: its container listens late, and no proxy was to program anything."""
 
@@ -29,15 +31,17 @@ class Lateness:
     """Of these, the pairs that show what a check's own question meets."""
     asked: frozenset[Pair]
     """All pairs that some check's own question meets."""
-    _late: dict[Pair, float] = field(default_factory=dict)
+    questions: Mapping[str, Ask]
+    """What each check asks, by its id."""
+    _late: dict[Pair, tuple[frozenset[Protocol], float]] = field(default_factory=dict)
     _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def missed(self, pair: Pair, seconds: float) -> None:
-        """Note that a pair did not answer within so many seconds."""
+    def missed(self, pair: Pair, protocols: frozenset[Protocol], seconds: float) -> None:
+        """Note that a pair did not answer in these protocols within so many seconds."""
         if pair.kind not in _PODS:
             with self._lock:
-                self._late[pair] = seconds
+                self._late[pair] = protocols, seconds
 
     def answered(self, pair: Pair) -> None:
         """Note that a pair answered in time."""
@@ -46,8 +50,15 @@ class Lateness:
 
     def of(self, check: str) -> str | None:
         """Name the Service that did not answer before the check was asked, with probe, node and seconds."""
+        ask = self.questions[check]
         with self._lock:
-            late = {pair: self._late[pair] for pair in self.awaited[check] if pair in self._late}
+            late = {
+                pair: seconds
+                for pair in self.awaited[check]
+                if pair in self._late
+                for protocols, seconds in (self._late[pair],)
+                if _met(ask, protocols)
+            }
         own = [pair for pair in sorted(late) if pair in self.own[check]]
         told = own or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
         if not told:
@@ -67,6 +78,13 @@ class Lateness:
         )
 
 
+def _met(ask: Ask, silent: frozenset[Protocol]) -> bool:
+    """Whether a question meets what was silent in these protocols."""
+    if ask.question is Question.RESOLVE or ask.protocol not in _POLLED:
+        return silent >= _POLLED
+    return ask.protocol in silent
+
+
 def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
     """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
     ask = check.ask
@@ -77,7 +95,7 @@ def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
 
 def lateness(
     directory: Directory,
-    checks: Iterable[Check],
+    checks: Sequence[Check],
     awaited: Mapping[str, Iterable[Pair]],
     probe_on: dict[str, str],
 ) -> Lateness:
@@ -88,4 +106,5 @@ def lateness(
         awaited={one: frozenset(pairs) for one, pairs in awaited.items()},
         own=own,
         asked=frozenset(pair for pairs in own.values() for pair in pairs),
+        questions={check.id: check.ask for check in checks},
     )

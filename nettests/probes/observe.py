@@ -82,12 +82,11 @@ class Observer:
 
             def converge(pair: Pair) -> None:
                 stopped = self.asker.stopped
-                if stopped.is_set():
-                    pass
-                elif wait_for(self.asker, pair, names):
+                silent = None if stopped.is_set() else wait_for(self.asker, pair, names)
+                if silent is not None and not silent:
                     self._lateness.answered(pair)
-                elif not stopped.is_set():
-                    self._lateness.missed(pair, self.asker.timing.convergence)
+                elif silent and not stopped.is_set():
+                    self._lateness.missed(pair, silent, self.asker.timing.convergence)
                 for check in self._released(pair, users, waiting):
                     self._queue(askers, check, origins)
 

@@ -3,26 +3,35 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Control
-from nettests.model.words import TargetKind
+from nettests.model.words import Protocol, Question, Resolver, TargetKind
+from nettests.probes import Directory
+from nettests.probes.convergence import pairs_of
+from nettests.probes.lateness import lateness
 from tests.probes.conftest import Stage
-from tests.probes.made import ask, check
+from tests.probes.made import FACTS, ask, check, deployed
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 
 
-def silent_for_a_while(stage: Stage, name: str = SERVICE) -> None:
-    """Let a Service or server answer nobody while it is waited for, and everybody once checks are asked."""
+def silent_for_a_while(stage: Stage, name: str = SERVICE, *, concerned: str = "") -> None:
+    """Let a Service or server answer nobody while it is waited for, and everybody once checks are asked.
+
+    ``concerned`` are the questions that it is silent to, by a part of their path.
+    """
     address = str((stage.services.get(name) or stage.pods[name]).addresses[0])
 
     def given_up() -> bool:
-        return name in {record["service"] for record in stage.records("convergence")}
+        told = {(one["service"], one["probe"]) for one in stage.records("convergence")}
+        return (name, PROBE) in told
 
     stage.dialling[PROBE].hook = lambda path: (
-        TIMED_OUT if address in path and not given_up() else None
+        TIMED_OUT if address in path and concerned in path and not given_up() else None
     )
 
 
@@ -35,6 +44,43 @@ def test_a_service_that_answers_only_after_its_deadline_is_told(stage: Stage) ->
     node = stage.pods[PROBE].node
     late = f"Service {SERVICE} did not answer {PROBE} on {node} within 1 s"
     assert stage.done(asked.id)["late"] == late
+
+
+def test_what_answered_is_not_late_where_something_else_was(stage: Stage) -> None:
+    """A Service that is silent over UDP answers over TCP all the while."""
+    silent_for_a_while(stage, concerned="protocol=udp")
+    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+    over_tcp = check(question, id="tcp")
+    over_udp = check(replace(question, protocol=Protocol.UDP), id="udp")
+    stage.observe(over_tcp, over_udp)
+    assert "late" not in stage.done("tcp")
+    assert SERVICE in stage.done("udp")["late"]
+
+
+@pytest.mark.parametrize(
+    ("silent", "late"), [({Protocol.UDP}, False), ({Protocol.TCP, Protocol.UDP}, True)]
+)
+def test_a_name_is_late_where_nothing_behind_it_answered(silent: set[Protocol], late: bool) -> None:
+    """It was dialled to find out; what answers by it in one way has resolved."""
+    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+    named = replace(question, question=Question.RESOLVE, resolver=Resolver.SYSTEM)
+    resolving = check(replace(named, target=replace(named.target, name_form="{service}.x")))
+    probes = {"w1": PROBE}
+    (pair,) = pairs_of(resolving, probes)
+    directory = Directory(facts=FACTS, deployment=deployed())
+    found = lateness(directory, [resolving], {resolving.id: [pair]}, probes)
+    found.missed(pair, frozenset(silent), 30)
+    assert (found.of(resolving.id) is not None) is late
+
+
+def test_what_is_silent_over_tcp_alone_says_nothing_of_udp(stage: Stage) -> None:
+    """Though TCP is asked for first."""
+    silent_for_a_while(stage, concerned="protocol=http")
+    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+    over_udp = check(replace(question, protocol=Protocol.UDP), id="udp")
+    stage.observe(check(question, id="tcp"), over_udp)
+    assert "late" not in stage.done("udp")
+    assert SERVICE in stage.done("tcp")["late"]
 
 
 def test_a_service_that_converged_is_not_told(stage: Stage) -> None:
