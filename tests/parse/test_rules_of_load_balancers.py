@@ -262,7 +262,12 @@ def test_policy_local_is_demanded_where_hns_has_dsr(build: str, kept: bool | Non
 
 def test_an_endpoint_of_this_node_that_hns_has_from_elsewhere_may_be_left_out() -> None:
     """Whether kube-proxy finds it depends on which Service it served first."""
-    readings = balanced(BOTH, [DNS], ("10.244.1.7", "172.30.0.13"), node="win-1")
+    readings = balanced(BOTH, [DNS], node="win-1")
+    slices = json.loads(readings["endpoint-slices"])
+    own = {"addresses": ["172.30.0.13"], "nodeName": "win-1"}
+    slices["items"][0]["endpoints"].append(own)
+    for reading in ("endpoint-slices", "endpoint-slices-after"):
+        readings[reading] = json.dumps(slices)
     known = [
         {"ID": "c55b2c86", "IPAddress": "10.244.1.7"},
         {"ID": "d0", "IPAddress": "172.30.0.13", "IsRemoteEndpoint": True},
