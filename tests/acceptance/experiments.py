@@ -212,6 +212,13 @@ EXPERIMENTS = (
     ),
     Experiment(
         fact="svc-publish-not-ready",
+        profile=L2BRIDGE,
+        switch="refuse-unserved=on",
+        checks=("service-unready-backend/windows-1/*/same-node/*",),
+        becomes="fail",
+    ),
+    Experiment(
+        fact="svc-publish-not-ready",
         profile=OVERLAY,
         switch="terminating-everywhere=on",
         checks=("service-unready-backend/windows-1/*/same-node/*",),

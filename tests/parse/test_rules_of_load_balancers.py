@@ -260,6 +260,25 @@ def test_policy_local_is_demanded_where_hns_has_dsr(build: str, kept: bool | Non
     assert finding.conforms is (not kept), finding.detail
 
 
+def test_an_endpoint_of_this_node_that_hns_has_from_elsewhere_may_be_left_out() -> None:
+    """Whether kube-proxy finds it depends on which Service it served first."""
+    readings = balanced(BOTH, [DNS], node="win-1")
+    slices = json.loads(readings["endpoint-slices"])
+    own = {"addresses": ["172.30.0.13"], "nodeName": "win-1"}
+    slices["items"][0]["endpoints"].append(own)
+    for reading in ("endpoint-slices", "endpoint-slices-after"):
+        readings[reading] = json.dumps(slices)
+    known = [
+        {"ID": "c55b2c86", "IPAddress": "10.244.1.7"},
+        {"ID": "d0", "IPAddress": "172.30.0.13", "IsRemoteEndpoint": True},
+    ]
+    readings["hns-endpoints-beside-policies"] = json.dumps(known[:1])
+    assert found("load-balancer-backends", readings).conforms
+    readings["hns-endpoints-beside-policies"] = json.dumps(known)
+    with pytest.raises(NothingThereError):
+        found("load-balancer-backends", readings)
+
+
 def test_an_inspection_of_nothing_is_no_pass() -> None:
     """A node whose HNS lists no load balancer shows nothing stale, and nothing good either."""
     for rule in ("stale-load-balancers", "local-policy-load-balancers"):

@@ -1,6 +1,6 @@
 """Plays a recording against the lab's planner: the node as the lab describes it, and what it would ask of HNS."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
 
@@ -50,8 +50,11 @@ def differences(case: Case) -> Iterator[tuple[Step, list[str]]]:
         )
 
 
-def _as_recorded(one: LoadBalancer, local: Container[Address], held: Hns) -> Balancer:
-    there = (address in local or address in held.remote for _, address in one.references)
+def _as_recorded(one: LoadBalancer, local: Mapping[Address, str], held: Hns) -> Balancer:
+    there = (
+        local.get(address) == number or held.remote.get(address) == number
+        for number, address in one.references
+    )
     named = zip(there, one.references, strict=True)
     return Balancer(
         vip="" if one.kind == NODE_PORT else str(one.vip),

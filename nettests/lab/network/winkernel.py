@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from nettests.lab.network import addressing
-from nettests.lab.network.endpoint_choice import Choice, choose
+from nettests.lab.network.endpoint_choice import Choice, choose, is_here
 from nettests.lab.network.hints import within_zone
 from nettests.lab.network.load_balancers import (
     CLUSTER_IP,
@@ -61,8 +61,8 @@ class Hns:
     def __init__(self) -> None:
         self._held: dict[int, LoadBalancer] = {}
         self._next = 0
-        self.remote: set[Address] = set()
-        """Addresses that have remote endpoints, which kube-proxy makes for backends elsewhere."""
+        self.remote: dict[Address, str] = {}
+        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one made anew has another id."""
 
     @property
     def balancers(self) -> tuple[LoadBalancer, ...]:
@@ -87,6 +87,12 @@ class Hns:
             return False
         self._held[number] = balancer
         return True
+
+    def reach(self, addresses: Iterable[Address]) -> None:
+        """Make a remote endpoint for each address that has none."""
+        for address in sorted(set(addresses) - self.remote.keys(), key=int):
+            self._next += 1
+            self.remote[address] = f"{address}/{self._next}"
 
     def delete(self, number: int) -> None:
         """Delete a load balancer, if it is there."""
@@ -119,7 +125,7 @@ class Winkernel:
         """Bring HNS to ``table``; return all that it holds, of both families."""
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
-        gone = self._forget(table)
+        gone = self._forget(table, host)
         found = {self._key(one): number for number, one in self._hns.items()}
         for service in table:
             known = self._known[service.key]
@@ -127,14 +133,21 @@ class Winkernel:
                 old, remote = known.internal_port, self._hns.remote
                 chosen = choose(service, host, remote, self._features, old)
                 known.internal_port, known.remote = chosen.internal_port, chosen.remote
-                remote |= chosen.remote
+                self._hns.reach(chosen.remote)
+                chosen = replace(
+                    chosen,
+                    backends=tuple(
+                        (remote[one.address] if one.address in chosen.remote else number, one)
+                        for number, one in chosen.backends
+                    ),
+                )
                 self._borrowed |= {one.address for one in chosen.borrowed}
                 known.applied = self._apply(known, chosen, host, found)
         self._drop_remote(gone)
         return self._hns.balancers
 
-    def _forget(self, table: ServiceTable) -> set[Address]:
-        """Take the new table; return the addresses that a Service had before and has no more.
+    def _forget(self, table: ServiceTable, host: Host) -> set[Address]:
+        """Take the new table; return the addresses elsewhere that a Service had before and has no more.
 
         A Service that changed is made anew with all its ports; new endpoints alone change what is there.
         """
@@ -152,8 +165,7 @@ class Winkernel:
                 target = 0 if self._features.last_internal_port else service.target_port or 0
                 self._known[service.key] = _Known(service, target)
             elif known.service.endpoints != service.endpoints:
-                old = {one.address for one in known.service.endpoints}
-                gone |= old - {one.address for one in service.endpoints}
+                gone |= _elsewhere(known.service, host) - _elsewhere(service, host)
                 known.service, known.applied = service, False
                 if not self._keeps(service):
                     self._delete_all(known)
@@ -164,7 +176,8 @@ class Winkernel:
     def _drop_remote(self, addresses: Iterable[Address]) -> None:
         """Delete remote endpoints that no Service port uses."""
         used = {address for known in self._known.values() for address in known.remote}
-        self._hns.remote.difference_update(set(addresses) - used - self._borrowed)
+        for address in set(addresses) - used - self._borrowed:
+            self._hns.remote.pop(address, None)
 
     def _keeps(self, service: ServicePort) -> bool:
         return self._features.keeps_balancers and service.keep_optimised
@@ -317,6 +330,11 @@ def _by_service(ports: Iterable[ServicePort]) -> dict[tuple[str, str], list[Serv
     for port in ports:
         found.setdefault((port.namespace, port.service), []).append(port)
     return found
+
+
+def _elsewhere(service: ServicePort, host: Host) -> set[Address]:
+    """Return the addresses of endpoints that do not name this node."""
+    return {one.address for one in service.endpoints if not is_here(one, host)}
 
 
 def _spec(service: ServicePort) -> ServicePort:

@@ -5,20 +5,31 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.network.thresholds import switch_features
-from nettests.lab.network.winkernel import Winkernel, host_of
+from nettests.lab.network.winkernel import Hns, Winkernel, host_of
 from nettests.lab.topology import ServicePort
-from tests.lab.network.clusters import WIN_A, WIN_B, backend, profile, service
+from tests.lab.network.clusters import NODE_ADDRESS, WIN_A, WIN_B, WS2022, backend, profile, service
 
 LOCAL = backend("10.244.2.5", WIN_A)
 REMOTE = backend("10.244.3.5", WIN_B)
+MODIFIES = (26100, 4946)
+"""HNS there changes load balancers in place."""
 
 
 def _after(*tables: tuple[ServicePort, ...], version: str = "v1.36.2") -> set[str]:
-    cluster = profile(kubernetes=version)
+    return {one.kind for one in _held(*tables, version=version).balancers}
+
+
+def _held(
+    *tables: tuple[ServicePort, ...],
+    version: str = "v1.36.2",
+    release: tuple[int, int] = WS2022,
+) -> Hns:
+    cluster, held = profile(kubernetes=version, release=release), Hns()
     node = cluster.node(WIN_A)
-    proxy = Winkernel(switch_features(node, cluster))
-    held = [proxy.sync(table, host_of(node, cluster)) for table in tables][-1]
-    return {one.kind for one in held}
+    proxy = Winkernel(switch_features(node, cluster), held)
+    for table in tables:
+        proxy.sync(table, host_of(node, cluster))
+    return held
 
 
 @pytest.mark.parametrize(("version", "stay"), [("v1.30.9", False), ("v1.31.0", True)])
@@ -45,3 +56,38 @@ def test_what_has_no_endpoints_left_is_deleted() -> None:
     """So is what is no Service any more."""
     assert _after((service(LOCAL, REMOTE),), (service(),)) == set()
     assert _after((service(LOCAL, REMOTE),), ()) == set()
+
+
+def test_a_remote_endpoint_that_is_made_anew_is_another_one() -> None:
+    """What stayed of load balancers still refers to the one that was deleted."""
+    ingress = ("203.0.113.5",)
+    other = replace(backend("10.244.3.6", WIN_B), ready=False, serving=False, terminating=True)
+    later = service(REMOTE, name="later", vip="10.96.7.8", node_port=None)
+    leaving = service(other, ingress=ingress)
+    held = _held(
+        (service(REMOTE, ingress=ingress),), (leaving,), (leaving, later), release=MODIFIES
+    )
+    used = {one.kind: one.references for one in held.balancers if one.service != later.key}
+    ((number, address),) = used["NodePort"]
+    assert address == REMOTE.address
+    assert held.remote[address] != number
+
+
+@pytest.mark.parametrize(("optimised", "found"), [(True, True), (False, False)])
+def test_an_address_that_comes_to_this_node_is_looked_for_here(
+    optimised: bool, found: bool
+) -> None:
+    """Its remote endpoint goes first where the Service is not optimised; else it serves for the local one."""
+    before = replace(service(REMOTE), keep_optimised=optimised)
+    after = replace(before, endpoints=(replace(REMOTE, node=WIN_A),))
+    assert bool(_held((before,), (after,)).balancers) is found
+
+
+def test_what_served_for_an_endpoint_of_this_node_is_never_deleted() -> None:
+    """kube-proxy gives back what it took for endpoints elsewhere alone: the node's own address stays known."""
+    own = backend(NODE_ADDRESS[WIN_A], None, own=True)
+    named = replace(own, node=WIN_A)
+    first, then = service(own), service(named)
+    changed = replace(then, client_ip_affinity=True)
+    assert _held((then,)).balancers == ()
+    assert _held((first,), (then,), (changed,)).balancers != ()
