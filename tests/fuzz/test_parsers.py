@@ -222,6 +222,8 @@ def journals(draw: st.DrawFn) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
+# A journal that fails is longer than hypothesis likes to print, and its warning would hide what failed.
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @fuzz
 @given(journals())
 def test_journals_are_judged_again_or_refused(journal: bytes) -> None:
@@ -246,6 +248,19 @@ def test_forged_records_are_errors_for_people(line: bytes) -> None:
     """A deep record, one without its parts and one that is none: the journal's name and what is wrong."""
     whole = b"\n".join(json.dumps(record).encode() for record in RUN[:12])
     assert "journal" in judged_again(whole + b"\n" + line + b"\n")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"run_id": None}, {"nettests": 7}, {"context": [1]}, {"argv": {"x": None}}, {"server": {}}],
+    ids=str,
+)
+def test_a_forged_head_is_rendered(forged: dict[str, object]) -> None:
+    """What should be a text of a run's head and is none is shown as some, in every document."""
+    head = {**RUN[0], **forged}
+    assert head["record"] == "run"
+    whole = b"\n".join(json.dumps(record).encode() for record in (head, *RUN[1:12]))
+    assert judged_again(whole + b"\n") == ""
 
 
 def judged_again(journal: bytes) -> str:
