@@ -377,25 +377,3 @@ def test_the_firewall_decides_what_a_closed_port_of_a_node_says(
     """On it hides the port, off it does not; where nobody states it both are good."""
     facts = with_windows(cluster_facts("win2022-l2bridge-dsr"), firewall=Fact(firewall, "test"))
     assert expected_at(facts, "pod-to-node-closed-port/linux-1/windows-1/other-node/tcp") == said
-
-
-@pytest.mark.parametrize(
-    ("build", "is_open"),
-    [
-        ("20348.4528", False),
-        ("20348.4529", True),
-        ("20348.4647", True),
-        ("20348.4648", False),
-        ("26100.7462", True),
-        ("26100.32230", False),
-    ],
-)
-def test_one_report_opens_pings_for_the_builds_that_it_can_have_seen(
-    build: str, *, is_open: bool
-) -> None:
-    """The report of 8 January 2026 speaks of Calico and no later update than December's."""
-    shape = Shape(
-        kubernetes="1.33.5", backend="vxlan", driver="overlay", plugin="calico", build=build
-    )
-    one = expectations(cluster_facts(shape))["icmp-egress/windows-1/external/outside/icmp"]
-    assert (one.expected is None) is is_open
