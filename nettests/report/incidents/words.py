@@ -56,7 +56,10 @@ def happened(results: Sequence[CheckResult]) -> str:
 
 
 def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    seen = Counter(one.observation.outcome for one in results if one.observation is not None)
+    observed = [one.observation for one in results if one.observation is not None]
+    if observed and not any(one.trusted for one in observed):
+        return f"Checks of the cluster DNS cannot be judged{_where(of)}"
+    seen = Counter(one.outcome for one in observed)
     outcome = seen.most_common(1)[0][0] if seen else None
     verb = {
         Outcome.NXDOMAIN: "denies names that exist",
