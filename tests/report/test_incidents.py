@@ -336,21 +336,6 @@ def test_next_steps_fit_the_cluster(quiet: Results) -> None:
     assert "routes" in on_bridge.next_step
 
 
-def test_what_nobody_trusts_is_no_silence_of_the_dns(quiet: Results) -> None:
-    """Checks whose answers cannot be trusted say that they cannot be judged, not that it does not answer."""
-    results = broken(quiet, asks_cluster_dns, verdict=Verdict.UNKNOWN)
-    checks = [
-        replace(
-            one, observation=replace(one.observation, trusted=False, distrust="the Pod has gone")
-        )
-        if one.verdict is Verdict.UNKNOWN and one.observation
-        else one
-        for one in results.checks
-    ]
-    (incident,) = holding(results, checks).incidents
-    assert incident.cause == "Checks of the cluster DNS cannot be judged"
-
-
 def test_every_document_leads_with_the_incident(quiet: Results) -> None:
     """Page, Markdown, JUnit and JSON name the cause; the JSON is as its schema says."""
     results = broken(quiet, asks_cluster_dns)

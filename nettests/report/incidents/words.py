@@ -8,6 +8,7 @@ tips" and "Debug Services"; Microsoft, "Common Kubernetes problems".
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from nettests.judge.advice import AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Outcome, Verdict
 from nettests.report.incidents.loss import Loss
@@ -34,6 +35,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     happens = happened(results)
     if Kind.UNDECIDED in of:
         return f"A fact that expectations depend on is not known: {of[Kind.UNDECIDED]}"
+    if Kind.UNREADY in of:
+        return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of:
@@ -151,6 +154,8 @@ def next_step_of(
     node = _node(facts, of)
     if Kind.UNDECIDED in of:
         return "state the fact in the cluster profile, or let nettests read it"
+    if Kind.UNREADY in of:
+        return AFTER_UNREADY
     if Kind.DNS in of and Kind.SOURCE_NODE not in of:
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
