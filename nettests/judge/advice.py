@@ -4,6 +4,8 @@ Used by ``verdicts`` for results that keep a run from being green. Hints only: t
 Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
 """
 
+import re
+
 from nettests.judge.message import last_detail
 from nettests.judge.proof import failed_target
 from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
@@ -192,6 +194,13 @@ AFTER_NO_PROOF = "repair what the control shows first; a negative result alone p
 AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"
 
 
+def unready_node(why: str) -> str | None:
+    """Return the node that was NotReady where that is the reason why nothing can be trusted."""
+    # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
+    found = re.match(rf"node (\S+) {UNREADY}\b", why)
+    return found[1] if found else None
+
+
 def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
-    return AFTER_UNREADY if UNREADY in why else AFTER_DISTRUST
+    return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -17,6 +17,9 @@ from types import ModuleType
 from nettests.errors import PlanError
 from nettests.plan.flow import Flow, flow_of
 
+_COLLECTED = "test"
+"""How the names of functions begin that pytest collects (``python_functions``)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Registry:
@@ -72,10 +75,16 @@ def _modules(path: Path) -> list[Path]:
 
 
 def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
-    for value in vars(_execute(file)).values():
+    for name, value in vars(_execute(file)).items():
         flow = flow_of(value)
-        if flow is not None:
-            yield flow, str(file)
+        if flow is None:
+            continue
+        if not name.startswith(_COLLECTED):
+            raise PlanError(
+                f"{file}: flow {flow.name} is declared on {name}, which pytest does not take for a test",
+                hint=f"call the function {_COLLECTED}_{name}, or nobody would ever judge the flow",
+            )
+        yield flow, str(file)
 
 
 def _execute(file: Path) -> ModuleType:

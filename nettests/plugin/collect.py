@@ -5,6 +5,8 @@ tests in the same order.
 """
 
 from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from nettests.model.check import Check, Skip
 from nettests.model.visible import as_line
 from nettests.plan import flow_of
+from nettests.plugin.options import suites
 from nettests.session.blueprint import Blueprint
 from nettests.session.journal import Follower
 
@@ -29,6 +32,19 @@ class Collector:
     follower: Follower
     declared: frozenset[str]
     """Names of all flows that were read, whether they are planned or not."""
+
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> pytest.Module | None:
+        """Collect a suite that was named, whatever its file is called, also where a folder around it was named too.
+
+        pytest goes through the folder alone then, by the names of its files, and takes what it knows by itself.
+        """
+        config = parent.config
+        usual = any(fnmatch(file_path.name, one) for one in config.getini("python_files"))
+        if usual or parent.session.isinitpath(file_path) or file_path not in suites(config):
+            return None
+        return pytest.Module.from_parent(parent, path=file_path)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Give a suite's test one parameter for each check and skip of its flow."""

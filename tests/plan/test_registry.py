@@ -125,3 +125,14 @@ def test_what_is_named_is_executed(tmp_path: Path) -> None:
         f"import runpy\nglobals().update(runpy.run_path({str(tmp_path / 'vendor_flows.py')!r}))"
     )
     assert names(file) == ["my-flow"]
+
+
+def test_a_flow_on_what_is_no_test_is_an_error(tmp_path: Path) -> None:
+    """pytest would not collect the function, and the flow would be planned and never judged."""
+    path = suite(tmp_path, "a-flow")
+    path.write_text(path.read_text().replace("def test_it", "def check_it"))
+    with pytest.raises(PlanError) as caught:
+        load([path])
+    assert "a-flow" in str(caught.value)
+    assert f"{path}: " in str(caught.value)
+    assert "call the function test_check_it" in str(caught.value)

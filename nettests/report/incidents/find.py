@@ -8,6 +8,7 @@ else (``recorded``, silence that was expected) contradicts nothing.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from nettests.judge.advice import unready_node
 from nettests.model.check import Ask, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Outcome, Placement, Verdict
@@ -113,6 +114,9 @@ def _traits(result: CheckResult) -> frozenset[Trait]:
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
+    distrust = result.observation.distrust if result.observation else None
+    if result.verdict is Verdict.UNKNOWN and (node := unready_node(distrust or "")):
+        return frozenset({Trait(Kind.UNREADY, node)})
     if result.verdict is Verdict.LIFTED and result.limitation_id:
         return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return traits_of(result.check)

@@ -15,6 +15,7 @@ from nettests.report.incidents.traits import Kind, Trait
 
 SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
+    (Kind.UNREADY,),
     (Kind.LIMITATION,),
     (Kind.DNS,),
     (Kind.PROXY_NODE,),

@@ -53,6 +53,8 @@ class Kind(StrEnum):
     PROBE = "probe"
     UNDECIDED = "undecided"
     """A fact that is not known and that the expectation depends on."""
+    UNREADY = "unready-node"
+    """A node that was not Ready while its checks were asked, so that nothing they saw is trusted."""
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"

@@ -8,6 +8,7 @@ tips" and "Debug Services"; Microsoft, "Common Kubernetes problems".
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from nettests.judge.advice import AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Outcome, Verdict
 from nettests.report.incidents.loss import Loss
@@ -34,6 +35,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     happens = happened(results)
     if Kind.UNDECIDED in of:
         return f"A fact that expectations depend on is not known: {of[Kind.UNDECIDED]}"
+    if Kind.UNREADY in of:
+        return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of:
@@ -56,7 +59,10 @@ def happened(results: Sequence[CheckResult]) -> str:
 
 
 def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    seen = Counter(one.observation.outcome for one in results if one.observation is not None)
+    observed = [one.observation for one in results if one.observation is not None]
+    if observed and not any(one.trusted for one in observed):
+        return f"Checks of the cluster DNS cannot be judged{_where(of)}"
+    seen = Counter(one.outcome for one in observed)
     outcome = seen.most_common(1)[0][0] if seen else None
     verb = {
         Outcome.NXDOMAIN: "denies names that exist",
@@ -157,6 +163,8 @@ def next_step_of(
     node = _node(facts, of)
     if Kind.UNDECIDED in of:
         return "state the fact in the cluster profile, or let nettests read it"
+    if Kind.UNREADY in of:
+        return AFTER_UNREADY
     if Kind.DNS in of and Kind.SOURCE_NODE not in of:
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):

@@ -1,0 +1,43 @@
+"""Incidents of checks whose answers nobody trusts: they name why, and claim nothing of the network."""
+
+from dataclasses import replace
+
+from nettests.model.words import Verdict
+from nettests.report import Results
+from nettests.report.incidents.traits import asks_cluster_dns
+from tests.report.test_incidents import WIN, broken, holding
+
+
+def test_what_nobody_trusts_is_no_silence_of_the_dns(quiet: Results) -> None:
+    """Checks whose answers cannot be trusted say that they cannot be judged, not that it does not answer."""
+    results = broken(quiet, asks_cluster_dns, verdict=Verdict.UNKNOWN)
+    checks = [
+        replace(
+            one, observation=replace(one.observation, trusted=False, distrust="the Pod has gone")
+        )
+        if one.verdict is Verdict.UNKNOWN and one.observation
+        else one
+        for one in results.checks
+    ]
+    (incident,) = holding(results, checks).incidents
+    assert incident.cause == "Checks of the cluster DNS cannot be judged"
+
+
+def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
+    """Whatever its checks were about: the node is named once, with the step that says why."""
+    why = f"node {WIN} was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped)"
+    checks = [
+        replace(
+            one,
+            verdict=Verdict.UNKNOWN,
+            observation=replace(one.observation, trusted=False, distrust=why),
+        )
+        if one.observation and one.check and WIN in {one.check.source.node, one.check.target.node}
+        else one
+        for one in quiet.checks
+    ]
+    (incident,) = holding(quiet, checks).incidents
+    assert incident.cause == f"Node {WIN} was not Ready while it was asked"
+    assert incident.traits == {"unready-node": WIN}
+    assert "kubectl describe node" in incident.next_step
+    assert len({name.split("/")[0] for name in incident.checks}) > 3
