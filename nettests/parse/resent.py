@@ -12,7 +12,7 @@ from statistics import median
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.words import Protocol, Question
+from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.read import read_raw, read_resolution
 
 SYN_AGAIN = (1.0, 3.0)
@@ -59,8 +59,11 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 def _positive(check: Check, raw: Raw) -> bool:
     if raw.error is not None or raw.tool not in SPEAKS_TCP:
         return False
-    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
-    return read(raw).outcome.positive
+    seen = read_raw(raw).outcome
+    if check.ask.question is not Question.RESOLVE:
+        return seen.positive
+    # A name that resolved to a server which kept silent: the time went by after the name was there.
+    return read_resolution(raw).outcome.positive and seen is not Outcome.TIMED_OUT
 
 
 def _delays(check: Check) -> tuple[float, ...]:

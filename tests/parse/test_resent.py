@@ -1,5 +1,6 @@
 """An answer that took as long as a lost packet is waited for, while all else came at once."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +9,15 @@ import pytest
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Outcome, Placement, Protocol, TargetKind, VantageKind
+from nettests.model.words import (
+    OS,
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    TargetKind,
+    VantageKind,
+)
 from nettests.parse.resent import Carried, resent
 
 MEANWHILE = [Carried(10.3, 0.02), Carried(10.6, 0.03)]
@@ -68,6 +77,17 @@ def test_a_lost_query_is_told() -> None:
     assert told is not None
     assert "query to the name server" in told
     assert resent(check(Protocol.UDP), answers(5.03, 0.02, 0.03), MEANWHILE) is None
+
+
+def test_a_silent_server_is_no_lost_query() -> None:
+    """A name that resolved at once, to a server that then let its client wait for five seconds."""
+    by_name = check(Protocol.UDP, TargetKind.HEADLESS_NAME)
+    resolving = replace(by_name, ask=replace(by_name.ask, question=Question.RESOLVE))
+    text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+    silent = json.dumps({"errors": [f'Get "http://10.244.4.8:18080/hostname": {text}']})
+    waited, *prompt = answers(5.03, 0.02, 0.03)
+    assert resent(resolving, [replace(waited, stdout=silent), *prompt], MEANWHILE) is None
+    assert resent(resolving, [waited, *prompt], MEANWHILE) is not None
 
 
 @pytest.mark.parametrize(

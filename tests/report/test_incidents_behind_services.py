@@ -3,7 +3,15 @@
 from dataclasses import replace
 
 from nettests.model.check import Check
-from nettests.model.words import Outcome, Placement, Protocol, Question, TargetKind, Verdict
+from nettests.model.words import (
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    SourceSeen,
+    TargetKind,
+    Verdict,
+)
 from nettests.report import Results
 from nettests.report.incidents.traits import asks_service
 from nettests.report.results import CheckResult
@@ -155,3 +163,17 @@ def test_answers_that_came_only_when_sent_again_are_loss(quiet: Results) -> None
     count = len(found.checks)
     assert found.cause.startswith(f"Packets are lost now and then between {WIN} and other nodes: ")
     assert found.cause.endswith(f"{count} checks had one only after something was sent again")
+
+
+def test_a_rewritten_source_is_named_with_its_node(quiet: Results) -> None:
+    """Where servers elsewhere see another address than the Pod's, that and its node are the cause."""
+
+    def struck(check: Check) -> bool:
+        own = check.claim.source_seen is SourceSeen.CLIENT_POD
+        return own and check.source.node == WIN and check.target.node != WIN
+
+    (found,) = broken(quiet, struck, outcome=Outcome.CONNECTED).incidents
+    assert found.traits == {"seen-as": "client-pod", "left": WIN}
+    assert found.cause == (
+        f"Servers see another source address than the client Pod's from {WIN} elsewhere"
+    )

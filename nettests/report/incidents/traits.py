@@ -36,6 +36,8 @@ class Kind(StrEnum):
     """Two nodes, source first."""
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
+    LEFT = "left"
+    """A node that asks elsewhere, other nodes or outside."""
     ENTERED = "entered"
     """A node that is asked from elsewhere, by other nodes or from outside."""
     PLACEMENT = "placement"
@@ -49,6 +51,8 @@ class Kind(StrEnum):
     """The one Pod that can answer."""
     PROPERTY = "property"
     """What is asserted besides an answer: the source address, session affinity, distribution."""
+    SEEN_AS = "seen-as"
+    """Whose address servers are to see."""
     SIZE = "payload-size"
     PROBE = "probe"
     UNDECIDED = "undecided"
@@ -181,6 +185,8 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.REMOTE_NODE, str(node)
     if target.node and source.node != target.node:
         yield Kind.ENTERED, target.node
+    if source.node and source.node != target.node:
+        yield Kind.LEFT, source.node
     if source.node and target.node and source.node != target.node:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
@@ -207,6 +213,7 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
     claim, settings = check.claim, check.target.settings
     if claim.source_seen is not None:
         yield Kind.PROPERTY, "source address"
+        yield Kind.SEEN_AS, claim.source_seen.value
     if claim.distribution is not None:
         sticky = settings is not None and settings.session_affinity
         yield Kind.PROPERTY, "session affinity" if sticky else "distribution"

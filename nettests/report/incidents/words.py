@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from nettests.judge.advice import AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Outcome, Verdict
+from nettests.model.words import OS, Outcome, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
@@ -24,6 +24,11 @@ _HAPPENED = {
     Outcome.REJECTED: "are rejected",
     Outcome.FAILS_TO_START: "fail to start",
     Outcome.DEVIATES: "deviate",
+}
+_WHOSE = {
+    SourceSeen.CLIENT_POD.value: "the client Pod's",
+    SourceSeen.CLIENT_NODE.value: "that of the client's node",
+    SourceSeen.TARGET_NODE.value: "that of the node that is asked",
 }
 _ENCAPSULATING = {"vxlan", "overlay", "geneve"}
 _OF_SYSTEM = {OS.WINDOWS.value: "Windows", OS.LINUX.value: "Linux"}
@@ -41,7 +46,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of:
         return _of_dns(of, results)
-    if Kind.PROPERTY in of:
+    if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
     return f"{_subject(of)} {happens}"
 
@@ -76,6 +81,7 @@ def _where(of: Mapping[Kind, str]) -> str:
     """Return where a cause is seen, as the end of a sentence."""
     parts = [
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
+        f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
         f" from {_OF_SYSTEM.get(of[Kind.SOURCE_OS])} nodes" if Kind.SOURCE_OS in of else "",
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
@@ -87,7 +93,9 @@ def _where(of: Mapping[Kind, str]) -> str:
 
 def _of_property(of: Mapping[Kind, str]) -> str:
     rest: dict[Kind, str] = {**of}
-    name = rest.pop(Kind.PROPERTY)
+    name = rest.pop(Kind.PROPERTY, "source address")
+    if seen := rest.pop(Kind.SEEN_AS, ""):
+        return f"Servers see another source address than {_WHOSE.get(seen, seen)}{_where(rest)}"
     said = {
         "source address": "Servers see another source address than documented",
         "session affinity": "Session affinity is not kept",
