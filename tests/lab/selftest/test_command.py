@@ -55,4 +55,4 @@ def test_the_named_faults_are_listed(tmp_path: Path) -> None:
     """With their profiles, what is broken, and why some are blind."""
     listed = lab_command("selftest", "--list", "--fault=loss-1-percent", runtime=tmp_path)
     assert listed.stdout.splitlines()[0] == f"loss-1-percent  {PROFILE}"
-    assert "blind: a check makes two or three attempts" in listed.stdout
+    assert "blind: so few lost packets are met by chance" in listed.stdout
