@@ -115,6 +115,7 @@ def test_a_run_without_failures_collects_nothing(up_lab: UpLab, tmp_path: Path) 
     assert not folder(run).exists()
 
 
+@pytest.mark.nightly
 def test_collecting_can_be_turned_off(up_lab: UpLab, tmp_path: Path) -> None:
     """With no subjects allowed a failing run leaves no diagnostics, and its verdicts are the same."""
     up_lab.fault("inject", "service-rules-missing", "--service", SERVICE, "--node", "win-1")

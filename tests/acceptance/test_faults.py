@@ -42,6 +42,7 @@ def changed(run: FinishedRun, verdicts: set[str]) -> set[str]:
     return {check for check, verdict in run.verdicts.items() if verdict in verdicts}
 
 
+@pytest.mark.nightly
 def test_without_dns_exactly_the_names_fail(mended: UpLab, tmp_path: Path) -> None:
     """With the cluster DNS silent every check by name is red, none by address, and clear restores."""
     selected = flows(*NAMES, "pod-to-pod-ip")
@@ -108,6 +109,7 @@ def test_missing_service_rules_fail_that_service_from_that_node(
     assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
 
 
+@pytest.mark.nightly
 def test_a_port_without_rules_fails_beside_one_that_has_them(mended: UpLab, tmp_path: Path) -> None:
     """Without the rules of one port of a Service its TCP checks from that node fail, and name both ports."""
     service = "svc-server-windows-1-2"
@@ -135,6 +137,7 @@ def test_rules_that_come_late_are_waited_for(mended: UpLab, tmp_path: Path) -> N
     assert changed(late, {"fail", "lifted", "unknown", "flaky"}) == set(), late.printed
 
 
+@pytest.mark.nightly
 def test_rules_that_come_too_late_fail(mended: UpLab, tmp_path: Path) -> None:
     """Services that answer only after their deadline fail from each node, whatever is seen in the end."""
     mended.fault("inject", "slow-rules", "--seconds", "40")

@@ -22,6 +22,7 @@ def broken() -> Iterator[UpLab]:
         yield up
 
 
+@pytest.mark.nightly
 def test_a_bug_that_shows_has_its_own_verdict_headline_and_exit_code(
     broken: UpLab, tmp_path: Path
 ) -> None:

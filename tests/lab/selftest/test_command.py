@@ -12,6 +12,7 @@ PROFILE = "win2022-l2bridge-dsr"
 
 
 @pytest.mark.timeout(1200)
+@pytest.mark.nightly
 def test_one_fault_is_run_judged_written_and_not_run_again(tmp_path: Path) -> None:
     """Its must turns red, the DNS is named, the lab is whole again; judged anew it is the same, and done."""
     folder = tmp_path / "selftest"
