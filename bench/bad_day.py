@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,6 @@ class Result:
     ended: bool
     verdicts: dict[str, str]
     facts: Any
-    folder: str
 
     def count(self, *verdicts: str) -> int:
         """Return how many checks have one of these verdicts."""
@@ -237,7 +236,11 @@ def show(result: Result, healthy: float) -> None:
 
 def run(lab: Lab, fault: str, *, limit: float) -> Result:
     """Run once and return how it went; an interrupted run has the verdicts that it came to."""
-    folder = Path(tempfile.mkdtemp(prefix="bad-day-"))
+    with tempfile.TemporaryDirectory(prefix="bad-day-") as folder:
+        return _run(lab, fault, Path(folder), limit)
+
+
+def _run(lab: Lab, fault: str, folder: Path, limit: float) -> Result:
     began = time.monotonic()
     process = subprocess.Popen(
         [
@@ -255,10 +258,12 @@ def run(lab: Lab, fault: str, *, limit: float) -> Result:
     except subprocess.TimeoutExpired:
         ended = False
         process.send_signal(signal.SIGINT)
-        process.wait(ENDING)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING)
     finally:
         if process.poll() is None:
             process.kill()
+            process.wait()
     seconds = time.monotonic() - began
     records = [json.loads(line) for line in (folder / "latest" / "journal.jsonl").open()]
     judged = [one["judgement"] for one in records if one["record"] == "judged"]
@@ -268,7 +273,6 @@ def run(lab: Lab, fault: str, *, limit: float) -> Result:
         ended=ended,
         verdicts={one["check"]: one["verdict"] for one in judged},
         facts=next(one["facts"] for one in records if one["record"] == "facts"),
-        folder=str(folder),
     )
 
 

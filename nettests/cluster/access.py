@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from nettests.bounds import Slots, for_processes
 from nettests.cluster.apply import create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
 from nettests.cluster.connection import ApiError, Connection
@@ -44,7 +45,7 @@ class Access:
     """Whose what is created is; without it nothing can be created."""
     made: Made = field(default_factory=Made)
     """What was created, for the end of the run."""
-    _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
+    _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def create(self, item: Object) -> Object:
@@ -158,7 +159,7 @@ class Access:
     ) -> Exec:
         """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
         with self._lock:
-            slots = self._slots.setdefault(node, threading.Semaphore(at_once))
+            slots = self._slots.setdefault(node, for_processes(at_once))
         return Exec(self.connection, namespace, pod, container, slots)
 
     def converse(

@@ -5,8 +5,8 @@ An exec without an exit code is a channel error: nothing is known of what it ran
 """
 
 import re
-import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class Exec:
     namespace: str
     pod: str
     container: str
-    slots: threading.Semaphore
+    slots: AbstractContextManager[object]
     name: str = "exec"
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:

@@ -29,12 +29,16 @@ class Timing:
 
     ready: float = 600
     """Pods have to be Ready; pulling a Windows image takes minutes."""
-    stuck: float = 60
-    """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long."""
+    stuck: float = 40
+    """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long: a kubelet pulls again
+    after 10 s and after 20 s more."""
     listening: float = 15
     """The servers of Ready pods have to answer by pod address."""
     convergence: float = 60
-    """Services and names have to answer their users."""
+    """Services and names have to answer their users on Windows nodes."""
+    convergence_linux: float = 30
+    """The same on Linux nodes, and on any node after a Service that was made later answers there: kube-proxy is held to
+    30 s by Kubernetes' scalability tests (kubernetes/perf-tests, ``NetworkProgrammingLatency``)."""
     load_balancer: float = 120
     """Services of type LoadBalancer have to be assigned an address; clouds take a minute or two."""
     dial: float = 5

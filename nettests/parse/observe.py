@@ -26,7 +26,8 @@ kept-alive connection shows one port again and again."""
 
 def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     """Return what is known about one check from all raw answers that were recorded for it."""
-    own = [raw for raw in raws if raw.purpose == "check"]
+    asked = (raw for raw in raws if raw.purpose == "check")
+    own = sorted(asked, key=lambda raw: raw.attempt)  # questions may go out side by side
     read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
     attempts = tuple(read(raw) for raw in own)
     seen = _sources(check, own, attempts)

@@ -7,6 +7,7 @@ read the same way.
 from collections.abc import Callable, Mapping
 
 from nettests.model.observation import Attempt, Raw
+from nettests.model.words import Question
 from nettests.parse import (
     admission,
     connect,
@@ -59,6 +60,16 @@ def read_raw(raw: Raw) -> Attempt:
 def read_resolution(raw: Raw) -> Attempt:
     """Read one answer to the question what a name resolves to."""
     return _attempt(raw, RESOLVERS)
+
+
+def read_answer(raw: Raw, question: Question) -> Attempt:
+    """Read one answer to ``question``."""
+    return (read_resolution if question is Question.RESOLVE else read_raw)(raw)
+
+
+def positive(raw: Raw, question: Question) -> bool:
+    """Whether the target answered; for a name alone, whether it resolved."""
+    return raw.error is None and read_answer(raw, question).outcome.positive
 
 
 def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:

@@ -263,6 +263,12 @@ class Directory:
                 raise NotOfferedError(declined) from None
             raise self._missing("Service", name) from None
 
+    def deserted(self, name: str) -> bool:
+        """Whether ``name`` is a Service none of whose backends stand: nothing will ever answer there."""
+        found = self.deployment.services.get(name)
+        backends = found.backends if found else ()
+        return bool(backends) and not self.deployment.pods.keys() & set(backends)
+
     def _missing(self, kind: str, name: str | None) -> NotStandingError:
         why = self.deployment.problems.get(name or "", "it was not deployed")
         return NotStandingError(f"{kind} {name} does not stand: {why}")

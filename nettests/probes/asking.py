@@ -6,7 +6,7 @@ twice without harm. If no channel brings an answer, the record carries the error
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
@@ -47,7 +47,8 @@ class Probe:
     execute: ExecChannel | None = None
     inspector: ExecChannel | None = None
     """Where processes see all of a Windows node's configuration."""
-    http_slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(16))
+    http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
+    """Bounds the questions over ``http``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +88,11 @@ class Asker:
         turn: int = 0,
         paced: bool = False,
         more: Mapping[str, str] = NOTHING,
+        on_sent: Callable[[], None] = lambda: None,
     ) -> Raw:
         """Ask once, write the answer to the journal and return it; ``more`` is what to know of it besides.
 
-        ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
+        ``on_sent`` is called when it had its turn. ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
         ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
         """
         if self.stopped.is_set():
@@ -108,6 +110,7 @@ class Asker:
             self.stopped.wait(max(0.0, self.pace.reserve(ask.source.probe, now) - now))
         with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
             started = time.monotonic()
+            on_sent()
             answer = self._answer(wanted, ask)
             elapsed = time.monotonic() - started
         if ask.protocol is Protocol.UDP and self.pace.spent(ask.source.probe, started):

@@ -1,19 +1,33 @@
 """Repeat a question until its answer means something, with positive controls around a negative one.
 
 A positive result needs several successes in a row; a negative one is a sandwich: negative, controls,
-negative again. ``turns`` says what is asked next. It reads answers only to know whether to go on, never to judge.
+negative again, unless a resolver has repeated the question itself and the DNS is
+as silent to the controls. Where the first question is silent for so long that it will hardly be answered, the controls and the
+second question go out beside it: all of them wait in the same window. ``turns`` says what is asked next. It reads
+answers only to know whether to go on, never to judge.
 """
 
-from nettests.model.check import Check, Control
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
 from nettests.model.observation import Attempt, Raw
 from nettests.model.profile import Timing
 from nettests.model.words import Outcome, Protocol, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND, some_may_refuse
-from nettests.parse.read import read_raw, read_resolution
+from nettests.parse.read import positive, read_answer, read_raw
 from nettests.probes.asking import Asker
+from nettests.probes.beside import (
+    Pending,
+    asks_resolver,
+    begin,
+    patience,
+    resolver_gave_up,
+    results,
+)
 from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotAskError
+from nettests.probes.controls import Controls
 from nettests.probes.pace import BURST
 from nettests.probes.turns import next_turn
 
@@ -26,48 +40,155 @@ SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: asking again would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
 believed."""
-CONTROL_TRIES = 2
 
 
-def attempt(asker: Asker, check: Check, churn: Churn | None = None) -> None:
-    """Ask a check to its end; everything that was seen is in the journal."""
-    if check.ask.question is Question.DISTRIBUTE:
-        _distribute(asker, check)
-    elif check.ask.question is Question.CHURN:
-        _after_churn(asker, check, churn)
-    else:
-        _repeat(asker, check)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """Asks checks to their end; everything that was seen is in the asker's recorder. Safe for threads."""
+
+    churn: Churn | None = None
+    """Who changes Services for the checks that ask for it."""
+    controls: Controls = field(default_factory=Controls)
+
+    def carry_out(self, asker: Asker, check: Check) -> None:
+        """Ask one check to its end."""
+        match check.ask.question:
+            case Question.DISTRIBUTE:
+                self._distribute(asker, check)
+            case Question.CHURN:
+                self._after_churn(asker, check)
+            case _:
+                _Ladder(asker, check, self.controls).climb()
+
+    def _distribute(self, asker: Asker, check: Check) -> None:
+        """Open many new connections for who answers, then some for the client's port.
+
+        The controls are always asked here: that several backends can be reached is what gives a
+        distribution its meaning.
+        """
+        self.controls.ask(asker, check)
+        turns = [0] * check.ask.connections + [1] * asker.timing.client_addresses
+        failures = answered = 0
+        mixed = some_may_refuse(check.target)
+        for number, turn in enumerate(turns, 1):
+            if number > 1 and turn == 0:  # who the client is can be asked at any time
+                asker.stopped.wait(check.ask.pause)
+            raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
+            if raw.error is not None:
+                return
+            if positive(raw, check.ask.question):
+                answered += 1
+            else:
+                failures += 1
+            bearable = mixed and read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED}
+            if failures >= asker.timing.failures and (answered or not bearable):
+                return
+
+    def _after_churn(self, asker: Asker, check: Check) -> None:
+        """Let the Service go and come, then open many new connections: a stale rule would take some."""
+        if self.churn is None:
+            raise CannotAskError("nobody here can change a Service")
+        behind = {BEHIND: self.churn.carry_out(asker, check)}
+        failures = 0
+        for number in range(1, check.ask.connections + 1):
+            raw = asker.ask(check.id, "check", number, check.ask, more=behind)
+            if raw.error is not None:
+                return
+            if not positive(raw, check.ask.question):
+                failures += 1
+                if failures == 1:
+                    self.controls.ask(asker, check)
+                if failures >= asker.timing.failures:
+                    return
 
 
-def positive(raw: Raw, question: Question) -> bool:
-    """Whether the target answered; for a name alone, whether it resolved."""
-    return raw.error is None and _read(raw, question).outcome.positive
+@dataclass(slots=True)
+class _Ladder:
+    """The repeats of one check's question."""
 
+    asker: Asker
+    check: Check
+    controls: Controls
+    turns: list[int] = field(default_factory=list)
+    seen: list[Attempt] = field(default_factory=list)
+    _asked: int = 0
+    _controls: Pending[bool] | None = None
 
-def _read(raw: Raw, question: Question) -> Attempt:
-    return (read_resolution if question is Question.RESOLVE else read_raw)(raw)
+    def climb(self) -> None:
+        """Ask until the answers are enough, and wait for all that was asked beside."""
+        try:
+            if _refused_by_icmp(self.check):
+                self._one_after_the_other()
+            else:
+                self._repeat()
+        finally:
+            if self._controls is not None:
+                self._controls.result()
 
+    def _repeat(self) -> None:
+        turn: int | None = 0
+        while turn is not None:
+            asked = {turn: self._begin(turn)}
+            if not self.seen and not asked[turn].answered(patience(self.check.ask)):
+                self._ask_controls(turn)
+                if self.asker.timing.failures > 1 and self._worth_repeating():
+                    asked[turn + 1] = self._begin(turn + 1)
+            for of, raw in zip(asked, results(asked.values()), strict=True):
+                if raw.error is not None:
+                    return
+                turn = self._take(of, raw)
 
-def _repeat(asker: Asker, check: Check) -> None:
-    turns: list[int] = []
-    seen: list[Attempt] = []
-    turn: int | None = 0
-    silences, paced = 0, _refused_by_icmp(check)
-    while turn is not None:
-        number = len(seen) + silences + 1
-        raw = asker.ask(check.id, "check", number, check.ask, turn=turn, paced=paced)
-        if raw.error is not None:
-            return
-        one = _read(raw, check.ask.question)
-        if paced and kept_back(raw, one) and silences < BURST:
-            silences += 1
-            continue
-        if not one.outcome.positive and all(before.outcome.positive for before in seen):
-            _ask_controls(asker, check, turn)
-        turns.append(turn)
-        seen.append(one)
-        successes, failures = _enough(raw, asker.timing)
-        turn = next_turn(turns, seen, successes=successes, failures=failures)
+    def _one_after_the_other(self) -> None:
+        """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again."""
+        turn: int | None = 0
+        silences = 0
+        while turn is not None:
+            self._asked += 1
+            raw = self.asker.ask(
+                self.check.id, "check", self._asked, self.check.ask, turn=turn, paced=True
+            )
+            if raw.error is not None:
+                return
+            if kept_back(raw, read_answer(raw, self.check.ask.question)) and silences < BURST:
+                silences += 1
+                continue
+            turn = self._take(turn, raw)
+
+    def _begin(self, turn: int) -> Pending[Raw]:
+        self._asked += 1
+        number, check = self._asked, self.check
+        return begin(
+            lambda sent: self.asker.ask(
+                check.id, "check", number, check.ask, turn=turn, on_sent=sent
+            )
+        )
+
+    def _take(self, turn: int, raw: Raw) -> int | None:
+        """Read one answer and return the turn that comes next."""
+        one = read_answer(raw, self.check.ask.question)
+        if not one.outcome.positive:
+            self._ask_controls(turn)
+        self.turns.append(turn)
+        self.seen.append(one)
+        successes, failures = _enough(raw, self.asker.timing)
+        if resolver_gave_up(self.check.ask, raw) and not self._worth_repeating():
+            failures = 1
+        return next_turn(self.turns, self.seen, successes=successes, failures=failures)
+
+    def _worth_repeating(self) -> bool:
+        """Whether a second silence would show more; a resolver repeats its query itself where the DNS is dead to others, too."""
+        controls = self._controls
+        alive = controls is not None and controls.over and controls.result()
+        return alive or not asks_resolver(self.check.ask)
+
+    def _ask_controls(self, turn: int) -> None:
+        """Begin to ask the controls, once; return when they have answered, or are silent."""
+        if self._controls is None:
+            asking = begin(
+                lambda sent: self.controls.ask(self.asker, self.check, turn, on_silence=sent)
+            )
+            self._controls = asking
+            asking.answered(0)
 
 
 def _refused_by_icmp(check: Check) -> bool:
@@ -81,74 +202,3 @@ def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:
     """Return how many successes in a row, and how many failures, make a result."""
     successes = 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
     return successes, 1 if raw.tool in SAID else timing.failures
-
-
-def _distribute(asker: Asker, check: Check) -> None:
-    """Open many new connections for who answers, then some for the client's port.
-
-    The controls are always asked here: that several backends can be reached is what gives a
-    distribution its meaning.
-    """
-    _ask_controls(asker, check)
-    count = check.ask.connections
-    turns = [0] * count + [1] * asker.timing.client_addresses
-    failures = answered = 0
-    mixed = some_may_refuse(check.target)
-    for number, turn in enumerate(turns, 1):
-        if number > 1 and turn == 0:  # who the client is can be asked at any time
-            asker.stopped.wait(check.ask.pause)
-        raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
-        if raw.error is not None:
-            return
-        if positive(raw, check.ask.question):
-            answered += 1
-        else:
-            failures += 1
-        bearable = mixed and read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED}
-        if failures >= asker.timing.failures and (answered or not bearable):
-            return
-
-
-def _after_churn(asker: Asker, check: Check, churn: Churn | None) -> None:
-    """Let the Service go and come, then open many new connections: a stale rule would take some."""
-    if churn is None:
-        raise CannotAskError("nobody here can change a Service")
-    behind = {BEHIND: churn.carry_out(asker, check)}
-    failures = 0
-    for number in range(1, check.ask.connections + 1):
-        raw = asker.ask(check.id, "check", number, check.ask, more=behind)
-        if raw.error is not None:
-            return
-        if not positive(raw, check.ask.question):
-            failures += 1
-            if failures == 1:
-                _ask_controls(asker, check)
-            if failures >= asker.timing.failures:
-                return
-
-
-def _ask_controls(asker: Asker, check: Check, turn: int = 0) -> None:
-    """Ask the controls for the request that failed: what another port answers proves nothing of it."""
-    for control in check.controls:
-        if control.ask.question is Question.DISTRIBUTE:
-            _ask_until_several(asker, check, control)
-            continue
-        for number in range(1, CONTROL_TRIES + 1):
-            purpose = f"control:{control.proves}"
-            raw = asker.ask(check.id, purpose, number, control.ask, turn=turn)
-            if positive(raw, control.ask.question):
-                break
-
-
-def _ask_until_several(asker: Asker, check: Check, control: Control) -> None:
-    """Ask a control that has to reach several backends, until two have answered."""
-    backends: set[str | None] = set()
-    failures = 0
-    for number in range(1, control.ask.connections + 1):
-        raw = asker.ask(check.id, f"control:{control.proves}", number, control.ask)
-        if positive(raw, control.ask.question):
-            backends.add(read_raw(raw).backend)
-        else:
-            failures += 1
-        if len(backends) > 1 or failures >= asker.timing.failures:
-            return

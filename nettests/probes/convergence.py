@@ -6,7 +6,7 @@ What has not converged is recorded, and its checks are asked anyway.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
@@ -22,16 +22,21 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.parse.answers import HEALTH
-from nettests.parse.read import read_raw
+from nettests.parse.read import positive, read_raw
 from nettests.plan.targets import LOAD_BALANCED, NODE_PORTS
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
-from nettests.probes.attempts import positive
+from nettests.probes.beside import begin
 from nettests.probes.commands import CannotAskError, Command, command
+from nettests.probes.deadlines import Deadlines
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
 """What has waited for long is polled less often: many polls at once slow down what they wait for."""
+STALLED_SECONDS = 5.0
+"""What has been silent for so long may never answer: who waits for it is asked before its time."""
+LOOK_SECONDS = 1.0
+"""Between two looks at the deadline, while a question is under way."""
 FQDN = "{service}.{namespace}.svc.{domain}"
 """The form of a Service's name that resolves everywhere."""
 HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
@@ -120,32 +125,98 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
     return None
 
 
-def wait_for(asker: Asker, pair: Pair, names: dict[str, str]) -> frozenset[Protocol]:
-    """Poll one pair until it answers; return the protocols in which it did not, having recorded how long it took.
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """How the wait for a pair ended."""
+
+    silent: frozenset[Protocol]
+    """The protocols in which it did not answer."""
+    seconds: float
+
+
+@dataclass(slots=True)
+class Convergence:
+    """Waits for pairs, for as long as ``deadlines`` allow; safe for threads.
 
     ``names`` holds the name templates of pods that are waited for by name.
     """
-    timing = asker.timing
-    limit = timing.listening if pair.kind is TargetKind.POD_IP else timing.convergence
-    began = time.monotonic()
-    left = list(PROTOCOLS)
-    while left:
-        # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
-        while left and _answers(asker, pair, names, *left[0]):
-            left.pop(0)
-        if not left or time.monotonic() - began > limit or asker.stopped.is_set():
-            break
-        left.append(left.pop(0))  # what is silent in one way may answer in the others
-        waited = time.monotonic() - began
-        time.sleep(min(LONGEST_PAUSE, PAUSE_SECONDS + waited / 8))
-    asker.recorder.convergence(
-        service=pair.name, probe=pair.probe, seconds=time.monotonic() - began, converged=not left
-    )
-    return frozenset(protocol for protocol, _ in left)
+
+    asker: Asker
+    names: Mapping[str, str]
+    deadlines: Deadlines
+
+    def wait_for(self, pair: Pair, on_stalled: Callable[[], None] = lambda: None) -> Waited:
+        """Poll one pair until it answers, and record how long it took.
+
+        ``on_stalled`` is called once, when it has been silent for ``STALLED_SECONDS``.
+        """
+        polls = _Polls(self, pair, on_stalled)
+        left = list(PROTOCOLS)
+        while left:
+            # One after the other: a datagram that is lost costs 5 s, a SYN is sent again.
+            while left and polls.answers(*left[0]):
+                left.pop(0)
+            if not left or polls.over():
+                break
+            left.append(left.pop(0))  # what is silent in one way may answer in the others
+            polls.pause()
+        if not left and pair.name == self.asker.directory.deployment.sentinel:
+            self.deadlines.sentinel_answered(pair.probe, time.monotonic())
+        self.asker.recorder.convergence(
+            service=pair.name, probe=pair.probe, seconds=polls.waited, converged=not left
+        )
+        return Waited(frozenset(protocol for protocol, _ in left), polls.waited)
+
+
+class _Polls:
+    """The questions to one pair, within its deadline: a question that is silent then is not waited for."""
+
+    def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
+        self._asker, self._pair, self._names = waits.asker, pair, waits.names
+        self._deadlines = waits.deadlines
+        self._on_stalled, self._stalled = on_stalled, False
+        self._began = time.monotonic()
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the first question."""
+        return time.monotonic() - self._began
+
+    def over(self) -> bool:
+        """Whether its time is over, or that of the run."""
+        return self._left <= 0 or self._asker.stopped.is_set()
+
+    def answers(self, protocol: Protocol, turn: int) -> bool:
+        """Whether the pair answers a question, before its time is over."""
+        asker, pair, names = self._asker, self._pair, self._names
+        asked = begin(lambda _: _answers(asker, pair, names, protocol, turn))
+        asked.ended(STALLED_SECONDS - self.waited)
+        self._look()
+        while not asked.over and not self.over():
+            asked.ended(min(LOOK_SECONDS, self._left))  # the deadline may come closer meanwhile
+        return asked.over and asked.result()
+
+    def pause(self) -> None:
+        """Wait until another question is worth its while."""
+        self._asker.stopped.wait(min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
+        self._look()
+
+    @property
+    def _left(self) -> float:
+        if self._pair.kind is TargetKind.POD_IP:
+            deadline = self._deadlines.of_server(self._began)
+        else:
+            deadline = self._deadlines.of_service(self._pair.probe, self._began)
+        return deadline - time.monotonic()
+
+    def _look(self) -> None:
+        if not self._stalled and self.waited >= STALLED_SECONDS:
+            self._stalled = True
+            self._on_stalled()
 
 
 def _answers(
-    asker: Asker, pair: Pair, names: dict[str, str], protocol: Protocol, turn: int
+    asker: Asker, pair: Pair, names: Mapping[str, str], protocol: Protocol, turn: int
 ) -> bool:
     """Whether the pair answers; what does not stand will not, and is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
@@ -164,7 +235,7 @@ def _answers(
     return _enough(raw)
 
 
-def _target(asker: Asker, pair: Pair, names: dict[str, str]) -> Target:
+def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
     if pair.kind is TargetKind.HEALTH_CHECK_PORT:
         # Where a backend is: nothing tells that a node has heard that it has none.
         (backend, *_) = asker.directory.service(pair.name).backends

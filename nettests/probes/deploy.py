@@ -5,7 +5,7 @@ that reason; only when nothing stands is it an error. What stands is still news 
 Service made when the API knows all endpoints of the others, shows which nodes have heard of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -98,10 +98,23 @@ def deploy(
         pods=pods,
         services=standing,
         problems=problems | missing,
+        barren=_barren(plan, ready, problems),
         declined=declined | without,
         sentinel=sentinel,
         remarks=remarks,
     )
+
+
+def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
+    """Return by node where Pods were to start and none did, what is said of the first of them."""
+    started = {pod.node for pod in plan.pods if pod.name in ready}
+    found: dict[str, str] = {}
+    for pod in plan.pods:
+        if pod.node not in started and pod.name in problems:
+            found.setdefault(
+                pod.node, f"no Pod of this run started on {pod.node}: {problems[pod.name]}"
+            )
+    return found
 
 
 def _make_namespaces(

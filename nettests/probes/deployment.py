@@ -53,6 +53,8 @@ class Deployment:
     problems: Mapping[str, str] = field(default_factory=dict)
     sentinel: str | None = None
     """The Service that was made when the API knew all endpoints of the others."""
+    barren: Mapping[str, str] = field(default_factory=dict)
+    """By node where Pods were to start and none did, what is said of the first of them."""
     remarks: tuple[str, ...] = ()
     """What went otherwise than wished while all this was made, for the journal."""
     declined: Mapping[str, str] = field(default_factory=dict)

@@ -1,46 +1,39 @@
 """The engine: observe all checks concurrently, each once, and write everything to the journal.
 
-Checks are partitioned by source probe and bounded per probe and node; those that use a Service start
-when it has converged for them. Waiting for time-outs is most of the work, so there are many threads.
-Disruptive checks take their turn while nobody else asks.
+Checks are partitioned by source probe and bounded per probe and node; those that use a Service start when it has
+converged for them, or, while it is silent, before that, with answers that are kept back (``early``). Waiting for
+time-outs is most of the work, so there are many threads. Disruptive checks take their turn while nobody else asks.
 """
 
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 
-from nettests.errors import NettestsError
-from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
-from nettests.model.json_text import read_json
-from nettests.model.words import CheckClass, TargetKind, VantageKind
-from nettests.parse.reading import one_line
-from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
-from nettests.probes.addresses import NotOfferedError
-from nettests.probes.asking import STOPPED, Asker
-from nettests.probes.attempts import attempt
+from nettests.model.words import CheckClass
+from nettests.probes.asking import Asker
+from nettests.probes.attempts import Attempts
+from nettests.probes.capabilities import Capabilities
+from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
-from nettests.probes.commands import POWERSHELL, ping_words
-from nettests.probes.convergence import Pair, name_forms, pairs_of, wait_for
+from nettests.probes.convergence import Convergence, Pair, name_forms, pairs_of
+from nettests.probes.deadlines import Deadlines
+from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.families import can_ask, why_lacking
 from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
-from nettests.probes.speaking import TRIALS
 
-OK = 200
-THREADS = 64
+THREADS = 512
+"""Checks, and Services, that are waited for at the same time: ``bounds`` says how many of them ask."""
 DISRUPTIVE_AT_ONCE = 8
 """So many Services at most come and go at once: each change makes the proxy of every node work."""
 LATE_SECONDS = 20
 """What has not converged by then holds up no disruptive check: it is asked when these are done."""
-NSLOOKUP = ("nslookup", "localhost")
-"""Tried for its presence only: its exit code says nothing."""
-RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
-"""PowerShell of the nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
 
 
 @dataclass(slots=True)
@@ -58,81 +51,55 @@ class Observer:
     late: float = LATE_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
+    _one: CheckRun = field(init=False)
     _lateness: Lateness = field(init=False)
+    _waiting: dict[str, Waiting] = field(init=False)
+    _users: dict[Pair, list[Check]] = field(default_factory=lambda: defaultdict(list))
+    _stalled: set[Pair] = field(default_factory=set)
     _finished: int = 0
     _converged: int = 0
-    _capabilities: dict[str, str | None] = field(default_factory=dict)
-    _capability_locks: dict[str, threading.Lock] = field(default_factory=dict)
 
     def run(self) -> None:
         """Observe every check and return when the last one is done, or soon after ``stop``."""
-        origins, names = Origins(self.asker), name_forms(self.checks)
-        waiting = self._pairs()
-        users: dict[Pair, list[Check]] = defaultdict(list)
-        for check in self.checks:
-            for pair in waiting[check.id]:
-                users[pair].append(check)
-        free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id]]
+        self._look_what_is_awaited()
+        self._one = CheckRun(
+            asker=self.asker,
+            attempts=Attempts(churn=self.churn),
+            origins=Origins(self.asker),
+            capabilities=Capabilities(self.asker),
+            problems=self.problems,
+            single_stack=self.single_stack,
+            late=self._lateness.of,
+            services=self.churn.services if self.churn else None,
+        )
+        waiting = self._waiting
+        convergence = Convergence(self.asker, name_forms(self.checks), self._deadlines())
+        free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
-        before = {pair for check in disruptive for pair in waiting[check.id]}
+        before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
             ThreadPoolExecutor(THREADS, "observe") as askers,
             ThreadPoolExecutor(THREADS, "converge") as pollers,
         ):
-
-            def converge(pair: Pair) -> None:
-                stopped = self.asker.stopped
-                silent = None if stopped.is_set() else wait_for(self.asker, pair, names)
-                if silent is not None and not silent:
-                    self._lateness.answered(pair)
-                elif silent and not stopped.is_set():
-                    self._lateness.missed(pair, silent, self.asker.timing.convergence)
-                for check in self._released(pair, users, waiting):
-                    self._queue(askers, check, origins)
-
-            gates = {pair: pollers.submit(converge, pair) for pair in sorted(users)}
+            gates = {
+                pair: pollers.submit(self._converge, pair, convergence, askers)
+                for pair in sorted(self._users)
+            }
             for check in free:
-                self._queue(askers, check, origins)
+                self._queue(askers, partial(self._observe, check))
             if disruptive:
                 wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
-                self._disrupt(disruptive, origins)
+                self._disrupt(disruptive)
             for gate in gates.values():
                 gate.result()
-
-    def _disrupt(self, checks: Sequence[Check], origins: Origins) -> None:
-        """Observe what would disturb everybody else, while nobody else asks."""
-        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE_AT_ONCE, "disrupt") as askers:
-            asked = [askers.submit(self._observe, check, origins) for check in checks]
-        for one in asked:
-            one.result()  # a journal that cannot be written ends the run
-
-    def _queue(self, askers: Executor, check: Check, origins: Origins) -> None:
-        """Have a calm check asked; one at a time is announced, so that none is waited for that is in no queue."""
-        self._phases.announce()
-        askers.submit(self._in_turn, check, origins)
-
-    def _in_turn(self, check: Check, origins: Origins) -> None:
-        with self._phases.calm():
-            self._observe(check, origins)
 
     def stop(self) -> None:
         """Begin no further check."""
         self.asker.stopped.set()
 
-    def _released(
-        self, pair: Pair, users: Mapping[Pair, Sequence[Check]], waiting: Mapping[str, set[Pair]]
-    ) -> list[Check]:
-        """Return the calm checks that waited for ``pair`` and for nothing else any more."""
-        with self._lock:
-            self._converged += 1
-            self.on_progress("converge", self._converged, len(users))
-            for check in users[pair]:
-                waiting[check.id].discard(pair)
-            return [one for one in users[pair] if _calm(one) and not waiting[one.id]]
-
-    def _pairs(self) -> dict[str, set[Pair]]:
-        """Return what each check waits for; who is late is known from here on."""
+    def _look_what_is_awaited(self) -> None:
+        """Find what each check waits for; who is late is known from here on."""
         probe_on = {
             pod.node: pod.name
             for pod in self.asker.directory.deployment.pods.values()
@@ -141,115 +108,98 @@ class Observer:
         sentinel = self.asker.directory.deployment.sentinel
         found = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
         self._lateness = lateness(self.asker.directory, self.checks, found, probe_on)
-        return found
+        self._waiting = {check: Waiting(pairs) for check, pairs in found.items()}
+        for check in self.checks:
+            for pair in found[check.id]:
+                self._users[pair].append(check)
 
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
     ) -> Iterator[Pair]:
         """Yield what has to answer first; what a Pod without the family would ask never does."""
-        if self._lacking(check):
+        if why_lacking(check.ask, self.asker.directory, self.single_stack):
             return
+        directory = self.asker.directory
         for pair in pairs_of(check, probe_on, sentinel):
-            if can_ask(pair.probe, pair.family, self.asker.directory):
+            if can_ask(pair.probe, pair.family, directory) and not directory.deserted(pair.name):
                 yield pair
 
-    def _lacking(self, check: Check) -> str:
-        """Return why a check cannot be asked in its family; nothing is then waited for either."""
-        return why_lacking(check.ask, self.asker.directory, self.single_stack)
+    def _deadlines(self) -> Deadlines:
+        directory = self.asker.directory
+        systems = {
+            pod.name: directory.facts.node(pod.node).os
+            for pod in directory.deployment.pods.values()
+        }
+        return Deadlines(self.asker.timing, systems)
 
-    def _observe(self, check: Check, origins: Origins) -> None:
-        if self.asker.stopped.is_set():
-            self.asker.recorder.done(check.id, distrust=f"{STOPPED} before it was asked")
+    def _converge(self, pair: Pair, convergence: Convergence, askers: Executor) -> None:
+        """Wait for one pair, and have those asked that waited for it."""
+        stopped = self.asker.stopped
+        stalled = partial(self._begin_early, pair, askers)
+        waited = None if stopped.is_set() else convergence.wait_for(pair, stalled)
+        converged = waited is not None and not waited.silent
+        if converged:
+            self._lateness.answered(pair)
+        elif waited is not None and not stopped.is_set():
+            self._lateness.missed(pair, waited.silent, waited.seconds)
+        with self._lock:
+            self._converged += 1
+            self.on_progress("converge", self._converged, len(self._users))
+            for check in self._users[pair]:
+                self._waiting[check.id].settle(pair, converged=converged or stopped.is_set())
+                self._next_for(check, askers)
+
+    def _begin_early(self, pair: Pair, askers: Executor) -> None:
+        """Have those asked before their time who wait for nothing but what is silent, such as ``pair``."""
+        with self._lock:
+            self._stalled.add(pair)
+            for check in self._users[pair]:
+                self._next_for(check, askers)
+
+    def _next_for(self, check: Check, askers: Executor) -> None:
+        """Have a calm check asked if all that it waited for has had its time, or is silent."""
+        waiting = self._waiting[check.id]
+        if not _calm(check):
             return
-        try:
-            self._ask(check, origins)
-        except NotOfferedError as error:
-            self.asker.recorder.done(check.id, skip=error.message)
-        except NettestsError as error:
-            self.asker.recorder.done(check.id, distrust=error.message)
-        except Exception as error:  # noqa: BLE001 - one check must not take the others with it
-            self.asker.recorder.done(
-                check.id, distrust=f"nettests failed: {type(error).__name__}: {error}"
-            )
+        if not waiting.pairs:
+            early = waiting.kept()
+            ask = partial(self._release, early) if early else self._observe
+            self._queue(askers, partial(ask, check))
+        elif waiting.may_begin(self._stalled):
+            held = Held(self.asker.recorder)
+            asked = self._queue(askers, partial(self._one.carry_out, check, held))
+            waiting.early = Early(frozenset(waiting.pairs), held, asked)
+
+    def _queue(self, askers: Executor, ask: Callable[[], None]) -> Future[None]:
+        """Have a calm check asked; one at a time is announced, so that none is waited for that is in no queue."""
+        self._phases.announce()
+        return askers.submit(self._in_turn, ask)
+
+    def _in_turn(self, ask: Callable[[], None]) -> None:
+        with self._phases.calm():
+            ask()
+
+    def _disrupt(self, checks: Sequence[Check]) -> None:
+        """Observe what would disturb everybody else, while nobody else asks."""
+        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE_AT_ONCE, "disrupt") as askers:
+            asked = [askers.submit(self._observe, check) for check in checks]
+        for one in asked:
+            one.result()  # a journal that cannot be written ends the run
+
+    def _observe(self, check: Check) -> None:
+        self._one.carry_out(check, self.asker.recorder)
+        self._tell_finished()
+
+    def _release(self, early: Early, check: Check) -> None:
+        """Write down what was asked before its time, and counts."""
+        early.asked.result()
+        early.held.release(check.id, self._lateness.of(check.id))
+        self._tell_finished()
+
+    def _tell_finished(self) -> None:
         with self._lock:
             self._finished += 1
             self.on_progress("observe", self._finished, len(self.checks))
-
-    def _ask(self, check: Check, origins: Origins) -> None:
-        recorder = self.asker.recorder
-        problem = self.problems.get(check.source.probe)
-        if problem is not None:
-            recorder.done(check.id, distrust=problem)
-            return
-        lacking = self._lacking(check)
-        if lacking:
-            recorder.done(check.id, skip=lacking)
-            return
-        for need in check.needs:
-            missing = self._missing(check, need)
-            if missing is not None:
-                recorder.done(check.id, skip=missing)
-                return
-        if check.source.kind is VantageKind.NODE:
-            proof = origins.prove(check)
-            if proof.raw is not None and proof.raw.check != check.id:
-                recorder.raw(replace(proof.raw, check=check.id))
-            if proof.distrust is not None:
-                recorder.done(check.id, distrust=proof.distrust)
-                return
-        attempt(self.asker, check, self.churn)
-        recorder.done(check.id, distrust=self._gone(check), late=self._lateness.of(check.id))
-
-    def _gone(self, check: Check) -> str | None:
-        """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""
-        if check.target.kind is not TargetKind.DNS_POD or self.churn is None:
-            return None
-        address = self.asker.directory.endpoint(check.ask).server
-        try:
-            status, text = self.churn.services.read(DNS_PODS, DNS_LABEL)
-        except ChannelError:
-            return None  # not known: what was seen stands
-        if status != OK:
-            return None
-        try:
-            serving = {pod["status"]["podIP"] for pod in read_json(text)["items"] if serves(pod)}
-        except (LookupError, TypeError, ValueError, AttributeError):
-            return None
-        return None if address in serving else f"the DNS Pod at {address} does not serve any more"
-
-    def _missing(self, check: Check, need: str) -> str | None:
-        """Return why the source lacks a capability; found out once per probe by trying it."""
-        key = f"{check.source.probe}/{need}"
-        with self._lock:
-            own = self._capability_locks.setdefault(key, threading.Lock())
-        with own:
-            if key not in self._capabilities:
-                self._capabilities[key] = self._try(check, need)
-                if self._capabilities[key] is not None:
-                    self.asker.recorder.event(f"capability: {self._capabilities[key]}")
-            return self._capabilities[key]
-
-    def _try(self, check: Check, need: str) -> str | None:
-        probe = self.asker.probes[check.source.probe]
-        trials = {
-            "ping": ping_words(check.source.os, "127.0.0.1"),
-            "nslookup": NSLOOKUP,
-            "resolve-dnsname": RESOLVE_DNSNAME,
-            **TRIALS,
-        }
-        if need not in trials or probe.execute is None:
-            return f"{probe.name} has no {need}"
-        try:
-            with probe.execute.slots:
-                answer = probe.execute.run(trials[need], timeout=self.asker.timing.execute)
-        except ProgramMissingError:
-            return f"the image of {probe.name} has no {need}"
-        except ChannelError:
-            return None  # not known: the check itself will say what is wrong with the channel
-        if answer.exit_code != 0 and need != "nslookup":
-            said = one_line(answer.stderr or answer.stdout)
-            return f"{need} does not work in {probe.name}: {said}"
-        return None
 
 
 def _calm(check: Check) -> bool:

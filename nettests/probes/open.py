@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from nettests.bounds import HTTP_AT_ONCE, for_questions
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
@@ -20,9 +21,6 @@ from nettests.probes.seams import Cluster, Recorder
 OPENING_AT_ONCE = 8
 ASKED = frozenset({"probe", "resolver", "node"})
 """The purposes of pods that questions are put to."""
-ALL_AT_ONCE = 192
-"""Concurrent questions over all HTTP channels: a forwarding takes three file descriptors, and the client
-library waits for them by ``select``, which knows no descriptor above 1023."""
 
 
 def open_probes(
@@ -60,12 +58,13 @@ def open_probes(
             return
         refused = f" ({'; '.join(notes)})" if notes else ""
         recorder.event(f"probe {pod.name} is asked over {channels[0].name}{refused}")
-        slots = threading.Semaphore(at_once)
+        slots = for_questions(at_once, room)
         probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
 
     asked = [pod for pod in deployment.pods.values() if pod.purpose in ASKED]
     by_http = sum(1 for pod in asked if pod.purpose != "node")
-    at_once = max(1, min(timing.per_probe, ALL_AT_ONCE // max(1, by_http)))
+    at_once = max(1, min(timing.per_probe, HTTP_AT_ONCE // max(1, by_http)))
+    room = threading.Semaphore(HTTP_AT_ONCE)
     with ThreadPoolExecutor(max_workers=OPENING_AT_ONCE) as pool:
         list(pool.map(open_one, asked))
     return probes, problems

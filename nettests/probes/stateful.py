@@ -13,6 +13,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.parse import start
 from nettests.plan.pods import STATEFUL_SET
+from nettests.probes.beside import RESOLVER_SECONDS
 from nettests.probes.objects import DEFAULT_DOMAIN, MEMBER_LABEL
 from nettests.probes.seams import Pods
 
@@ -101,10 +102,18 @@ class Renewal:
         }
 
     def _lookup(self, asked: str, address: str) -> Object:
-        """Ask DNS for the name until it leads to the Pod: an answer may be cached for a while."""
+        """Ask DNS for the name until it leads to the Pod: an answer may be cached for a while.
+
+        A DNS that is silent to several queries in a row has nothing cached.
+        """
         deadline = time.monotonic() + self.timing.convergence
+        silences = 0
         while True:
+            began = time.monotonic()
             got = self.run(("nslookup", asked))
-            if address in got.stdout or time.monotonic() > deadline:
+            slow = time.monotonic() - began >= RESOLVER_SECONDS
+            silences = silences + 1 if slow and got.exit_code else 0
+            over = silences >= self.timing.failures or time.monotonic() > deadline
+            if address in got.stdout or over:
                 return {"asked": asked, "stdout": got.stdout, "stderr": got.stderr}
             time.sleep(PAUSE)

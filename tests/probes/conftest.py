@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nettests.bounds import HTTP_AT_ONCE, for_questions
 from nettests.model.channel import HttpChannel
 from nettests.model.check import Check
 from nettests.model.codec import from_data
@@ -60,7 +61,7 @@ class Stage:
                 name=name,
                 http=(self.dialling[name], *self.extra_channels) if name in self.dialling else (),
                 execute=self.processes[name],
-                http_slots=threading.Semaphore(self.timing.per_probe),
+                http_slots=for_questions(self.timing.per_probe, threading.Semaphore(HTTP_AT_ONCE)),
             )
             for name in self.processes
             if name not in self.problems

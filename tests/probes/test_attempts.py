@@ -10,7 +10,7 @@ from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.expectation import Expected
 from nettests.model.words import Distribution, Outcome, Protocol, Question, Resolver, TargetKind
-from nettests.probes.attempts import attempt
+from nettests.probes.attempts import Attempts
 from nettests.probes.pace import BURST
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
@@ -285,8 +285,8 @@ def test_a_silence_that_the_limit_explains_is_asked_again(stage: Stage) -> None:
     asked = refused_over_udp(0)
     observer = stage.observer([*others, asked])
     for one in others:
-        attempt(observer.asker, one)
+        Attempts().carry_out(observer.asker, one)
     assert kernel.silent > 0, "the others did not use the limit up"
-    attempt(observer.asker, asked)
+    Attempts().carry_out(observer.asker, asked)
     seen = stage.seen(asked)
     assert (seen.outcome, seen.agreed) == (Outcome.REFUSED, True)

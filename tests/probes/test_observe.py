@@ -223,10 +223,10 @@ def test_answers_are_in_the_journal_before_anything_reads_them(
 ) -> None:
     """A parser that fails loses nothing: the raw answer is written already, and no test hangs."""
 
-    def unreadable(raw: object) -> None:
+    def unreadable(*_: object) -> None:
         raise RuntimeError("a bug in a parser")
 
-    monkeypatch.setattr("nettests.probes.attempts.read_raw", unreadable)
+    monkeypatch.setattr("nettests.probes.attempts.read_answer", unreadable)
     asked = check(ask(PROBE, TargetKind.NODE_IP))  # waits for no server, so nothing else reads
     stage.observe(asked)
     assert len(stage.raws(asked.id)) == 1

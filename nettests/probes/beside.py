@@ -1,0 +1,102 @@
+"""Ask one question beside another, and notice when the first only waits for its time-out.
+
+Used by ``attempts``, ``controls`` and ``convergence``: a negative answer over a silent path costs seconds of
+waiting and no work, so what has to be asked anyway is asked meanwhile. It knows nothing of answers.
+"""
+
+import threading
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from nettests.model.check import Ask
+from nettests.model.observation import Raw
+from nettests.model.words import Question, Resolver, VantageKind
+from nettests.probes.asking import EXAMINED
+
+T = TypeVar("T")
+
+RESOLVER_SECONDS = 9.0
+"""Two time-outs of 5 s are the least that a resolver waits for a silent server (resolv.conf(5); Windows' DNS client
+asks again after 1, 2 and 4 s more), but for a little."""
+DIAL_PATIENCE = 2.0
+"""Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""
+PROCESS_PATIENCE = 6.0
+"""The same for a process: it has to start, and ``ping`` takes 2 s and more where all is well."""
+
+
+class Pending(Generic[T]):
+    """Something under way in a thread of its own."""
+
+    def __init__(self, call: Callable[[Callable[[], None]], T]) -> None:
+        self._done: Future[T] = Future()
+        self._sent = threading.Event()
+        self._settled = threading.Event()
+        threading.Thread(target=self._carry_out, args=(call,), name="beside", daemon=True).start()
+
+    def _carry_out(self, call: Callable[[Callable[[], None]], T]) -> None:
+        try:
+            self._done.set_result(call(self._sent.set))
+        except BaseException as error:  # noqa: BLE001 - handed to who waits for the result
+            self._done.set_exception(error)
+        finally:
+            self._sent.set()
+            self._settled.set()
+
+    def answered(self, seconds: float) -> bool:
+        """Wait until it is over, or was sent ``seconds`` ago; return whether it is over."""
+        self._sent.wait()
+        return self._settled.wait(seconds)
+
+    def ended(self, seconds: float) -> bool:
+        """Wait for it no longer than ``seconds``, its turn included; return whether it is over."""
+        return self._settled.wait(max(0.0, seconds))
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self._settled.is_set()
+
+    def wait(self) -> None:
+        """Wait until it is over."""
+        self._settled.wait()
+
+    def result(self) -> T:
+        """Wait until it is over; return what it returned or raise what it raised."""
+        return self._done.result()
+
+
+def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:
+    """Begin ``call``, which says by its argument that it has waited for its turn and its question is sent."""
+    return Pending(call)
+
+
+def results(pending: Collection[Pending[T]]) -> list[T]:
+    """Wait until all are over; return what they returned or raise what the first raised."""
+    for one in pending:
+        one.wait()
+    return [one.result() for one in pending]
+
+
+def patience(ask: Ask) -> float:
+    """Return after how many seconds without an answer ``ask`` is probably silent.
+
+    What makes objects or looks at a node is not asked a second time beside itself: it is never called silent.
+    """
+    if ask.question in EXAMINED:
+        return threading.TIMEOUT_MAX
+    process = ask.question is Question.PING or ask.resolver in {
+        Resolver.NSLOOKUP,
+        Resolver.RESOLVE_DNSNAME,
+    }
+    return PROCESS_PATIENCE if process or ask.source.kind is VantageKind.NODE else DIAL_PATIENCE
+
+
+def asks_resolver(ask: Ask) -> bool:
+    """Whether a resolver stands before the answer, which repeats a query to a silent server by itself."""
+    return ask.target.kind.by_name or ask.question is Question.RESOLVE
+
+
+def resolver_gave_up(ask: Ask, raw: Raw) -> bool:
+    """Whether a resolver asked in vain for so long that it repeated its query: asking again would show no more."""
+    return asks_resolver(ask) and raw.error is None and raw.elapsed >= RESOLVER_SECONDS

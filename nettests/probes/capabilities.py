@@ -1,0 +1,73 @@
+"""Find out once for each probe whether its image has a program that a check needs.
+
+Used by ``check_run``. The program is tried; what is missing skips the checks that need it, with the reason.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.channel import ChannelError, ProgramMissingError
+from nettests.model.check import Check
+from nettests.parse.reading import one_line
+from nettests.probes.asking import Asker, Probe
+from nettests.probes.commands import POWERSHELL, ping_words
+from nettests.probes.speaking import TRIALS
+
+NSLOOKUP = ("nslookup", "localhost")
+"""Tried for its presence only: its exit code says nothing."""
+RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
+"""PowerShell of the nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
+
+
+@dataclass(slots=True)
+class Capabilities:
+    """What the probes of a run lack, as far as anybody asked; safe for threads."""
+
+    asker: Asker
+    _found: dict[str, str | None] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def missing(self, check: Check) -> str | None:
+        """Return why the check's source lacks something that the check needs; ``None`` if it lacks nothing."""
+        found = (self._missing(check, need) for need in check.needs)
+        return next((why for why in found if why is not None), None)
+
+    def _missing(self, check: Check, need: str) -> str | None:
+        key = f"{check.source.probe}/{need}"
+        with self._lock:
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:
+            if key not in self._found:
+                self._found[key] = self._try(check, need)
+                if self._found[key] is not None:
+                    self.asker.recorder.event(f"capability: {self._found[key]}")
+            return self._found[key]
+
+    def _try(self, check: Check, need: str) -> str | None:
+        probe = self.asker.probes[check.source.probe]
+        trials: Mapping[str, tuple[str, ...]] = {
+            "ping": ping_words(check.source.os, "127.0.0.1"),
+            "nslookup": NSLOOKUP,
+            "resolve-dnsname": RESOLVE_DNSNAME,
+            **TRIALS,
+        }
+        if need not in trials or probe.execute is None:
+            return f"{probe.name} has no {need}"
+        return _why_not(probe, need, trials[need], self.asker.timing.execute)
+
+
+def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) -> str | None:
+    assert probe.execute is not None
+    try:
+        with probe.execute.slots:
+            answer = probe.execute.run(words, timeout=seconds)
+    except ProgramMissingError:
+        return f"the image of {probe.name} has no {need}"
+    except ChannelError:
+        return None  # not known: the check itself will say what is wrong with the channel
+    if answer.exit_code != 0 and need != "nslookup":
+        said = one_line(answer.stderr or answer.stdout)
+        return f"{need} does not work in {probe.name}: {said}"
+    return None

@@ -1,0 +1,99 @@
+"""Ask one check to its end: what keeps it from being asked first, then its question and the repeats.
+
+Between ``observe``, which says when, and ``attempts``, which says how often. Whatever goes wrong becomes the
+``done`` record of this check alone. Nothing is judged here.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from nettests.errors import NettestsError
+from nettests.model.channel import ChannelError
+from nettests.model.check import Check
+from nettests.model.json_text import read_json
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
+from nettests.probes.addresses import NotOfferedError
+from nettests.probes.asking import STOPPED, Asker
+from nettests.probes.attempts import Attempts
+from nettests.probes.capabilities import Capabilities
+from nettests.probes.families import why_lacking
+from nettests.probes.origin import Origins
+from nettests.probes.seams import Recorder, Services
+
+OK = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRun:
+    """Asks the checks of one run, each when it is told to; safe for threads."""
+
+    asker: Asker
+    attempts: Attempts
+    origins: Origins
+    capabilities: Capabilities
+    problems: Mapping[str, str]
+    """Which probes cannot be asked, and why."""
+    single_stack: Mapping[str, str]
+    """By role, the limitation by which its Pods need not have both IP families."""
+    late: Callable[[str], str | None]
+    """Names the Service that did not answer before a check was asked, by the check's id."""
+    services: Services | None = None
+    """Where the DNS Pods that serve can be read."""
+
+    def carry_out(self, check: Check, recorder: Recorder) -> None:
+        """Ask ``check`` and write it down, also that it could not be asked."""
+        if self.asker.stopped.is_set():
+            recorder.done(check.id, distrust=f"{STOPPED} before it was asked")
+            return
+        try:
+            self._ask(check, recorder)
+        except NotOfferedError as error:
+            recorder.done(check.id, skip=error.message)
+        except NettestsError as error:
+            recorder.done(check.id, distrust=error.message)
+        except Exception as error:  # noqa: BLE001 - one check must not take the others with it
+            recorder.done(check.id, distrust=f"nettests failed: {type(error).__name__}: {error}")
+
+    def _ask(self, check: Check, recorder: Recorder) -> None:
+        distrust = self.problems.get(check.source.probe) or self._barren(check)
+        if distrust is not None:
+            recorder.done(check.id, distrust=distrust)
+            return
+        lacking = why_lacking(check.ask, self.asker.directory, self.single_stack)
+        missing = lacking or self.capabilities.missing(check)
+        if missing:
+            recorder.done(check.id, skip=missing)
+            return
+        if check.source.kind is VantageKind.NODE:
+            proof = self.origins.prove(check)
+            if proof.raw is not None and proof.raw.check != check.id:
+                recorder.raw(replace(proof.raw, check=check.id))
+            if proof.distrust is not None:
+                recorder.done(check.id, distrust=proof.distrust)
+                return
+        self.attempts.carry_out(replace(self.asker, recorder=recorder), check)
+        recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
+
+    def _barren(self, check: Check) -> str | None:
+        """Say that no Pod of the run started on the node: one more would wait for as long to tell the same."""
+        if check.ask.question is not Question.START:
+            return None
+        return self.asker.directory.deployment.barren.get(check.source.node or "")
+
+    def _gone(self, check: Check) -> str | None:
+        """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""
+        if check.target.kind is not TargetKind.DNS_POD or self.services is None:
+            return None
+        address = self.asker.directory.endpoint(check.ask).server
+        try:
+            status, text = self.services.read(DNS_PODS, DNS_LABEL)
+        except ChannelError:
+            return None  # not known: what was seen stands
+        if status != OK:
+            return None
+        try:
+            serving = {pod["status"]["podIP"] for pod in read_json(text)["items"] if serves(pod)}
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return None
+        return None if address in serving else f"the DNS Pod at {address} does not serve any more"

@@ -1,0 +1,174 @@
+"""Positive controls and repeats where questions are silent: asked side by side, and dead ones once for all."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.channel import ChannelError, HttpAnswer
+from nettests.model.check import Control
+from nettests.model.words import Outcome, Question, TargetKind
+from nettests.probes import beside
+from nettests.probes.attempts import Attempts
+from nettests.probes.beside import patience
+from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
+from tests.probes.conftest import Stage
+from tests.probes.made import ask, check
+from tests.probes.netexec import Server
+
+PROBE = "probe-windows-1-1"
+TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
+DEAD = Control(
+    proves="vantage", ask=ask(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
+)
+ALIVE = Control(proves="target", ask=ask(PROBE, TargetKind.POD_IP))
+NOWHERE = ask(PROBE, TargetKind.NODE_IP)
+"""Nothing listens there."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has no answer after a moment is taken for silent."""
+    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+
+
+class Silence:
+    """Answers after the release that a dial timed out, for what goes to some addresses; counts what waits."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.addresses = addresses
+        self.released = threading.Event()
+        self.waiting = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, path: str) -> HttpAnswer | None:
+        if not any(f"host={one}&" in path for one in self.addresses):
+            return None
+        with self._lock:
+            self.waiting += 1
+        assert self.released.wait(10)
+        return TIMED_OUT
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_silent_question_is_repeated_beside_itself_with_its_controls(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """While the first question waits for its time-out the control is asked, and the question once more."""
+    node = str(stage.facts.node("n1").addresses[0])
+    stage.dialling[PROBE].hook = silence = Silence(node)
+    asked = check(NOWHERE, ALIVE)
+    observing = threading.Thread(target=stage.observe, args=(asked,))
+    observing.start()
+    eventually(lambda: silence.waiting == 2)
+    assert [raw.purpose for raw in stage.raws(asked.id)] == ["control:target"]
+    silence.released.set()
+    observing.join(10)
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed, len(seen.attempts)) == (Outcome.TIMED_OUT, True, 2)
+    assert [one.number for one in seen.attempts] == [1, 2]
+    assert [control.ok for control in seen.controls] == [True]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_late_answer_is_one_attempt_of_several(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """A question that was answered after all is followed by as many as a positive result needs."""
+    node = str(stage.facts.node("n1").addresses[0])
+    release, slow = threading.Event(), iter([True])
+
+    def hook(path: str) -> HttpAnswer | None:
+        if f"host={node}&" in path and next(slow, False):
+            assert release.wait(10)
+        return None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(NOWHERE, ALIVE)
+    with Server("kubelet", node, ports=(10251, 10250, 10252)):
+        observing = threading.Thread(target=stage.observe, args=(asked,))
+        observing.start()
+        eventually(lambda: len(stage.raws(asked.id)) == 2)
+        release.set()
+        observing.join(10)
+    assert sorted(raw.purpose for raw in stage.raws(asked.id)) == ["check"] * 3 + ["control:target"]
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed) == (Outcome.CONNECTED, True)
+    assert [one.number for one in seen.attempts] == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("alive", "asked_in_all"), [(True, 2), (False, 1)])
+def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, alive: bool, asked_in_all: int
+) -> None:
+    """A resolver repeats its query itself; beside a control that answers the silence may still be one packet's."""
+    monkeypatch.setattr(beside, "RESOLVER_SECONDS", 0.1)
+    name = "svc.example"
+
+    def hook(path: str) -> HttpAnswer | None:
+        if f"host={name}&" in path:
+            threading.Event().wait(0.2)
+            return TIMED_OUT
+        return None if alive else TIMED_OUT
+
+    stage.dialling[PROBE].hook = hook
+    question = ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name)
+    asked = check(question, replace(ALIVE, ask=replace(ALIVE.ask, target=DEAD.ask.target)))
+    Attempts().carry_out(stage.observer([asked]).asker, asked)
+    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
+    assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+def test_a_dead_control_is_asked_once_in_its_window(stage: Stage) -> None:
+    """The second check that leans on it takes over what it brought, and says whose question it was."""
+    victim = str(stage.pods["server-windows-1-1"].addresses[0])
+    stage.dialling[PROBE].hook = lambda path: TIMED_OUT if f"host={victim}&" in path else None
+    first, second = (check(NOWHERE, DEAD, id=name) for name in ("first", "second"))
+    now = [100.0]
+    controls = Controls(clock=lambda: now[0])
+    asker = stage.observer([first, second]).asker
+    controls.ask(asker, first)
+    now[0] += WINDOW_SECONDS / 2
+    controls.ask(asker, second)
+    own, shared = stage.raws("first"), stage.raws("second")
+    assert len(stage.dialling[PROBE].asked) == len(own) == len(shared) == 2
+    assert {raw.context.get(SHARED) for raw in own} == {None}
+    assert {raw.context[SHARED] for raw in shared} == {"first"}
+    assert {raw.purpose for raw in shared} == {"control:vantage"}
+    now[0] += WINDOW_SECONDS
+    controls.ask(asker, replace(second, id="third"))
+    assert len(stage.dialling[PROBE].asked) == 4
+
+
+def test_a_control_that_answers_is_asked_in_each_checks_own_window(stage: Stage) -> None:
+    """What answered a moment ago proves nothing of now."""
+    controls = Controls()
+    for name in ("first", "second"):
+        one = check(NOWHERE, ALIVE, id=name)
+        controls.ask(stage.observer([one]).asker, one)
+        assert [raw.context.get(SHARED) for raw in stage.raws(name)] == [None]
+    assert len(stage.dialling[PROBE].asked) == 2
+
+
+def test_a_control_whose_channel_fails_spoils_nothing_else(stage: Stage) -> None:
+    """A channel error is a control that did not answer."""
+
+    def broken(_: str) -> HttpAnswer:
+        raise ChannelError("the stream was lost")
+
+    stage.dialling[PROBE].hook = broken
+    one = check(NOWHERE, ALIVE)
+    Controls().ask(stage.observer([one]).asker, one)
+    assert [raw.error is not None for raw in stage.raws(one.id)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "question", [Question.START, Question.ADMIT, Question.INSPECT, Question.IDLE]
+)
+def test_what_makes_objects_is_never_asked_beside_itself(question: Question) -> None:
+    """A Pod that takes its time to start is no reason to start another one."""
+    assert patience(replace(NOWHERE, question=question)) == threading.TIMEOUT_MAX
+    assert patience(NOWHERE) < 5, "a dial's own time-out"

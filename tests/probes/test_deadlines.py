@@ -1,0 +1,51 @@
+"""Until when what is silent may begin to answer, by the OS of the node and by what the node shows."""
+
+from nettests.model.profile import Timing
+from nettests.model.words import OS
+from nettests.probes.deadlines import Deadlines
+
+TIMING = Timing(convergence=60, convergence_linux=30, listening=15)
+LINUX, WINDOWS = "probe-linux-1-1", "probe-windows-1-1"
+
+
+def deadlines(timing: Timing = TIMING) -> Deadlines:
+    """Return those of a run with a probe on a node of either OS."""
+    return Deadlines(timing, {LINUX: OS.LINUX, WINDOWS: OS.WINDOWS})
+
+
+def test_windows_has_a_minute_and_linux_half_of_it() -> None:
+    """HNS takes up to a minute to program Services, a kube-proxy on Linux no more than 30 s."""
+    found = deadlines()
+    assert (found.of_service(WINDOWS, 100), found.of_service(LINUX, 100)) == (160, 130)
+
+
+def test_a_shorter_convergence_is_one_for_linux_too() -> None:
+    """Whoever states less means all nodes."""
+    assert deadlines(Timing(convergence=5)).of_service(LINUX, 100) == 105
+
+
+def test_what_was_made_before_the_sentinel_has_no_whole_minute_after_it() -> None:
+    """The Service that was made last answers on this node: the others follow soon, or not at all."""
+    found = deadlines()
+    found.sentinel_answered(WINDOWS, 103)
+    assert found.of_service(WINDOWS, 100) == 133
+    assert found.of_service(LINUX, 100) == 130
+
+
+def test_a_late_sentinel_does_not_move_the_deadline() -> None:
+    """A minute is the longest, whatever comes last."""
+    found = deadlines()
+    found.sentinel_answered(WINDOWS, 155)
+    assert found.of_service(WINDOWS, 100) == 160
+
+
+def test_what_is_asked_after_the_sentinel_has_its_time_from_then_on() -> None:
+    """A question that had to wait for its turn is not late for that."""
+    found = deadlines()
+    found.sentinel_answered(WINDOWS, 103)
+    assert found.of_service(WINDOWS, 200) == 230
+
+
+def test_servers_have_the_time_to_listen() -> None:
+    """A Pod that is Ready needs no proxy."""
+    assert deadlines().of_server(100) == 115

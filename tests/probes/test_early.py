@@ -1,0 +1,127 @@
+"""Checks of Services that are silent: asked before their time, believed only if nothing has changed since."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.words import Outcome, TargetKind
+from nettests.probes import convergence
+from nettests.probes.convergence import Pair
+from nettests.probes.early import Early, Held, Waiting
+from tests.probes.conftest import Stage
+from tests.probes.made import ask, check
+
+PROBE = "probe-windows-1-1"
+SERVICE = "svc-server-linux-1-1"
+TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
+ONE, OTHER = (Pair(TargetKind.SERVICE_CLUSTERIP, name, PROBE) for name in ("one", "other"))
+
+
+@pytest.fixture
+def stalling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is silent for a moment is asked before its time."""
+    monkeypatch.setattr(convergence, "STALLED_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("stalling")
+def test_a_silent_services_check_is_asked_within_its_deadline(stage: Stage) -> None:
+    """Its answers are older than the deadline, are written after it, once, and name the Service that is late."""
+    stage.timing = replace(stage.timing, convergence=1.5)
+    address = str(stage.services[SERVICE].addresses[0])
+    stage.dialling[PROBE].hook = lambda path: TIMED_OUT if address in path else None
+    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    stage.observe(asked)
+    (record,) = stage.records("convergence")
+    assert not record["converged"]
+    raws = stage.raws(asked.id)
+    assert [raw.purpose for raw in raws] == ["check", "check"]
+    assert all(raw.started + raw.elapsed < record["seconds"] for raw in raws)
+    assert SERVICE in stage.done(asked.id)["late"]
+    assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.usefixtures("stalling")
+def test_what_converges_after_all_is_asked_anew(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Nothing of what was asked before its time is in the journal, and the check sees only successes."""
+    stage.timing = replace(stage.timing, convergence=5)
+    address = str(stage.services[SERVICE].addresses[0])
+    early = []
+
+    def hook(path: str) -> HttpAnswer | None:
+        if address not in path:
+            return None
+        early.append(path)
+        # Three polls are silent and then, as "two in a row" shows, so are the check's own questions.
+        return TIMED_OUT if len(early) < 6 else None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    stage.observe(asked)
+    assert {raw.purpose for raw in stage.raws(asked.id)} == {"check"}
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed) == (Outcome.CONNECTED, True)
+    assert "late" not in stage.done(asked.id)
+    assert stage.told.count(("observe", 1, 1)) == 1
+
+
+def test_what_is_held_is_written_in_its_order(stage: Stage) -> None:
+    """Nothing is in the journal before the release; then the answers are, and that the check is done."""
+    held = Held(stage.journal)
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    asker = replace(stage.observer([asked]).asker, recorder=held)
+    for number in (1, 2):
+        asker.ask(asked.id, "check", number, asked.ask)
+    held.done(asked.id, distrust="for a reason")
+    assert stage.raws() == []
+    held.release(asked.id, "Service x did not answer")
+    assert [raw.attempt for raw in stage.raws(asked.id)] == [1, 2]
+    done = stage.done(asked.id)
+    assert (done["distrust"], done["late"]) == ("for a reason", "Service x did not answer")
+
+
+def begun(waiting: Waiting, stage: Stage) -> None:
+    """Ask what waits before its time."""
+    waiting.early = Early(frozenset(waiting.pairs), Held(stage.journal), Future())
+
+
+def test_a_check_begins_early_when_all_it_waits_for_is_silent(stage: Stage) -> None:
+    """One Service that may still answer in time is worth waiting for; what has begun is not begun twice."""
+    waiting = Waiting({ONE, OTHER})
+    assert not waiting.may_begin({ONE})
+    assert waiting.may_begin({ONE, OTHER})
+    begun(waiting, stage)
+    assert not waiting.may_begin({ONE, OTHER})
+
+
+def test_one_that_converged_makes_it_begin_again(stage: Stage) -> None:
+    """What was asked while it was silent tells nothing; the other one is still silent."""
+    waiting = Waiting({ONE, OTHER})
+    begun(waiting, stage)
+    waiting.settle(ONE, converged=True)
+    assert waiting.kept() is None
+    assert waiting.may_begin({ONE, OTHER})
+
+
+def test_one_that_missed_its_deadline_keeps_what_was_asked(stage: Stage) -> None:
+    """The answers count when nothing that was waited for has converged."""
+    waiting = Waiting({ONE, OTHER})
+    begun(waiting, stage)
+    waiting.settle(ONE, converged=False)
+    waiting.settle(OTHER, converged=False)
+    assert waiting.kept() is waiting.early
+    assert not waiting.may_begin({ONE, OTHER})
+
+
+def test_a_convergence_before_it_began_changes_nothing(stage: Stage) -> None:
+    """Only what was awaited when the check was asked can make its answers void."""
+    waiting = Waiting({ONE, OTHER})
+    waiting.settle(ONE, converged=True)
+    begun(waiting, stage)
+    waiting.settle(OTHER, converged=False)
+    assert waiting.kept() is waiting.early

@@ -1,0 +1,152 @@
+"""Bounds on what is under way: who may enter, in which order, and what counts no more."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from nettests.bounds import SILENT_PROCESSES, Slots, for_processes
+
+LONG, SHORT = 60.0, 0.05
+
+
+class Crowd:
+    """Threads that enter slots one after the other and stay until they are sent away."""
+
+    def __init__(self, slots: Slots, eventually: Callable[[Callable[[], bool]], None]) -> None:
+        self.slots, self.eventually = slots, eventually
+        self.entered: list[int] = []
+        self._leave: list[threading.Event] = []
+        self._threads: list[threading.Thread] = []
+
+    def come(self) -> None:
+        """Let one more thread queue, behind all that came before."""
+        number, leave = len(self._threads), threading.Event()
+
+        def stay() -> None:
+            with self.slots:
+                self.entered.append(number)
+                assert leave.wait(LONG)
+
+        thread = threading.Thread(target=stay)
+        self._leave.append(leave)
+        self._threads.append(thread)
+        thread.start()
+        self.eventually(lambda: number in self.entered or thread.ident in self.slots._queue)
+
+    def go(self, number: int) -> None:
+        """Send one away and wait until it is gone."""
+        self._leave[number].set()
+        self._threads[number].join(LONG)
+
+    def end(self) -> None:
+        """Send all away."""
+        for leave in self._leave:
+            leave.set()
+        for thread in self._threads:
+            thread.join(LONG)
+            assert not thread.is_alive()
+
+
+@contextmanager
+def crowd(
+    slots: Slots, eventually: Callable[[Callable[[], bool]], None], size: int
+) -> Iterator[Crowd]:
+    """So many come, in order."""
+    found = Crowd(slots, eventually)
+    try:
+        for _ in range(size):
+            found.come()
+        yield found
+    finally:
+        found.end()
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Wait on a condition, for a few seconds at most."""
+    pause = threading.Event()
+
+    def wait(condition: Callable[[], bool]) -> None:
+        for _ in range(2000):
+            if condition():
+                return
+            pause.wait(0.005)
+        raise AssertionError("the condition did not come true")
+
+    return wait
+
+
+def test_no_more_enter_than_fit_and_the_others_in_their_order(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Two fit; who came third enters when one leaves, before who came fourth."""
+    with crowd(Slots(at_once=2, patience=LONG, ceiling=9), eventually, 4) as those:
+        assert sorted(those.entered) == [0, 1]
+        those.go(1)
+        eventually(lambda: len(those.entered) == 3)
+        assert those.entered[2] == 2
+
+
+def test_who_entered_long_ago_counts_no_more(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """A silent question makes room for the next one without having ended."""
+    with crowd(Slots(at_once=1, patience=SHORT, ceiling=9), eventually, 3) as those:
+        eventually(lambda: len(those.entered) == 3)
+        assert those.entered == [0, 1, 2]
+
+
+def test_the_ceiling_holds_however_long_they_wait(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Of what only waits there is a limit, too: the fourth enters when somebody leaves."""
+    with crowd(Slots(at_once=1, patience=SHORT, ceiling=3), eventually, 4) as those:
+        eventually(lambda: len(those.entered) == 3)
+        threading.Event().wait(2 * SHORT)
+        assert those.entered == [0, 1, 2]
+        those.go(0)
+        eventually(lambda: 3 in those.entered)
+
+
+def test_several_slots_share_a_room(eventually: Callable[[Callable[[], bool]], None]) -> None:
+    """Where the room that all probes share is full, free slots of one of them do not help."""
+    room = threading.Semaphore(1)
+    mine = Slots(at_once=5, patience=LONG, ceiling=5, room=room)
+    others = Slots(at_once=5, patience=LONG, ceiling=5, room=room)
+    with crowd(mine, eventually, 1) as first, others_wait(others) as entered:
+        assert not entered.wait(2 * SHORT)
+        first.go(0)
+        assert entered.wait(LONG)
+
+
+@contextmanager
+def others_wait(slots: Slots) -> Iterator[threading.Event]:
+    """One thread tries to enter, and says when it has."""
+    entered = threading.Event()
+
+    def enter() -> None:
+        with slots:
+            entered.set()
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    try:
+        yield entered
+    finally:
+        thread.join(LONG)
+
+
+def test_what_fails_inside_leaves(eventually: Callable[[Callable[[], bool]], None]) -> None:
+    """An exception does not keep a slot."""
+    slots = Slots(at_once=1, patience=LONG, ceiling=1)
+    with pytest.raises(ValueError, match="broken"), slots:
+        raise ValueError("broken")
+    with crowd(slots, eventually, 1) as those:
+        assert those.entered == [0]
+
+
+def test_processes_of_a_node_have_a_ceiling() -> None:
+    """On Windows processes leak and deadlock: silent ones are few, too."""
+    assert for_processes(6).ceiling == SILENT_PROCESSES * 6
