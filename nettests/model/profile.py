@@ -29,7 +29,7 @@ class Timing:
 
     ready: float = 600
     """Pods have to be Ready; pulling a Windows image takes minutes."""
-    stuck: float = 40
+    stuck: float = 35
     """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long: a kubelet pulls again
     after 10 s and after 20 s more."""
     listening: float = 15

@@ -116,8 +116,9 @@ class Observer:
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
     ) -> Iterator[Pair]:
-        """Yield what has to answer first; what a Pod without the family would ask never does."""
-        if why_lacking(check.ask, self.asker.directory, self.single_stack):
+        """Yield what has to answer first; nothing has to for a check that cannot be asked."""
+        lacking = why_lacking(check.ask, self.asker.directory, self.single_stack)
+        if lacking or check.source.probe in self.problems:
             return
         directory = self.asker.directory
         for pair in pairs_of(check, probe_on, sentinel):
