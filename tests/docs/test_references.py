@@ -239,6 +239,9 @@ def test_every_delay_is_explained_with_its_default() -> None:
     assert len(told) == len(fields(Timing))
 
 
+BOUNDS = ROOT / "nettests" / "bounds.py"
+
+
 def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
     """What waits, retries or works side by side without a key of the profile has a row with its value."""
     # sample: POLL_SECONDS = 0.2
@@ -248,8 +251,8 @@ def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
     )
     found = {
         f"{'.'.join(path.relative_to(ROOT / 'nettests').with_suffix('').parts)}.{name}"
-        for part in ("cluster", "probes", "session", "diagnose", "plugin", "cli")
-        for path in (ROOT / "nettests" / part).rglob("*.py")
+        for part in ("", "cluster", "probes", "session", "diagnose", "plugin", "cli")
+        for path in ((ROOT / "nettests" / part).rglob("*.py") if part else [BOUNDS])
         for name in pattern.findall(path.read_text("utf-8"))
     }
     told: dict[str, float] = {}
