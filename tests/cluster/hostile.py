@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,6 +27,17 @@ class Hostile:
     asked: list[str] = field(default_factory=list)
     gone: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+    said: int = 0
+    """How often a flood was taken."""
+
+    def is_held_up(self) -> bool:
+        """Whether nobody takes any more of a flood, within a few seconds."""
+        for _ in range(20):
+            before = self.said
+            time.sleep(0.25)
+            if before and self.said == before:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,7 @@ class Wire:
         """Say a text again and again, as fast as it is taken."""
         while not self.server.over.is_set():
             self.send(text)
+            self.server.said += 1
 
     def stay(self) -> None:
         """Keep the connection until the other side ends it, or the test does."""
