@@ -7,6 +7,8 @@ import base64
 import hashlib
 import itertools
 import re
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -121,3 +123,55 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
             server.over.set()
             listening.shutdown()
             thread.join()
+
+
+@contextmanager
+def half_a_record(context: ssl.SSLContext, said: bytes) -> Iterator[Hostile]:
+    """Serve one WebSocket over TLS; what is said over it is a record of which half comes, and nothing else."""
+    server = Hostile()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server.url = f"https://127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(
+            target=_say_half, args=(listening, context, said, server), name="half of a test"
+        )
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            thread.join()
+
+
+def _say_half(
+    listening: socket.socket, context: ssl.SSLContext, said: bytes, server: Hostile
+) -> None:
+    came, going = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(came, going, server_side=True)
+    client, _ = listening.accept()
+
+    def complete(step: Callable[[], object]) -> object:
+        while True:
+            try:
+                done = step()
+            except ssl.SSLWantReadError:
+                client.sendall(going.read())
+                came.write(client.recv(65536))
+            else:
+                client.sendall(going.read())
+                return done
+
+    with client, suppress(OSError):
+        complete(tls.do_handshake)
+        head = str(complete(lambda: tls.read(65536)))
+        key = re.search(r"Sec-WebSocket-Key: ([^\\]+)", head)
+
+        def send(data: bytes) -> object:
+            return complete(lambda: tls.write(data))
+
+        wire = Wire(server, send, lambda: client.recv(65536), key[1] if key else "")
+        wire.switch()
+        tls.write(said)
+        record = going.read()
+        client.sendall(record[: len(record) // 2])
+        wire.stay()
+        server.gone.set()
