@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidHandshake, InvalidStatus
+from websockets.frames import Frame
 from websockets.http11 import Response
 from websockets.protocol import Event, State
 from websockets.sync.client import ClientConnection
@@ -24,6 +25,8 @@ from nettests.model.limits import spelled
 
 FRAME_SECONDS = 10.0
 """For one frame, from its first byte to its last. Between frames a stream may be silent as long as it likes."""
+HEADER_BYTES = 2
+"""What a frame has at least, beside what it says: so that empty ones count too."""
 SILENT_LOGGER = logging.getLogger("nettests.cluster.frames")
 """The library writes whole requests to its logger, tokens too, where somebody asks for debug messages."""
 SILENT_LOGGER.setLevel(logging.CRITICAL)
@@ -34,37 +37,41 @@ class RefusedError(OSError):
 
 
 class Meter:
-    """Counts the bytes of a stream and the seconds of a frame; ``RefusedError`` where there are too many."""
+    """Counts the bytes of a handshake, then of frames, and the seconds of each; refuses where there are too many."""
 
     def __init__(self) -> None:
         self.frames = 0
         """So many frames have come."""
         self._lock = threading.Lock()
+        self._opened = False
         self._begun: float | None = None
-        self._what = ""
-        self._most = self._left = 0
+        self._most = self._left = limits.HEAD_BYTES
 
-    def allow(self, most: int, what: str = "its stream") -> None:
-        """Let so many bytes come from now on, whatever came before."""
+    def allow(self, most: int) -> None:
+        """Let frames of so many bytes come from now on, whatever came before."""
         with self._lock:
+            self._opened = True
+            self._begun = None
             self._most = self._left = most
-            self._what = what
 
     def take(self, size: int) -> None:
-        """Count what has come."""
+        """Take in that bytes have come; ``RefusedError`` if that was too much, or too slow."""
         now = time.monotonic()
         with self._lock:
-            self._left -= size
+            if not self._opened:
+                self._left -= size
             if self._left < 0:
-                raise RefusedError(f"{self._what} brought more than {spelled(self._most)}")
+                what = "its stream" if self._opened else "the answer to the handshake"
+                raise RefusedError(f"{what} brought more than {spelled(self._most)}")
             self._begun = self._begun or now
             if now - self._begun > FRAME_SECONDS:
                 raise too_slow()
 
-    def end_frame(self) -> None:
-        """Count a frame whose last byte has come."""
+    def end_frame(self, size: int) -> None:
+        """Take in that a frame is whole; several may have come at once, behind the answer to the handshake too."""
         with self._lock:
             self.frames += 1
+            self._left -= HEADER_BYTES + size
             self._begun = None
 
 
@@ -73,7 +80,6 @@ class BoundedConnection(ClientConnection):
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
-        self.meter.allow(limits.HEAD_BYTES, "the answer to the handshake")
         metered = cast("socket.socket", _MeteredSocket(sock, protocol, self.meter))
         super().__init__(metered, protocol, **options)
 
@@ -91,7 +97,8 @@ class BoundedConnection(ClientConnection):
         """Take an answer or a frame in, as soon as it is whole."""
         if isinstance(event, Response):
             self.meter.allow(self.protocol.max_message_size or 0)
-        self.meter.end_frame()
+        elif isinstance(event, Frame):
+            self.meter.end_frame(len(event.data))
         super().process_event(event)
 
 

@@ -79,10 +79,10 @@ class Stream:
             raise RefusedError(f"its stream brought more than {spelled(most)}") from closed
         if unread is not None and not isinstance(unread, EOFError):
             raise RefusedError(f"its stream cannot be read: {unread}") from closed
-        if closed.rcvd is not None:
-            return
         if isinstance(closed.__cause__, RefusedError):
             raise RefusedError(str(closed.__cause__)) from closed
+        if closed.rcvd is not None:
+            return
         if isinstance(closed.__cause__, TooManyFragments):
             raise RefusedError(f"its stream cannot be read: {closed.__cause__}") from closed
         raise LostError(_why(closed)) from closed

@@ -50,6 +50,8 @@ class Wire:
     send: Callable[[bytes], object]
     receive: Callable[[], bytes]
     key: str
+    end: Callable[[], object] = lambda: None
+    """Hang up."""
 
     def drip(self, text: bytes) -> None:
         """Say a text again and again, byte by byte, until nobody listens or the test is over."""
@@ -105,6 +107,7 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
                         self.wfile.write,
                         lambda: self.connection.recv(65536),
                         key[1] if key else "",
+                        lambda: self.connection.shutdown(socket.SHUT_RDWR),
                     )
                     speak(path, wire)
                     wire.stay()
@@ -126,13 +129,21 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
 
 
 @contextmanager
-def half_a_record(context: ssl.SSLContext, said: bytes) -> Iterator[Hostile]:
-    """Serve one WebSocket over TLS; what is said over it is a record of which half comes, and nothing else."""
+def half_a_record(
+    context: ssl.SSLContext, said: bytes, *, switches: bool = True
+) -> Iterator[Hostile]:
+    """Serve over TLS, once; what is said is a record of which half comes, and nothing after it.
+
+    It comes over a WebSocket, or instead of one.
+    """
     server = Hostile()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server.url = f"https://127.0.0.1:{listening.getsockname()[1]}"
         thread = threading.Thread(
-            target=_say_half, args=(listening, context, said, server), name="half of a test"
+            target=_say_half,
+            args=(listening, context, said, server),
+            kwargs={"switches": switches},
+            name="half of a test",
         )
         thread.start()
         try:
@@ -143,7 +154,12 @@ def half_a_record(context: ssl.SSLContext, said: bytes) -> Iterator[Hostile]:
 
 
 def _say_half(
-    listening: socket.socket, context: ssl.SSLContext, said: bytes, server: Hostile
+    listening: socket.socket,
+    context: ssl.SSLContext,
+    said: bytes,
+    server: Hostile,
+    *,
+    switches: bool,
 ) -> None:
     came, going = ssl.MemoryBIO(), ssl.MemoryBIO()
     tls = context.wrap_bio(came, going, server_side=True)
@@ -169,7 +185,8 @@ def _say_half(
             return complete(lambda: tls.write(data))
 
         wire = Wire(server, send, lambda: client.recv(65536), key[1] if key else "")
-        wire.switch()
+        if switches:
+            wire.switch()
         tls.write(said)
         record = going.read()
         client.sendall(record[: len(record) // 2])

@@ -157,7 +157,7 @@ def test_watch_yields_each_event(tmp_path: Path) -> None:
 
 
 def test_a_client_is_never_shared_and_is_reused(tmp_path: Path) -> None:
-    """Two borrowers have two clients, because stream() swaps a client's methods while it runs."""
+    """Two borrowers have two clients: a connection that is kept alive is serial."""
     with serving(versioned(lambda _: Reply())) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         with connection.borrowed() as first, connection.borrowed() as second:

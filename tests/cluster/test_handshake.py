@@ -1,69 +1,29 @@
-"""How exec and port-forward open their WebSocket: time, threads, TLS, proxies, credentials, and what is logged."""
+"""How exec and port-forward open their WebSocket: time, threads, credentials, and what is logged."""
 
 import logging
 import socket
-import ssl
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
-from ruamel.yaml import YAML
 
-from nettests.cluster import Connection, execute, frames, port_forward
+from nettests.cluster import Connection, frames
 from nettests.cluster.converse import converse
-from nettests.cluster.execute import Exec
-from nettests.cluster.kubeconfig import choose
 from nettests.cluster.port_forward import PortForward
 from nettests.model.channel import ChannelError
-from nettests.model.profile import Timing
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig
 from tests.cluster.hostile import Wire, half_a_record, hostile
+from tests.cluster.opening import ENDED, Connected, run, tls
 from tests.cluster.plugin import with_plugin
-from tests.cluster.proxy import proxying
 
-ENDED = Reply(frames=(message(1, b"out") + message(3, b'{"status":"Success"}') + CLOSING,))
+pytestmark = pytest.mark.usefixtures("quick_handshakes")
+
 LATE_SECONDS = 2.0
 """Above all that a test gives a handshake, and what closing takes."""
-
-Connected = Callable[[Path], Connection]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give up in a moment."""
-    for opener in (execute, sys.modules[converse.__module__]):
-        monkeypatch.setattr(opener, "HANDSHAKE_SECONDS", 0.2)
-    monkeypatch.setattr(port_forward, "CONNECT_SECONDS", 0.2)
-
-
-@pytest.fixture
-def connected() -> Iterator[Connected]:
-    """Opens connections, by kubeconfig, that a test need not close."""
-    made: list[Connection] = []
-
-    def connect(file: Path) -> Connection:
-        timing = Timing(
-            execute=0.1, api_tries=2, api_first_pause=0.001, api_longest_pause=0.01, channel_tries=2
-        )
-        made.append(Connection(choose(file, None), timing))
-        return made[-1]
-
-    yield connect
-    for one in made:
-        one.close()
-
-
-def run(connection: Connection, seconds: float = 0.1) -> str:
-    """Run a process and return what it says."""
-    return (
-        Exec(connection, "ns", "p", "c", threading.Semaphore()).run(["x"], timeout=seconds).stdout
-    )
-
 
 OPENINGS: dict[str, Callable[[Connection], object]] = {
     "exec": run,
@@ -193,156 +153,6 @@ def test_a_stream_that_meets_an_expired_token_is_opened_with_the_next(
         assert len(api.requests) == 2
 
 
-def with_settings(file: Path, **settings: object) -> Path:
-    """Change the cluster or the user of a kubeconfig; ``_`` stands for ``-``."""
-    config = YAML(typ="safe").load(file)
-    for key, value in settings.items():
-        name = key.replace("_", "-")
-        of = config["users"][0]["user"] if "client" in name else config["clusters"][0]["cluster"]
-        of[name] = value
-    YAML().dump(config, file)
-    return file
-
-
-@pytest.fixture
-def authority() -> trustme.CA:
-    """Whom a kubeconfig trusts."""
-    return trustme.CA()
-
-
-def tls(authority: trustme.CA, name: str = "127.0.0.1", *, asks: bool = False) -> ssl.SSLContext:
-    """Return a server's side of TLS; it may ask for the client's certificate."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(name).configure_cert(context)
-    if asks:
-        context.verify_mode = ssl.CERT_REQUIRED
-        authority.configure_trust(context)
-    return context
-
-
-def test_a_stream_trusts_the_kubeconfigs_authority(
-    tmp_path: Path, connected: Connected, authority: trustme.CA
-) -> None:
-    """A server whose certificate it signed is asked over TLS."""
-    with serving(lambda _: ENDED, tls(authority)) as api:
-        file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
-        assert run(connected(file), 5) == "out"
-
-
-def test_a_stream_trusts_nobody_else(
-    tmp_path: Path, connected: Connected, authority: trustme.CA
-) -> None:
-    """Another's certificate is refused, at once; a kubeconfig may say that any will do."""
-    with serving(lambda _: ENDED, tls(trustme.CA())) as api:
-        file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
-        with pytest.raises(ChannelError, match="certificate verify failed"):
-            run(connected(file), 5)
-        plain = write_kubeconfig(tmp_path / "insecure", api.url)
-        with_settings(plain, insecure_skip_tls_verify=True)
-        assert run(connected(plain), 5) == "out"
-
-
-def test_a_stream_asks_for_the_name_that_the_kubeconfig_says(
-    tmp_path: Path, connected: Connected, authority: trustme.CA
-) -> None:
-    """``tls-server-name`` is the name in the certificate of a server that is reached by address."""
-    with serving(lambda _: ENDED, tls(authority, "kubernetes.example")) as api:
-        file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
-        with pytest.raises(ChannelError, match=r"certificate is not valid for '127\.0\.0\.1'"):
-            run(connected(file), 5)
-        with_settings(file, tls_server_name="kubernetes.example")
-        assert run(connected(file), 5) == "out"
-
-
-def test_a_stream_shows_the_kubeconfigs_certificate(
-    tmp_path: Path, connected: Connected, authority: trustme.CA
-) -> None:
-    """A server that asks who is there lets in whom the authority has signed."""
-    mine = authority.issue_cert("user@example.org")
-    mine.private_key_pem.write_to_path(tmp_path / "key")
-    mine.cert_chain_pems[0].write_to_path(tmp_path / "crt")
-    with serving(lambda _: ENDED, tls(authority, asks=True)) as api:
-        file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
-        with pytest.raises(ChannelError):
-            run(connected(file), 5)
-        with_settings(
-            file, client_certificate=str(tmp_path / "crt"), client_key=str(tmp_path / "key")
-        )
-        assert run(connected(file), 5) == "out"
-
-
-@pytest.mark.parametrize("said", ["kubeconfig", "environment"])
-@pytest.mark.parametrize("secure", [True, False])
-def test_a_stream_goes_through_the_proxy(
-    tmp_path: Path,
-    connected: Connected,
-    monkeypatch: pytest.MonkeyPatch,
-    authority: trustme.CA,
-    *,
-    said: str,
-    secure: bool,
-) -> None:
-    """Of the kubeconfig or the environment, as other requests; TLS is with the server behind it."""
-    context = tls(authority, "kubernetes.invalid") if secure else None
-    with serving(lambda _: ENDED, context) as api, proxying(api.url) as proxy:
-        scheme, port = api.url.split(":")[0], api.url.rsplit(":")[-1]
-        file = write_kubeconfig(
-            tmp_path / "k",
-            f"{scheme}://kubernetes.invalid:{port}",
-            ca=authority.cert_pem.bytes(),
-        )
-        address = proxy.url.replace("//", "//me:pass@")
-        if said == "kubeconfig":
-            with_settings(file, proxy_url=address)
-        else:
-            monkeypatch.setenv(f"{scheme}_proxy", address)
-        assert run(connected(file), 5) == "out"
-    assert proxy.asked == [f"kubernetes.invalid:{port}"]
-    assert proxy.credentials == ["Basic bWU6cGFzcw=="]
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
-def test_a_stream_goes_past_a_proxy_that_is_not_for_it(
-    tmp_path: Path, connected: Connected, monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
-    """What ``NO_PROXY`` names is reached directly; loopback always is."""
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.setenv("no_proxy", "127.0.0.2/32")
-    with serving(lambda _: ENDED) as api, proxying(api.url) as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url)
-        url = api.url.replace("127.0.0.1", host)
-        file = write_kubeconfig(tmp_path / "k", url)
-        if host == "127.0.0.1":
-            assert run(connected(file), 5) == "out"
-        else:  # nobody listens there
-            with pytest.raises(ChannelError, match="refused"):
-                run(connected(file), 5)
-    assert proxy.asked == []
-
-
-@pytest.mark.parametrize("refuses", [407, 503])
-def test_a_proxy_that_refuses_is_said_by_its_status(
-    tmp_path: Path, connected: Connected, refuses: int
-) -> None:
-    """The proxy's address may hold a password, and is not shown."""
-    with proxying("http://127.0.0.1:9", refuses=refuses) as proxy:
-        file = write_kubeconfig(tmp_path / "k", "http://kubernetes.invalid:1")
-        with_settings(file, proxy_url=proxy.url.replace("//", "//me:secret@"))
-        with pytest.raises(ChannelError, match=f"proxy of the API server answered {refuses}"):
-            run(connected(file), 5)
-
-
-def test_a_proxy_that_streams_cannot_use_is_said_without_its_password(
-    tmp_path: Path, connected: Connected
-) -> None:
-    """SOCKS leaves the other channels: requests know it, streams do not."""
-    file = write_kubeconfig(tmp_path / "k", "http://kubernetes.invalid:1")
-    with_settings(file, proxy_url="socks5://me:secret@127.0.0.1:1")
-    with pytest.raises(ChannelError, match=r"was not opened: .*SOCKS") as raised:
-        run(connected(file), 5)
-    assert "secret" not in raised.value.message
-
-
 def test_a_token_is_not_logged(
     tmp_path: Path, connected: Connected, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -372,6 +182,21 @@ def test_half_a_record_of_tls_holds_nobody(
         assert time.monotonic() - began < LATE_SECONDS
         assert of_ours() == before
         assert server.gone.wait(LATE_SECONDS)
+
+
+def test_half_a_record_of_tls_holds_no_handshake(
+    tmp_path: Path, connected: Connected, authority: trustme.CA
+) -> None:
+    """A handshake is given up in time also where its answer stops in the middle of a record."""
+    answer = b"HTTP/1.1 101 Switching Protocols\r\n" * 9
+    with half_a_record(tls(authority), answer, switches=False) as server:
+        file = write_kubeconfig(tmp_path / "k", server.url, ca=authority.cert_pem.bytes())
+        connection = connected(file)
+        before, began = of_ours(), time.monotonic()
+        with pytest.raises(ChannelError, match="not opened"):
+            run(connection)
+        assert time.monotonic() - began < LATE_SECONDS
+        assert of_ours() == before
 
 
 def test_a_process_that_takes_nothing_holds_nobody(

@@ -183,6 +183,27 @@ def test_words_that_nobody_asked_for_end_an_idle_port_forward(opened: Opened) ->
     assert len(server.asked) == 2
 
 
+@pytest.mark.parametrize("last", [bytes([0x88, 0]), b""], ids=["closed", "cut"])
+def test_a_port_forward_that_ended_while_idle_is_replaced(opened: Opened, last: bytes) -> None:
+    """Whether it was closed or broke off: the next question is asked over another one."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+    ended = threading.Event()
+
+    def speak(path: str, wire: Wire) -> None:
+        forwarded(message(0, answer), last)(path, wire)
+        if not last:
+            wire.end()
+        ended.set()
+
+    with hostile(speak) as server:
+        channel = PortForward(opened(server.url), "ns", "probe", 80)
+        for _ in range(2):
+            assert channel.get("/hostname", timeout=5).body == "hi"
+            assert ended.wait(GONE_SECONDS)
+        channel.close()
+    assert len(server.asked) == 2
+
+
 def test_a_body_without_a_length_is_not_cut_unseen(opened: Opened) -> None:
     """Where nothing more is read of a stream, what came of a body until then is no answer."""
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
@@ -235,6 +256,21 @@ def test_a_frame_that_is_none_ends_its_exec_for_good(opened: Opened, said: bytes
             execute.run(["x"], timeout=5)
         assert hung_up_on(server)
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("first", [0x82, 0x89], ids=["message", "ping"])
+def test_frames_that_say_nothing_end_their_exec(opened: Opened, first: int) -> None:
+    """Of empty ones there may not be any number either."""
+
+    def speak(path: str, wire: Wire) -> None:
+        wire.switch()
+        wire.flood(bytes([first, 0]) * 100)
+
+    with hostile(speak) as server:
+        execute = Exec(opened(server.url), "ns", "probe", "c", threading.Semaphore())
+        with pytest.raises(ChannelError, match=r"brought more than|was cut"):
+            execute.run(["x"], timeout=GONE_SECONDS)
+        assert hung_up_on(server)
 
 
 def dripping(path: str, wire: Wire) -> None:
