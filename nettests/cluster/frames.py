@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidHandshake, InvalidStatus
@@ -42,6 +42,8 @@ class Meter:
     def __init__(self) -> None:
         self.frames = 0
         """So many frames have come."""
+        self.refused: RefusedError | None = None
+        """Why nothing more is read, if so."""
         self._lock = threading.Lock()
         self._opened = False
         self._begun: float | None = None
@@ -55,17 +57,26 @@ class Meter:
             self._most = self._left = most
 
     def take(self, size: int) -> None:
-        """Take in that bytes have come; ``RefusedError`` if that was too much, or too slow."""
+        """Take in that bytes have come, and refuse them if they are too many, or too slow."""
         now = time.monotonic()
         with self._lock:
             if not self._opened:
                 self._left -= size
             if self._left < 0:
                 what = "its stream" if self._opened else "the answer to the handshake"
-                raise RefusedError(f"{what} brought more than {spelled(self._most)}")
+                self.refuse(f"{what} brought more than {spelled(self._most)}")
             self._begun = self._begun or now
             if now - self._begun > FRAME_SECONDS:
-                raise too_slow()
+                self.refuse_slow()
+
+    def refuse_slow(self) -> NoReturn:
+        """Give the stream up for a frame that took too long."""
+        self.refuse(f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s")
+
+    def refuse(self, why: str) -> NoReturn:
+        """Give the stream up for what it brought: the library closes it on any error of its socket."""
+        self.refused = RefusedError(why)
+        raise self.refused
 
     def end_frame(self, size: int) -> None:
         """Take in that a frame is whole; several may have come at once, behind the answer to the handshake too."""
@@ -90,7 +101,7 @@ class BoundedConnection(ClientConnection):
         except InvalidStatus as error:
             raise refusal(_answer(error.response), error.response.reason_phrase) from error
         except InvalidHandshake as error:
-            why = self.connection_exc or error.__cause__
+            why = self.meter.refused or error.__cause__
             raise HandshakeError(f"{error}: {why}" if why else str(error)) from error
 
     def process_event(self, event: Event) -> None:
@@ -119,8 +130,8 @@ class _MeteredSocket:
         """Receive what has come."""
         try:
             came = self._sock.recv(size)
-        except TimeoutError as error:
-            raise too_slow() from error
+        except TimeoutError:
+            self._meter.refuse_slow()
         self._meter.take(len(came))
         return came
 
@@ -141,11 +152,6 @@ class _MeteredSocket:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sock, name)
-
-
-def too_slow() -> RefusedError:
-    """Return the error of a frame that took too long."""
-    return RefusedError(f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s")
 
 
 def _answer(response: Response) -> Answer:

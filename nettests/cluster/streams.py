@@ -8,7 +8,7 @@ has a use: what closes there is followed by the end of the stream.
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from websockets.exceptions import ConnectionClosed, PayloadTooBig, TooManyFragments
+from websockets.exceptions import ConnectionClosed, PayloadTooBig
 
 from nettests.cluster.frames import BoundedConnection, RefusedError
 from nettests.model.limits import spelled
@@ -79,12 +79,12 @@ class Stream:
             raise RefusedError(f"its stream brought more than {spelled(most)}") from closed
         if unread is not None and not isinstance(unread, EOFError):
             raise RefusedError(f"its stream cannot be read: {unread}") from closed
-        if isinstance(closed.__cause__, RefusedError):
-            raise RefusedError(str(closed.__cause__)) from closed
+        if self.connection.meter.refused is not None:
+            raise RefusedError(str(self.connection.meter.refused)) from closed
         if closed.rcvd is not None:
             return
-        if isinstance(closed.__cause__, TooManyFragments):
-            raise RefusedError(f"its stream cannot be read: {closed.__cause__}") from closed
+        if closed.sent is not None:  # by the library, about what it was given
+            raise RefusedError(f"its stream cannot be read: {_why(closed)}") from closed
         raise LostError(_why(closed)) from closed
 
 
