@@ -78,6 +78,8 @@ def opened(connection: Connection, handshake: Callable[[], T], until: float = ma
 
 def _open(to: Handshake, most: int, seconds: float) -> Stream:
     closing = ExitStack()
+    proxy = _proxy(to.configuration)
+    own = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
     try:
         made = closing.enter_context(
             connect(
@@ -88,7 +90,8 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 compression=None,
                 additional_headers=to.headers,
                 user_agent_header=USER_AGENT,
-                proxy=_proxy(to.configuration),
+                proxy=proxy,
+                proxy_ssl=_tls(to.configuration) if own else None,
                 open_timeout=seconds,
                 ping_interval=None,
                 close_timeout=CLOSE_SECONDS,

@@ -2,6 +2,7 @@
 
 import re
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +22,9 @@ class Proxy:
 
 
 @contextmanager
-def proxying(to: str, *, refuses: int | None = None) -> Iterator[Proxy]:
+def proxying(
+    to: str, context: ssl.SSLContext | None = None, *, refuses: int | None = None
+) -> Iterator[Proxy]:
     """Serve a proxy whose tunnels lead ``to`` a server, or that refuses them."""
     proxy = Proxy()
     target = urlsplit(to)
@@ -46,7 +49,10 @@ def proxying(to: str, *, refuses: int | None = None) -> Iterator[Proxy]:
 
     with ThreadingTCPServer(("127.0.0.1", 0), Handler) as listening:
         listening.daemon_threads = True
-        proxy.url = f"http://127.0.0.1:{listening.server_address[1]}"
+        if context is not None:
+            listening.socket = context.wrap_socket(listening.socket, server_side=True)
+        scheme = "https" if context else "http"
+        proxy.url = f"{scheme}://127.0.0.1:{listening.server_address[1]}"
         thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
         thread.start()
         try:

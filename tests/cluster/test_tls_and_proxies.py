@@ -106,6 +106,19 @@ def test_a_stream_goes_through_the_proxy(
     assert proxy.credentials == ["Basic bWU6cGFzcw=="]
 
 
+def test_a_proxy_may_speak_tls_itself(
+    tmp_path: Path, connected: Connected, authority: trustme.CA
+) -> None:
+    """Around the TLS of the server; it is trusted as the server is."""
+    behind = tls(authority, "kubernetes.invalid")
+    with serving(lambda _: ENDED, behind) as api, proxying(api.url, tls(authority)) as proxy:
+        url = "https://kubernetes.invalid:1"
+        file = write_kubeconfig(tmp_path / "k", url, ca=authority.cert_pem.bytes())
+        with_settings(file, proxy_url=proxy.url)
+        assert run(connected(file), 5) == "out"
+    assert proxy.asked == ["kubernetes.invalid:1"]
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
 def test_a_stream_goes_past_a_proxy_that_is_not_for_it(
     tmp_path: Path, connected: Connected, monkeypatch: pytest.MonkeyPatch, host: str
