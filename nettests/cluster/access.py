@@ -12,13 +12,14 @@ from typing import Any
 
 from nettests.bounds import Slots, for_processes
 from nettests.cluster.apply import create, dry_run
-from nettests.cluster.channels import ExecCurl, PodProxy, PortForward, open_channels
+from nettests.cluster.channels import ExecCurl, PodProxy, open_channels
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.converse import converse
 from nettests.cluster.endpoints import wait_for_endpoints
 from nettests.cluster.execute import Exec
 from nettests.cluster.follow import delete_pod, follow_pod, log_of, wait_gone
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.port_forward import PortForward
 from nettests.cluster.undo import Made
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError

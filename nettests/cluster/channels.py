@@ -1,33 +1,23 @@
-"""Control channels to a resident probe's HTTP server: port-forward, pod proxy, exec.
+"""Control channels to a resident probe's HTTP server: pod proxy, exec, and the choice among them.
 
 None of them is independent of every flow (the pod proxy is API server → pod, port-forward on Windows
 is host → local pod), so each probe gets the first that passes a self-check, with the next as a
-fallback. A channel carries requests; it does not know what is asked.
+fallback. A channel carries requests; it does not know what is asked. The first choice is ``port_forward``.
 """
 
-import http.client
 import re
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kubernetes.client.exceptions import ApiException
-from kubernetes.stream.ws_client import PortForward as Forwarding
-from kubernetes.stream.ws_client import portforward_call
-
-from nettests.cluster.bodies import whole
-from nettests.cluster.bounded import within
 from nettests.cluster.connection import Answer, Connection
-from nettests.cluster.handshake import opened, why_refused
-from nettests.deadlines import Patience, timely_connection
+from nettests.cluster.port_forward import CONNECT_SECONDS
 from nettests.errors import ClusterError
 from nettests.model import limits
-from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel, SpentError
+from nettests.model.channel import ChannelError, ExecChannel, HttpAnswer, HttpChannel
 from nettests.model.json_text import read_json
-from nettests.model.limits import TooBigError
 
-CONNECT_SECONDS = 5.0
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
@@ -65,147 +55,6 @@ class PodProxy:
 
     def close(self) -> None:
         """Nothing is held open that is not the connection's own."""
-
-
-class _LostError(ChannelError):
-    """The stream ended in the middle, and nobody said why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Forwarded:
-    """A forwarding, HTTP over it, and how long an answer may take."""
-
-    forwarding: Forwarding
-    http: http.client.HTTPConnection
-    patience: Patience
-
-    def begin(self, seconds: float) -> None:
-        """Allow one answer: so long, and no larger than a body may be."""
-        self.forwarding.websocket.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
-        self.patience.begin(seconds)
-        self.http.sock.settimeout(seconds)
-
-    def receive(self, size: int) -> bytes:
-        """Return what has come, waiting no longer than is left."""
-        self.http.sock.settimeout(self.patience.left())
-        return self.http.sock.recv(size)
-
-    @property
-    def refused(self) -> str:
-        """Why nothing more is read of it, if so."""
-        return str(self.forwarding.websocket.broken)
-
-    @property
-    def lost(self) -> bool:
-        """Whether its stream broke off: of one that was closed in order the socket is kept."""
-        return self.forwarding.websocket.sock is None
-
-    def close(self) -> None:
-        """Close it; the library's own leaves a socket open whose peer closed first."""
-        self.forwarding.close()
-        if not self.forwarding.websocket.connected:
-            self.forwarding.websocket.shutdown()
-
-    def abort(self) -> None:
-        """Close it without a word, also where the library waits for the rest of a frame."""
-        self.forwarding.websocket.abort()
-        self.close()
-
-
-@dataclass(slots=True)
-class PortForward:
-    """HTTP over kept-open port-forwards: as many as are asked at the same time."""
-
-    connection: Connection
-    namespace: str
-    pod: str
-    port: int
-    name: str = "port-forward"
-    _idle: list[_Forwarded] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
-        while True:
-            with self._lock:
-                idle = self._idle.pop() if self._idle else None
-            try:
-                return self._ask(idle or self._open(), path, timeout)
-            except _LostError as error:
-                if idle is None:
-                    raise ChannelError(error.message) from error
-
-    def _ask(self, over: _Forwarded, path: str, timeout: float) -> HttpAnswer:
-        try:
-            over.begin(timeout)
-            over.http.request("GET", path, headers={"Host": self.pod})
-            response = over.http.getresponse()
-            body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
-        except TooBigError as error:
-            over.abort()
-            raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
-        except (OSError, http.client.HTTPException) as error:
-            said = over.forwarding.error(self.port) or over.refused
-            over.abort()
-            lost = not said and not isinstance(error, TimeoutError)
-            raise (_LostError if lost else ChannelError)(
-                f"port-forward to {self.pod}: {said or error}"
-            ) from error
-        if response.will_close:
-            over.close()
-            if over.refused:  # the body ended there because nothing more was read
-                raise ChannelError(f"port-forward to {self.pod}: {over.refused}")
-        else:
-            with self._lock:
-                self._idle.append(over)
-        return HttpAnswer(status=response.status, body=body)
-
-    def read(self, *, timeout: float) -> str:
-        """Return what a server says by itself over a forwarding of its own, until it closes."""
-        over = self._open()
-        said, lost = b"", False
-        try:
-            over.begin(timeout)
-            said = whole(over.receive, limits.BODY_BYTES, "what it says")
-            lost = not said and over.lost
-        except TooBigError as error:
-            over.abort()
-            raise ChannelError(f"port-forward to {self.pod}: {error.message}") from error
-        except OSError as error:
-            over.abort()
-            raise ChannelError(f"port-forward to {self.pod}: {error}") from error
-        finally:
-            over.close()
-        if refused := over.forwarding.error(self.port) or over.refused:
-            raise ChannelError(f"port-forward to {self.pod}: {refused}")
-        if lost:
-            raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
-        return said.decode(errors="replace")
-
-    def close(self) -> None:
-        """Close every idle forwarding."""
-        with self._lock:
-            while self._idle:
-                self._idle.pop().close()
-
-    def _open(self) -> _Forwarded:
-        try:
-            forwarding = opened(self.connection, lambda: within(CONNECT_SECONDS, self._forward))
-        except (ApiException, OSError) as error:  # TimeoutError is an OSError
-            raise ChannelError(
-                f"port-forward to {self.pod} was not opened: {why_refused(error)}"
-            ) from error
-        patience = Patience()
-        over = timely_connection(http.client.HTTPConnection, patience)(self.pod)
-        over.sock = forwarding.socket(self.port)
-        return _Forwarded(forwarding, over, patience)
-
-    def _forward(self) -> Forwarding:
-        to = self.connection.handshake(
-            f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/portforward",
-            [("ports", str(self.port))],
-        )
-        return portforward_call(to.configuration, "GET", to.url, headers=to.headers)
 
 
 @dataclass(frozen=True, slots=True)

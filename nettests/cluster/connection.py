@@ -4,6 +4,7 @@ Objects go in and out as dictionaries, the form in which they are recorded and r
 decides what a 404 or a 409 means; everything else that goes wrong is a ``ClusterError`` for people.
 """
 
+import math
 import random
 import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handshake:
-    """What the client library wants to know to open a WebSocket."""
+    """What opens a WebSocket, with the credentials of now."""
 
     configuration: client.Configuration
     url: str
@@ -207,9 +208,9 @@ class Connection:
             if not tries.again(answer.status, answer.retry_after):
                 return answer
 
-    def tries(self) -> Tries:
-        """Return the tries that a request, or a handshake, has."""
-        return Tries(self.timing, self._credentials, self._random)
+    def tries(self, until: float = math.inf) -> Tries:
+        """Return the tries that a request, or a handshake, has; none begins after ``until``."""
+        return Tries(self.timing, self._credentials, self._random, until)
 
     def send(
         self,

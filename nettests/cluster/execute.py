@@ -5,29 +5,24 @@ An exec without an exit code is a channel error: nothing is known of what it ran
 """
 
 import re
+import time
+from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any
 
-from kubernetes.client.exceptions import ApiException
-from kubernetes.stream.ws_client import (
-    ERROR_CHANNEL,
-    STDERR_CHANNEL,
-    STDOUT_CHANNEL,
-    WebSocketConnectionClosedException,
-    WSClient,
-    websocket_call,
-)
-
-from nettests.cluster.bounded import within
 from nettests.cluster.connection import Connection
+from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
-from nettests.cluster.handshake import opened, why_refused
+from nettests.cluster.handshake import open_stream
+from nettests.cluster.streams import LostError, Stream
 from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.json_text import read_json
 
+STDIN, STDOUT, STDERR, STATUS = range(4)
+"""The channels of an exec; the last one brings the ``Status`` object that says how it ended."""
 HANDSHAKE_SECONDS = 5.0
 
 
@@ -48,66 +43,63 @@ class Exec:
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv`` and return how it ended; ``ChannelError`` when that is not known."""
-        try:
-            return within(timeout + HANDSHAKE_SECONDS, lambda: self._repeated(list(argv), timeout))
-        except TimeoutError:
-            raise ChannelError(
-                f"exec in {self.pod} did not answer within {timeout + HANDSHAKE_SECONDS:.0f} s"
-            ) from None
-
-    def _repeated(self, argv: list[str], timeout: float) -> ExecAnswer:
-        """Run ``argv`` again where the stream was lost: what is run here does no harm twice."""
+        until = time.monotonic() + timeout + HANDSHAKE_SECONDS
         for left in reversed(range(self.connection.timing.channel_tries)):
             try:
-                return self._exchange(argv, timeout)
-            except LostStreamError:
+                return self._exchange(argv, timeout, until)
+            except LostStreamError:  # run it again: what is run here does no harm twice
                 if not left:
                     raise
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _exchange(self, argv: list[str], timeout: float) -> ExecAnswer:
+    def _exchange(self, argv: Sequence[str], timeout: float, until: float) -> ExecAnswer:
+        to = self.connection, self.namespace, self.pod, self.container
+        stream = open_exec(*to, argv, until=until)
+        deadline = min(time.monotonic() + timeout, until)
+        said: dict[int, list[bytes]] = defaultdict(list)
         try:
-            socket = opened(self.connection, lambda: self._open(argv))
-        except (ApiException, OSError) as error:
-            raise ChannelError(
-                f"exec in {self.pod} was not opened: {why_refused(error)}"
-            ) from error
-        try:
-            socket.sock.allow(limits.EXEC_BYTES)
-            socket.run_forever(timeout=timeout)
-            if socket.is_open():
-                raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s")
-            return answer_of(
-                self.pod,
-                stdout=socket.read_channel(STDOUT_CHANNEL),
-                stderr=socket.read_channel(STDERR_CHANNEL),
-                status=socket.read_channel(ERROR_CHANNEL),
-            )
+            with closing(stream):
+                while message := stream.receive(deadline - time.monotonic()):
+                    channel, data = message
+                    said[channel].append(data)
+        except TimeoutError as error:
+            raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s") from error
         except RefusedError as error:
             raise ChannelError(f"exec in {self.pod} was given up: {error}") from error
-        except (OSError, WebSocketConnectionClosedException) as error:
+        except LostError as error:
             raise LostStreamError(f"exec in {self.pod} was cut: {error}") from error
-        finally:
-            socket.sock.shutdown()  # close() leaves a socket open whose peer closed first
+        stdout, stderr, status = (b"".join(said[channel]) for channel in (STDOUT, STDERR, STATUS))
+        return answer_of(self.pod, stdout=stdout, stderr=stderr, status=status)
 
-    def _open(self, argv: list[str]) -> WSClient:
-        to = self.connection.handshake(
-            f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/exec",
+
+def open_exec(
+    connection: Connection,
+    namespace: str,
+    pod: str,
+    container: str,
+    argv: Sequence[str],
+    *,
+    until: float,
+    stdin: bool = False,
+) -> Stream:
+    """Start ``argv`` and return its stream; ``ChannelError`` when that cannot be done before ``until``."""
+    shown = ("stdin", "stdout", "stderr") if stdin else ("stdout", "stderr")
+    try:
+        return open_stream(
+            connection,
+            f"/api/v1/namespaces/{namespace}/pods/{pod}/exec",
             [
                 *(("command", word) for word in argv),
-                ("container", self.container),
-                ("stdout", "true"),
-                ("stderr", "true"),
+                ("container", container),
+                *((channel, "true") for channel in shown),
             ],
+            most=limits.EXEC_BYTES,
+            until=until,
         )
-        return websocket_call(
-            to.configuration,
-            "GET",
-            to.url,
-            headers=to.headers,
-            binary=True,
-            _preload_content=False,
-        )
+    except TimeoutError as error:
+        raise ChannelError(f"exec in {pod} was not opened in time") from error
+    except (HandshakeError, OSError) as error:
+        raise ChannelError(f"exec in {pod} was not opened: {error}") from error
 
 
 def answer_of(pod: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:

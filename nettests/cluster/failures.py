@@ -48,6 +48,39 @@ class TlsError(ClusterError):
     """The API server's certificate is not the one that the kubeconfig trusts."""
 
 
+class HandshakeError(Exception):
+    """A WebSocket was not opened: it was refused with ``status``, or without one what came was no answer to it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: str | None = None,
+        of_the_node: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+        self.of_the_node = of_the_node
+        """Whether the API server could not reach the node: another try says the same, only later."""
+
+
+def refusal(answer: Answer, phrase: str) -> HandshakeError:
+    """Return the error for people of a WebSocket that was refused: status line and message, no headers."""
+    try:
+        message = f": {read_json(answer.body)['message']}"
+    except (ValueError, KeyError, TypeError):
+        message = ""
+    return HandshakeError(
+        f"Handshake status {answer.status} {phrase}{message}",
+        status=answer.status,
+        retry_after=answer.retry_after,
+        # sample: error dialing backend: dial tcp 172.30.0.11:10250: connect: connection refused
+        of_the_node="dialing backend" in answer.text,
+    )
+
+
 def failure(method: str, path: str, answer: Answer, server: str, context: str) -> ApiError:
     """Return the error for people of an answer that is a failure."""
     try:

@@ -1,159 +1,163 @@
-"""A WebSocket that holds no more than was allowed, and waits for no frame without end.
+"""A WebSocket connection that takes no more than was allowed, waits for no frame without end, and hangs up at once.
 
-Under exec and port-forward (``handshake`` puts it there). The client library reads whatever a frame's header
-announces, joins what is continued, and waits without a time-out; here a length is looked at before anything of
-it is read, and what has begun has to end in time. What frames mean is not known here.
+Under every exec and port-forward (``handshake`` makes it, ``streams`` uses it). The library bounds a message
+and a handshake; what is added here is what a hostile peer needs: a bound on the sum of what comes, a time for
+each frame, and no waiting for the other side when a stream is closed. What frames mean is not known here.
 """
 
+import logging
+import socket
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn, cast
 
-from websocket import (
-    WebSocket,
-    WebSocketConnectionClosedException,
-    WebSocketException,
-    WebSocketTimeoutException,
-)
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidHandshake, InvalidStatus
+from websockets.frames import Frame
+from websockets.http11 import Response
+from websockets.protocol import Event, State
+from websockets.sync.client import ClientConnection
 
-from nettests.cluster.client import USER_AGENT
+from nettests.cluster.failures import Answer, HandshakeError, refusal
 from nettests.model import limits
 from nettests.model.limits import spelled
 
-HANDSHAKE_SECONDS = 10.0
-"""For the answer to a handshake, whole. Callers wait less; this ends what they left behind."""
 FRAME_SECONDS = 10.0
 """For one frame, from its first byte to its last. Between frames a stream may be silent as long as it likes."""
+HEADER_BYTES = 2
+"""What a frame has at least, beside what it says: so that empty ones count too."""
+SILENT_LOGGER = logging.getLogger("nettests.cluster.frames")
+"""The library writes whole requests to its logger, tokens too, where somebody asks for debug messages."""
+SILENT_LOGGER.setLevel(logging.CRITICAL)
 
 
-class RefusedError(WebSocketConnectionClosedException):
+class RefusedError(OSError):
     """A stream was given up for what it brought; another try would bring the same."""
 
 
-class BoundedWebSocket(WebSocket):
-    """A WebSocket of ours: it says who opens it, follows nobody elsewhere, and reads within bounds.
+class Meter:
+    """Counts the bytes of a handshake, then of frames, and the seconds of each; refuses where there are too many."""
 
-    ``broken`` says why nothing more is read of it; the stream is closed then, as if its peer had done so.
+    def __init__(self) -> None:
+        self.frames = 0
+        """So many frames have come."""
+        self.refused: RefusedError | None = None
+        """Why nothing more is read, if so."""
+        self._lock = threading.Lock()
+        self._opened = False
+        self._begun: float | None = None
+        self._most = self._left = limits.HEAD_BYTES
+
+    def allow(self, most: int) -> None:
+        """Let frames of so many bytes come from now on, whatever came before."""
+        with self._lock:
+            self._opened = True
+            self._begun = None
+            self._most = self._left = most
+
+    def take(self, size: int) -> None:
+        """Take in that bytes have come, and refuse them if they are too many, or too slow."""
+        now = time.monotonic()
+        with self._lock:
+            if not self._opened:
+                self._left -= size
+            if self._left < 0:
+                what = "its stream" if self._opened else "the answer to the handshake"
+                self.refuse(f"{what} brought more than {spelled(self._most)}")
+            self._begun = self._begun or now
+            if now - self._begun > FRAME_SECONDS:
+                self.refuse_slow()
+
+    def refuse_slow(self) -> NoReturn:
+        """Give the stream up for a frame that took too long."""
+        self.refuse(f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s")
+
+    def refuse(self, why: str) -> NoReturn:
+        """Give the stream up for what it brought: the library closes it on any error of its socket."""
+        self.refused = RefusedError(why)
+        raise self.refused
+
+    def end_frame(self, size: int) -> None:
+        """Take in that a frame is whole; several may have come at once, behind the answer to the handshake too."""
+        with self._lock:
+            self.frames += 1
+            self._left -= HEADER_BYTES + size
+            self._begun = None
+
+
+class BoundedConnection(ClientConnection):
+    """A connection of the library's; ``max_size`` is also what the whole stream may bring, until ``meter`` allows more."""
+
+    def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
+        self.meter = Meter()
+        metered = cast("socket.socket", _MeteredSocket(sock, protocol, self.meter))
+        super().__init__(metered, protocol, **options)
+
+    def handshake(self, *arguments: Any, **options: Any) -> None:
+        """Ask for the WebSocket; a refusal is not the library's error, which would follow it elsewhere."""
+        try:
+            super().handshake(*arguments, **options)
+        except InvalidStatus as error:
+            raise refusal(_answer(error.response), error.response.reason_phrase) from error
+        except InvalidHandshake as error:
+            why = self.meter.refused or error.__cause__
+            raise HandshakeError(f"{error}: {why}" if why else str(error)) from error
+
+    def process_event(self, event: Event) -> None:
+        """Take an answer or a frame in, as soon as it is whole."""
+        if isinstance(event, Response):
+            self.meter.allow(self.protocol.max_message_size or 0)
+        elif isinstance(event, Frame):
+            self.meter.end_frame(len(event.data))
+        super().process_event(event)
+
+
+class _MeteredSocket:
+    """A socket whose bytes are counted, and that is shut down after the last word: a closing frame of our own.
+
+    The library waits for the other side to close, which one that means harm does not. It reads from a socket
+    that has something to read, so that the time-out is for the rest of a TLS record, and for sending.
     """
 
-    def __init__(self, **options: Any) -> None:
-        self._made: Any = None
-        self._answering: _Answering | None = None
-        self._opening = False
-        self.broken = ""
-        self._bounds = threading.Lock()
-        self._most = self._left = limits.BODY_BYTES + limits.HEAD_BYTES
-        self._deadline: float | None = None
-        super().__init__(**options)
-        buffer: Any = self.frame_buffer  # made by the library itself: there is no other way in
-        buffer.recv, buffer.recv_strict = self._in_time, self._charged(buffer.recv_strict)
-
-    @property
-    def sock(self) -> Any:
-        """The socket; while a handshake is answered, one that bounds the answer."""
-        return self._answering or self._made
-
-    @sock.setter
-    def sock(self, made: Any) -> None:
-        self._made = made
-        self._answering = _Answering(made) if self._opening and made is not None else None
-
-    def connect(self, url: str, **options: Any) -> None:
-        """Connect with a User-Agent, as every other request of ours has one, and to that server alone."""
-        options["header"] = [*options.get("header", ()), f"User-Agent: {USER_AGENT}"]
-        self._opening = True
-        try:
-            super().connect(url, redirect_limit=0, timeout=HANDSHAKE_SECONDS, **options)  # type: ignore[no-untyped-call]
-        finally:
-            self._opening, self._answering = False, None
-        self.settimeout(None)
-
-    def allow(self, size: int) -> None:
-        """Let so many bytes come from now on, whatever came before."""
-        with self._bounds:
-            self._most = self._left = size
-
-    def recv_frame(self) -> Any:
-        """Read one frame; it has to end ``FRAME_SECONDS`` after its first byte."""
-        before = self._made.gettimeout() if self._made is not None else None
-        try:
-            return super().recv_frame()  # type: ignore[no-untyped-call]
-        finally:
-            self._deadline = None
-            if self._made is not None:
-                self._made.settimeout(before)
-
-    def recv_data_frame(self, control_frame: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's
-        """Read one message; whatever stands against it closes the stream, since its readers know no other end."""
-        try:
-            return super().recv_data_frame(control_frame)
-        except RefusedError as error:
-            self._break(str(error))
-            raise
-        except WebSocketConnectionClosedException:
-            raise
-        except (WebSocketException, OSError) as error:
-            self._break(f"its stream cannot be read: {error}")
-            raise RefusedError(self.broken) from error
-
-    def _break(self, why: str) -> None:
-        self.broken = self.broken or why
-        self.shutdown()  # type: ignore[no-untyped-call]
-
-    def _in_time(self, size: int) -> Any:
-        """Receive up to ``size`` bytes: the first ones of a frame whenever they come, the rest in time."""
-        if self._deadline is None:
-            came = self._recv(size)  # type: ignore[no-untyped-call]
-            self._deadline = time.monotonic() + FRAME_SECONDS
-            return came
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise RefusedError(_too_slow())
-        if self._made is not None:
-            self._made.settimeout(left)
-        try:
-            return self._recv(size)  # type: ignore[no-untyped-call]
-        except WebSocketTimeoutException as error:
-            raise RefusedError(_too_slow()) from error
-
-    def _charged(self, receive: Callable[[int], Any]) -> Callable[[int], Any]:
-        """Return ``receive``, to which no more is asked of than is allowed: frames of any length are counted."""
-
-        def counted(size: int) -> Any:
-            with self._bounds:
-                self._left -= size
-                if self._left < 0:
-                    raise RefusedError(f"its stream brought more than {spelled(self._most)}")
-            return receive(size)
-
-        return counted
-
-
-def _too_slow() -> str:
-    return f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s"
-
-
-class _Answering:
-    """A socket that brings the answer to a handshake, which is small and comes at once, or is refused."""
-
-    def __init__(self, made: Any) -> None:
-        self._made = made
-        self._left = limits.HEAD_BYTES
-        self._deadline = time.monotonic() + HANDSHAKE_SECONDS
+    def __init__(self, sock: socket.socket, protocol: ClientProtocol, meter: Meter) -> None:
+        self._sock = sock
+        self._protocol = protocol
+        self._meter = meter
+        sock.settimeout(FRAME_SECONDS)
 
     def recv(self, size: int) -> bytes:
-        seconds = self._deadline - time.monotonic()
-        if seconds <= 0:
-            raise TimeoutError("the answer to the handshake did not end in time")
-        self._made.settimeout(seconds)
-        came: bytes = self._made.recv(size)
-        self._left -= len(came)
-        if self._left < 0:
-            raise RefusedError(
-                f"the answer to the handshake is larger than {spelled(limits.HEAD_BYTES)}"
-            )
+        """Receive what has come."""
+        try:
+            came = self._sock.recv(size)
+        except TimeoutError:
+            self._meter.refuse_slow()
+        self._meter.take(len(came))
         return came
 
+    def sendall(self, data: bytes) -> None:
+        """Send, and hang up after a closing frame, whoever closed first."""
+        self._sock.sendall(data)
+        if self._protocol.state is State.CLOSING:
+            self._hang_up()
+
+    def close(self) -> None:
+        """Close; whoever waits for the rest of a TLS record waits no longer."""
+        self._hang_up()
+        self._sock.close()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._made, name)
+        return getattr(self._sock, name)
+
+
+def _answer(response: Response) -> Answer:
+    retry_after = response.headers.get_all("Retry-After")
+    return Answer(
+        status=response.status_code,
+        body=bytes(response.body),
+        retry_after=retry_after[0] if retry_after else None,
+    )

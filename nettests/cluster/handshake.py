@@ -1,63 +1,136 @@
-"""Open the WebSocket of an exec or a port-forward, again where that may help, and say why it was refused.
+"""Open the WebSocket of an exec or a port-forward, again where that may help.
 
-The client library gives one text with the status line, all headers and the body; people need the first
-and the message in the last. A stream that was refused has done nothing, so it can be opened again.
+The one opener of both. TLS and proxies are those of every other request to the API server; redirects are not
+followed. A stream that was refused has done nothing, so it can be opened again. What is said over it is
+``streams``' matter.
 """
 
-import re
-from collections.abc import Callable
+import math
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TypeVar
 
-from kubernetes.client.exceptions import ApiException
-from kubernetes.stream import ws_client
+from kubernetes import client
+from kubernetes.client.rest import should_bypass_proxies
+from urllib3.util.ssl_ import create_urllib3_context
+from websockets.exceptions import InvalidProxy, InvalidProxyStatus, WebSocketException
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
-from nettests.cluster.connection import Connection
-from nettests.cluster.frames import BoundedWebSocket
+from nettests.cluster.client import USER_AGENT
+from nettests.cluster.connection import Connection, Handshake
+from nettests.cluster.failures import HandshakeError
+from nettests.cluster.frames import SILENT_LOGGER, BoundedConnection
+from nettests.cluster.streams import SUBPROTOCOLS, Stream
 
 T = TypeVar("T")
 
-
-ws_client.WebSocket = BoundedWebSocket
-"""There is no other way in: its exec and its port-forward make the socket by this name."""
-
 SWITCHING = 101
-_PARTS = " -+-+- "
+HANDSHAKE_SECONDS = 10.0
+"""For one handshake: TCP, proxy, TLS and the whole answer."""
+CLOSE_SECONDS = 0.5
+"""For the last word of a stream that is closed, to one who takes nothing any more."""
 
 
-def why_refused(error: Exception) -> str:
-    """Return the status line and the ``Status`` object's message, or the error's own words."""
-    text = str(error.reason if isinstance(error, ApiException) else error)
-    # sample: Handshake status 403 Forbidden -+-+- {'audit-id': …} -+-+- b'{"kind":"Status",…,"message":"…"}'
-    head, _, rest = text.partition(_PARTS)
-    found = re.search(r'"message":"((?:[^"\\]|\\.)*)"', rest)
-    return f"{head}: {found[1]}".replace('\\"', '"') if found else head
+def open_stream(
+    connection: Connection,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    *,
+    most: int,
+    seconds: float = HANDSHAKE_SECONDS,
+    until: float = math.inf,
+) -> Stream:
+    """Return the stream that ``path`` opens; it may bring ``most`` bytes.
+
+    ``HandshakeError`` or ``OSError`` when it is not opened: a handshake takes ``seconds`` at most, and none
+    goes on after ``until``, by ``time.monotonic``.
+    """
+
+    def handshake() -> Stream:
+        left = min(seconds, until - time.monotonic())
+        return _open(connection.handshake(path, query), most, left)
+
+    return opened(connection, handshake, until)
 
 
-def opened(connection: Connection, handshake: Callable[[], T]) -> T:
-    """Return the stream that ``handshake`` opens, after as many tries as a request has."""
-    tries = connection.tries()
+def opened(connection: Connection, handshake: Callable[[], T], until: float = math.inf) -> T:
+    """Return what ``handshake`` opens, after as many tries as a request has."""
+    tries = connection.tries(until)
     while True:
         tries.begin()
         try:
             stream = handshake()
-        except TimeoutError:
+        except HandshakeError as error:
+            if error.of_the_node or not tries.again(error.status, error.retry_after):
+                raise
+        except (TimeoutError, ssl.SSLCertVerificationError):
             raise
-        except (ApiException, OSError) as error:
-            if _of_the_node(error) or not tries.again(_status(error)):
+        except OSError:
+            if not tries.again():
                 raise
         else:
             tries.heard(SWITCHING)
             return stream
 
 
-def _status(error: Exception) -> int | None:
-    """Return the status of a refusal; ``None`` for a connection that was lost before one came."""
-    # samples: Handshake status 429 Too Many Requests -+-+- {…   ·   Connection to remote host was lost.
-    found = re.match(r"Handshake status (\d{3})", str(getattr(error, "reason", "")))
-    return int(found[1]) if found else None
+def _open(to: Handshake, most: int, seconds: float) -> Stream:
+    closing = ExitStack()
+    proxy = _proxy(to.configuration)
+    own = proxy is not None and proxy.startswith("https:")  # whose TLS is around the server's
+    try:
+        made = closing.enter_context(
+            connect(
+                to.url.replace("http", "ws", 1),
+                ssl=_tls(to.configuration) if to.url.startswith("https:") else None,
+                server_hostname=to.configuration.tls_server_name,
+                subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
+                compression=None,
+                additional_headers=to.headers,
+                user_agent_header=USER_AGENT,
+                proxy=proxy,
+                proxy_ssl=_tls(to.configuration) if own else None,
+                open_timeout=seconds,
+                ping_interval=None,
+                close_timeout=CLOSE_SECONDS,
+                max_size=most,
+                logger=SILENT_LOGGER,
+                create_connection=BoundedConnection,
+            )
+        )
+    except InvalidProxy as error:  # its own words hold the address, and what is secret in it
+        raise HandshakeError(f"the proxy of the API server cannot be used: {error.msg}") from error
+    except InvalidProxyStatus as error:
+        status = error.response.status_code
+        raise HandshakeError(f"the proxy of the API server answered {status}") from error
+    except (WebSocketException, ImportError) as error:  # one library is missing for SOCKS
+        raise HandshakeError(str(error)) from error
+    assert isinstance(made, BoundedConnection)
+    return Stream(made, closing)
 
 
-def _of_the_node(error: Exception) -> bool:
-    """Whether the API server could not reach the node: another try says the same, only later."""
-    # sample: error dialing backend: dial tcp 172.30.0.11:10250: connect: connection refused
-    return "dialing backend" in str(getattr(error, "reason", ""))
+def _tls(configuration: client.Configuration) -> ssl.SSLContext:
+    """Return what the kubeconfig says of TLS, as the client library says it to ``urllib3``."""
+    needed = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    context = create_urllib3_context(cert_reqs=needed)
+    if configuration.assert_hostname is False:
+        context.check_hostname = False
+    if configuration.ssl_ca_cert or configuration.ca_cert_data:
+        context.load_verify_locations(
+            cafile=configuration.ssl_ca_cert, cadata=configuration.ca_cert_data
+        )
+    else:
+        context.load_default_certs()
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
+
+
+def _proxy(configuration: client.Configuration) -> str | None:
+    """Return the proxy that other requests go through, if any."""
+    proxy: str | None = configuration.proxy
+    if not proxy or should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
+        return None
+    return proxy

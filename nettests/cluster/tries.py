@@ -3,6 +3,7 @@
 Used for requests, watches and handshakes alike. What an answer means to the caller is not known here.
 """
 
+import math
 import random
 import threading
 import time
@@ -83,9 +84,19 @@ class Credentials:
 
 
 class Tries:
-    """The tries of one request: ``begin`` each, say what was ``heard``, and ask whether to go on ``again``."""
+    """The tries of one request: ``begin`` each, say what was ``heard``, and ask whether to go on ``again``.
 
-    def __init__(self, timing: Timing, credentials: Credentials, dice: random.Random) -> None:
+    None begins after ``until``, by ``time.monotonic``.
+    """
+
+    def __init__(
+        self,
+        timing: Timing,
+        credentials: Credentials,
+        dice: random.Random,
+        until: float = math.inf,
+    ) -> None:
+        self._until = until
         self._timing = timing
         self._credentials = credentials
         self._dice = dice
@@ -120,10 +131,7 @@ class Tries:
                 status = None
         if status is not None and status not in RETRIED:
             return False
-        if not self._counted():
-            return False
-        self._pause(retry_after)
-        return True
+        return self._counted() and self._paused(retry_after)
 
     def _counted(self, *, expired: bool = False) -> bool:
         """Count a failure; return whether the bounds allow another try."""
@@ -133,10 +141,15 @@ class Tries:
         self._failed += 1
         return self._failed < self._timing.api_tries
 
-    def _pause(self, retry_after: str | None) -> None:
+    def _paused(self, retry_after: str | None) -> bool:
+        """Wait before the next try; return whether there is time for it."""
         longest = self._timing.api_longest_pause
         delay = min(longest, self._timing.api_first_pause * 2 ** (self._failed - 1))
         if retry_after:
             with suppress(urllib3.exceptions.InvalidHeader):  # seconds or a date
                 delay = min(longest, urllib3.Retry().parse_retry_after(retry_after))
-        time.sleep(delay * (0.5 + self._dice.random() / 2))
+        delay *= 0.5 + self._dice.random() / 2
+        if time.monotonic() + delay > self._until:
+            return False
+        time.sleep(delay)
+        return True

@@ -23,8 +23,8 @@ CLOSING = bytes([0x88, 0])
 """The frame by which a WebSocket is closed."""
 
 
-PING_BYTES = 6
-"""A client's empty ping: two bytes and its mask."""
+PING_BYTES = 10
+"""A client's ping: two bytes, its mask, and four bytes to be told apart by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,10 @@ import base64
 import hashlib
 import itertools
 import re
+import socket
+import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,6 +29,17 @@ class Hostile:
     asked: list[str] = field(default_factory=list)
     gone: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+    said: int = 0
+    """How often a flood was taken."""
+
+    def is_held_up(self) -> bool:
+        """Whether nobody takes any more of a flood, within a few seconds."""
+        for _ in range(20):
+            before = self.said
+            time.sleep(0.25)
+            if before and self.said == before:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,8 @@ class Wire:
     send: Callable[[bytes], object]
     receive: Callable[[], bytes]
     key: str
+    end: Callable[[], object] = lambda: None
+    """Hang up."""
 
     def drip(self, text: bytes) -> None:
         """Say a text again and again, byte by byte, until nobody listens or the test is over."""
@@ -48,6 +64,7 @@ class Wire:
         """Say a text again and again, as fast as it is taken."""
         while not self.server.over.is_set():
             self.send(text)
+            self.server.said += 1
 
     def stay(self) -> None:
         """Keep the connection until the other side ends it, or the test does."""
@@ -90,6 +107,7 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
                         self.wfile.write,
                         lambda: self.connection.recv(65536),
                         key[1] if key else "",
+                        lambda: self.connection.shutdown(socket.SHUT_RDWR),
                     )
                     speak(path, wire)
                     wire.stay()
@@ -108,3 +126,69 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
             server.over.set()
             listening.shutdown()
             thread.join()
+
+
+@contextmanager
+def half_a_record(
+    context: ssl.SSLContext, said: bytes, *, switches: bool = True
+) -> Iterator[Hostile]:
+    """Serve over TLS, once; what is said is a record of which half comes, and nothing after it.
+
+    It comes over a WebSocket, or instead of one.
+    """
+    server = Hostile()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server.url = f"https://127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(
+            target=_say_half,
+            args=(listening, context, said, server),
+            kwargs={"switches": switches},
+            name="half of a test",
+        )
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            thread.join()
+
+
+def _say_half(
+    listening: socket.socket,
+    context: ssl.SSLContext,
+    said: bytes,
+    server: Hostile,
+    *,
+    switches: bool,
+) -> None:
+    came, going = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(came, going, server_side=True)
+    client, _ = listening.accept()
+
+    def complete(step: Callable[[], object]) -> object:
+        while True:
+            try:
+                done = step()
+            except ssl.SSLWantReadError:
+                client.sendall(going.read())
+                came.write(client.recv(65536))
+            else:
+                client.sendall(going.read())
+                return done
+
+    with client, suppress(OSError):
+        complete(tls.do_handshake)
+        head = str(complete(lambda: tls.read(65536)))
+        key = re.search(r"Sec-WebSocket-Key: ([^\\]+)", head)
+
+        def send(data: bytes) -> object:
+            return complete(lambda: tls.write(data))
+
+        wire = Wire(server, send, lambda: client.recv(65536), key[1] if key else "")
+        if switches:
+            wire.switch()
+        tls.write(said)
+        record = going.read()
+        client.sendall(record[: len(record) // 2])
+        wire.stay()
+        server.gone.set()

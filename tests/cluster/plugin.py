@@ -2,17 +2,12 @@
 
 import sys
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
-from kubernetes.client.exceptions import ApiException
 from ruamel.yaml import YAML
 
 from tests.cluster.api import Api, Reply, Request, status, write_kubeconfig
 
-refused = partial(
-    ApiException, status=0
-)  # what the client makes of a WebSocket that was not opened
 VERSION = Reply(body={"gitVersion": "v1.29.4"})
 PLUGIN = """
 import json, pathlib, sys

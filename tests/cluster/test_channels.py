@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.bounded import within
 from nettests.cluster.channels import Climbing, ExecCurl, PodProxy, curl_answer, open_channels
 from nettests.cluster.execute import answer_of
 from nettests.model.channel import (
@@ -224,18 +223,3 @@ def test_no_channel_is_an_error_with_every_reason() -> None:
     channels = [Channel("pod-proxy", ChannelError("503")), Channel("exec", ChannelError("hangs"))]
     with pytest.raises(ChannelError, match=r"pod-proxy: 503; exec: hangs"):
         open_channels(channels, "probe-a", deadline=time.monotonic() - 1)
-
-
-def test_a_call_that_hangs_is_given_up() -> None:
-    """A handshake without an answer does not hold the caller."""
-    released = threading.Event()
-    with pytest.raises(TimeoutError):
-        within(0.05, released.wait)
-    released.set()
-
-
-def test_a_call_within_its_time_returns_or_raises() -> None:
-    """The result and the exception of the call come through."""
-    assert within(5, lambda: 42) == 42
-    with pytest.raises(ZeroDivisionError):
-        within(5, lambda: 1 // 0)

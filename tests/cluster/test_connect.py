@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 import trustme
-from kubernetes.client.exceptions import ApiException
 
 from nettests.cluster import ApiError, connect
 from nettests.cluster import connection as module
-from nettests.cluster.handshake import why_refused
+from nettests.cluster.failures import Answer, refusal
 from nettests.errors import ClusterError
 from nettests.model.profile import Timing
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
@@ -158,7 +157,7 @@ def test_watch_yields_each_event(tmp_path: Path) -> None:
 
 
 def test_a_client_is_never_shared_and_is_reused(tmp_path: Path) -> None:
-    """Two borrowers have two clients, because stream() swaps a client's methods while it runs."""
+    """Two borrowers have two clients: a connection that is kept alive is serial."""
     with serving(versioned(lambda _: Reply())) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         with connection.borrowed() as first, connection.borrowed() as second:
@@ -210,13 +209,19 @@ def test_a_refusal_says_what_to_do(tmp_path: Path, user: str, says: str) -> None
     assert says in raised.value.hint
 
 
-def test_a_refused_handshake_is_told_in_its_own_words() -> None:
-    """Of a WebSocket that was refused the status line and the message are shown, no headers."""
-    reason = (
-        "Handshake status 403 Forbidden -+-+- {'audit-id': '1'} -+-+- "
-        'b\'{"kind":"Status","message":"pods is forbidden","code":403}\''
-    )
-    assert why_refused(ApiException(status=0, reason=reason)) == (
-        "Handshake status 403 Forbidden: pods is forbidden"
-    )
-    assert why_refused(OSError("cut")) == "cut"
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (
+            b'{"kind":"Status","message":"pods is \\"forbidden\\"","code":403}',
+            ': pods is "forbidden"',
+        ),
+        (b"<html>", ""),
+        (b"[]", ""),
+    ],
+)
+def test_a_refused_handshake_is_told_in_its_own_words(body: bytes, says: str) -> None:
+    """Of a WebSocket that was refused the status line and the message are shown."""
+    error = refusal(Answer(status=403, body=body, retry_after="7"), "Forbidden")
+    assert str(error) == f"Handshake status 403 Forbidden{says}"
+    assert (error.status, error.retry_after, error.of_the_node) == (403, "7", False)

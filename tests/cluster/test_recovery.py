@@ -1,23 +1,25 @@
 """What passes is borne: throttling, lost connections, streams that were refused."""
 
 import json
+import ssl
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes.client.exceptions import ApiException
 
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.apply import create
 from nettests.cluster.channels import PodProxy
+from nettests.cluster.failures import HandshakeError
 from nettests.cluster.handshake import opened
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.profile import Timing
 from tests.cluster.api import Reply, serving, status, write_kubeconfig
-from tests.cluster.plugin import Server, refused
+from tests.cluster.plugin import Server
 from tests.cluster.test_apply import POD
 
 pytestmark = pytest.mark.usefixtures("pauses")
@@ -113,38 +115,63 @@ def handshakes(*failures: Any) -> tuple[Callable[[], str], list[int]]:
 
 
 @pytest.mark.parametrize(
-    "text",
+    "failure",
     [
-        "Handshake status 429 Too Many Requests -+-+- {} -+-+- b'busy'",
-        "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'etcd'",
-        "Connection to remote host was lost.",
+        HandshakeError("busy", status=429),
+        HandshakeError("etcd", status=500),
+        HandshakeError("did not receive a valid HTTP response"),
+        ConnectionResetError("cut"),
     ],
+    ids=repr,
 )
 def test_a_stream_that_was_not_opened_is_opened_again(
-    plain: Callable[..., Connection], text: str
+    plain: Callable[..., Connection], failure: Exception
 ) -> None:
     """Nothing ran before the handshake: it is tried again as a request is."""
-    handshake, tries = handshakes(refused(reason=text), refused(reason=text))
+    handshake, tries = handshakes(failure, failure)
     assert opened(plain(), handshake) == "a stream"
     assert len(tries) == 3
 
 
 @pytest.mark.parametrize(
-    "text",
+    "failure",
     [
-        "Handshake status 403 Forbidden -+-+- {} -+-+- b'no'",
-        "Handshake status 401 Unauthorized -+-+- {} -+-+- b'no'",
-        "Handshake status 500 Internal Server Error -+-+- {} -+-+- b'error dialing backend: dial'",
+        HandshakeError("no", status=403),
+        HandshakeError("no", status=401),
+        HandshakeError("error dialing backend", status=500, of_the_node=True),
+        ssl.SSLCertVerificationError("not trusted"),
+        TimeoutError("timed out"),
     ],
+    ids=repr,
 )
 def test_a_refusal_that_will_stay_is_said_at_once(
-    plain: Callable[..., Connection], text: str
+    plain: Callable[..., Connection], failure: Exception
 ) -> None:
     """Missing rights, a token without another, and a node that is not reached are not asked again."""
-    handshake, tries = handshakes(refused(reason=text))
-    with pytest.raises(ApiException):
+    handshake, tries = handshakes(failure)
+    with pytest.raises(type(failure)):
         opened(plain(), handshake)
     assert len(tries) == 1
+
+
+def test_a_refused_handshake_pauses_as_it_is_told(
+    plain: Callable[..., Connection], pauses: list[float]
+) -> None:
+    """``Retry-After`` counts for a stream as for a request."""
+    handshake, _ = handshakes(HandshakeError("busy", status=429, retry_after="2"))
+    opened(plain(), handshake)
+    (pause,) = pauses
+    assert 1 <= pause <= 2
+
+
+def test_no_handshake_begins_after_the_time_for_all(
+    plain: Callable[..., Connection], pauses: list[float]
+) -> None:
+    """A pause that would outlast what a stream waits for is not made."""
+    handshake, tries = handshakes(*[ConnectionResetError("cut")] * 3)
+    with pytest.raises(ConnectionResetError):
+        opened(plain(), handshake, until=time.monotonic() + 0.05)
+    assert (len(tries), pauses) == (1, [])
 
 
 def test_the_number_of_tries_is_the_profiles(tmp_path: Path) -> None:

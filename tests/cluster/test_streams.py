@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.channels import PortForward
 from nettests.cluster.execute import Exec
+from nettests.cluster.port_forward import PortForward
 from nettests.model.channel import ChannelError, ExecAnswer
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, write_kubeconfig
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster.failures import HandshakeError
 from nettests.cluster.handshake import opened
 from nettests.model.profile import Timing
 from tests.cluster.api import Reply, Request, serving, status
-from tests.cluster.plugin import VERSION, Server, refused, with_plugin
+from tests.cluster.plugin import VERSION, Server, with_plugin
 
 pytestmark = pytest.mark.usefixtures("pauses")
 
@@ -155,7 +156,7 @@ def handshake_with(connection: Connection) -> str:
     """Open what stands for a stream: one request that nobody repeats."""
     answer = connection.send("GET", "/api/v1/nodes/n1")
     if answer.status != 200:
-        raise refused(reason=f"Handshake status {answer.status} Unauthorized -+-+- {{}} -+-+- b''")
+        raise HandshakeError("Unauthorized", status=answer.status)
     return answer.text
 
 
@@ -215,7 +216,7 @@ def test_a_stream_is_opened_with_a_fresh_token(tmp_path: Path) -> None:
         def handshake() -> str:
             used.append(connection.secrets()[0])
             if len(used) == 1:
-                raise refused(reason="Handshake status 401 Unauthorized -+-+- {} -+-+- b''")
+                raise HandshakeError("Unauthorized", status=401)
             return "a stream"
 
         assert opened(connection, handshake) == "a stream"

@@ -1,0 +1,214 @@
+"""Port-forwards to a pod's server: HTTP over forwardings that stay open, and what a server says by itself.
+
+The first choice among the control channels (``channels``). One WebSocket carries any number of questions, one
+after the other. Which questions they are is not known here.
+"""
+
+import http.client
+import io
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.cluster.bodies import whole
+from nettests.cluster.connection import Connection
+from nettests.cluster.failures import HandshakeError
+from nettests.cluster.frames import RefusedError
+from nettests.cluster.handshake import open_stream
+from nettests.cluster.streams import LostError, Stream
+from nettests.deadlines import Patience
+from nettests.model import limits
+from nettests.model.channel import ChannelError, HttpAnswer, SpentError
+from nettests.model.limits import TooBigError
+
+CONNECT_SECONDS = 5.0
+DATA, ERROR = 0, 1
+"""The channels of the one port; each begins with the port itself, in two bytes."""
+
+
+class _LostError(ChannelError):
+    """The stream ended in the middle, and nobody said why."""
+
+
+class _FailedError(OSError):
+    """What the other end of a forwarding says has failed there."""
+
+
+@dataclass(slots=True)
+class _Forwarding:
+    """A forwarding to one port, as the socket of an HTTP connection."""
+
+    stream: Stream
+    port: int
+    patience: Patience = field(default_factory=Patience)
+    lost: bool = False
+    """Whether its stream broke off; what is read ends there."""
+    _announced: set[int] = field(default_factory=set)
+
+    def begin(self, seconds: float) -> None:
+        """Allow one answer: so long, and no larger than a body may be."""
+        self.stream.allow(limits.BODY_BYTES + limits.HEAD_BYTES)
+        self.patience.begin(seconds)
+
+    def is_idle(self) -> bool:
+        """Whether it is still open, and has brought nothing that nobody asked for."""
+        try:
+            self.receive(0)
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def receive(self, seconds: float) -> bytes:
+        """Return what comes next over the data channel; nothing once the stream has ended."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                message = self.stream.receive(until - time.monotonic())
+            except LostError:
+                self.lost = True
+                return b""
+            if message is None:
+                return b""
+            channel, said = message
+            if channel not in self._announced:
+                self._announce(channel, said)
+            elif channel == ERROR:
+                raise _FailedError(said.decode(errors="replace"))
+            elif said:
+                return said
+
+    def _announce(self, channel: int, said: bytes) -> None:
+        if channel not in {DATA, ERROR} or said != self.port.to_bytes(2, "little"):
+            raise RefusedError(f"its channel {channel} did not begin with port {self.port}")
+        self._announced.add(channel)
+
+    def sendall(self, data: bytes) -> None:
+        """Send what the HTTP connection asks."""
+        self.stream.send(DATA, data)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """Return what an answer is read from."""
+        return io.BufferedReader(_Reading(self))
+
+    def close(self) -> None:
+        """Leave the stream open: an HTTP connection lets go of its socket before an answer is read."""
+
+
+class _Reading(io.RawIOBase):
+    """What a forwarding brings, as a file."""
+
+    def __init__(self, over: _Forwarding) -> None:
+        self._over = over
+        self._rest = b""
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what has come, at least a byte; ``TimeoutError`` where none comes in time."""
+        came = self._rest or self._over.receive(self._over.patience.left())
+        size = min(len(buffer), len(came))
+        buffer[:size], self._rest = came[:size], came[size:]
+        return size
+
+    def readable(self) -> bool:
+        """It is for reading."""
+        return True
+
+
+@dataclass(slots=True)
+class PortForward:
+    """HTTP over kept-open port-forwards: as many as are asked at the same time."""
+
+    connection: Connection
+    namespace: str
+    pod: str
+    port: int
+    name: str = "port-forward"
+    _idle: list[_Forwarding] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, path: str, *, timeout: float) -> HttpAnswer:
+        """Ask ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
+        while True:
+            idle = self._take()
+            try:
+                return self._ask(idle or self._open(), path, timeout)
+            except _LostError as error:
+                if idle is None:
+                    raise ChannelError(error.message) from error
+
+    def _take(self) -> _Forwarding | None:
+        """Return a forwarding that nobody uses, if there is one."""
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                idle = self._idle.pop()
+            if idle.is_idle():
+                return idle
+            idle.stream.close()
+
+    def _ask(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
+        kept = False
+        try:
+            over.begin(timeout)
+            asking = http.client.HTTPConnection(self.pod)
+            asking.sock = over
+            asking.request("GET", path, headers={"Host": self.pod})
+            response = asking.getresponse()
+            body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
+            if over.lost:  # a body without a length ends there, whether or not it is whole
+                raise LostError("it was lost in the middle of its answer")
+            kept = not response.will_close
+        except TooBigError as error:
+            raise self._failed(error.message) from error
+        except (TimeoutError, RefusedError, _FailedError) as error:
+            raise self._failed(error) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise _LostError(f"port-forward to {self.pod}: {error}") from error
+        finally:
+            if not kept:
+                over.stream.close()
+        with self._lock:
+            self._idle.append(over)
+        return HttpAnswer(status=response.status, body=body)
+
+    def read(self, *, timeout: float) -> str:
+        """Return what a server says by itself over a forwarding of its own, until it closes."""
+        over = self._open()
+        try:
+            over.begin(timeout)
+            said = whole(_Reading(over).read, limits.BODY_BYTES, "what it says")
+        except TooBigError as error:
+            raise self._failed(error.message) from error
+        except OSError as error:
+            raise self._failed(error) from error
+        finally:
+            over.stream.close()
+        if over.lost and not said:
+            raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
+        return said.decode(errors="replace")
+
+    def close(self) -> None:
+        """Close every idle forwarding."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for over in idle:
+            over.stream.close()
+
+    def _open(self) -> _Forwarding:
+        try:
+            stream = open_stream(
+                self.connection,
+                f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}/portforward",
+                [("ports", str(self.port))],
+                most=limits.BODY_BYTES + limits.HEAD_BYTES,
+                seconds=CONNECT_SECONDS,
+            )
+        except (HandshakeError, OSError) as error:
+            raise ChannelError(f"port-forward to {self.pod} was not opened: {error}") from error
+        return _Forwarding(stream, self.port)
+
+    def _failed(self, why: object) -> ChannelError:
+        return ChannelError(f"port-forward to {self.pod}: {why}")

@@ -1,0 +1,92 @@
+"""An open stream of an exec or a port-forward: messages of channels over one WebSocket.
+
+Made by ``handshake``, used by ``execute``, ``converse`` and ``port_forward``, which know what a channel carries.
+After ``*.channel.k8s.io``: a message's first byte is its channel. Of the close channel of ``v5`` nobody here
+has a use: what closes there is followed by the end of the stream.
+"""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from websockets.exceptions import ConnectionClosed, PayloadTooBig
+
+from nettests.cluster.frames import BoundedConnection, RefusedError
+from nettests.model.limits import spelled
+
+SUBPROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+CLOSE_CHANNEL = 255
+"""v5: the next byte names a channel that the other side has closed."""
+
+
+class LostError(OSError):
+    """A stream broke off: nobody closed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A WebSocket that is open; one thread reads it at a time."""
+
+    connection: BoundedConnection
+    closing: ExitStack
+    """What is to be closed with it."""
+
+    @property
+    def frames(self) -> int:
+        """How many frames have come, the answers to pings among them."""
+        return self.connection.meter.frames
+
+    def allow(self, most: int) -> None:
+        """Let so many bytes come from now on, whatever came before."""
+        self.connection.meter.allow(most)
+
+    def receive(self, seconds: float) -> tuple[int, bytes] | None:
+        """Return the next message's channel and what it says; ``None`` once the other side has closed the stream.
+
+        ``TimeoutError`` where none comes in time; ``LostError`` or ``RefusedError`` where none comes any more.
+        """
+        while True:
+            try:
+                message = self.connection.recv(timeout=seconds, decode=False)
+            except ConnectionClosed as closed:
+                self._end(closed)
+                return None
+            if message and message[0] != CLOSE_CHANNEL:
+                return message[0], message[1:]
+
+    def send(self, channel: int, data: bytes) -> None:
+        """Send a message; ``LostError`` where nobody takes it any more."""
+        try:
+            self.connection.send(bytes([channel]) + data)
+        except ConnectionClosed as closed:
+            raise LostError(_why(closed)) from closed
+
+    def ping(self) -> None:
+        """Ask whoever holds the other end for a sign of life; it counts among the ``frames``."""
+        try:
+            self.connection.ping()
+        except ConnectionClosed as closed:
+            raise LostError(_why(closed)) from closed
+
+    def close(self) -> None:
+        """Hang up, without waiting for the other side. May be called twice."""
+        self.closing.close()
+
+    def _end(self, closed: ConnectionClosed) -> None:
+        """Say how the stream ended, unless the other side closed it in order."""
+        unread = self.connection.protocol.parser_exc
+        if isinstance(unread, PayloadTooBig):
+            most = self.connection.protocol.max_message_size or 0
+            raise RefusedError(f"its stream brought more than {spelled(most)}") from closed
+        if unread is not None and not isinstance(unread, EOFError):
+            raise RefusedError(f"its stream cannot be read: {unread}") from closed
+        if self.connection.meter.refused is not None:
+            raise RefusedError(str(self.connection.meter.refused)) from closed
+        if closed.rcvd is not None:
+            return
+        if closed.sent is not None:  # by the library, about what it was given
+            raise RefusedError(f"its stream cannot be read: {_why(closed)}") from closed
+        raise LostError(_why(closed)) from closed
+
+
+def _why(closed: ConnectionClosed) -> str:
+    return str(closed.__cause__ or closed)
