@@ -121,18 +121,18 @@ class CannedRun(Run):
                 pass
             return
         if word == "skip":
-            self.journal.done(check.id, skip="the probe has no ping")
+            self.watch.done(check.id, skip="the probe has no ping")
             return
         error = "the exec lost its exit code" if word == "channel" else None
         for raw in _raws(check, check.ask, "check", seen):
-            self.journal.raw(replace(raw, error=error))
+            self.watch.raw(replace(raw, error=error))
         for control in check.controls:
             works = Expected(
                 outcome=_works(control.ask), distribution=Distribution.SEVERAL_BACKENDS
             )
             for raw in _raws(check, control.ask, f"control:{control.proves}", works):
-                self.journal.raw(raw)
-        self.journal.done(check.id)
+                self.watch.raw(raw)
+        self.watch.done(check.id)
 
 
 def _works(ask: Ask) -> Outcome:
