@@ -266,7 +266,11 @@ def data_of(record: Record) -> dict[str, Any]:
     if isinstance(record, Unknown):
         return record.data
     unsaid = _UNSAID.get(type(record), frozenset())
-    said = {key: value for key, value in to_data(record).items() if value or key not in unsaid}
+    said = {
+        key: value
+        for key, value in to_data(record).items()
+        if key not in unsaid or not (value is None or value is False)
+    }
     return {_KIND: record.KIND, **said}
 
 

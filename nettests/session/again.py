@@ -29,7 +29,6 @@ from nettests.model.journal import (
     Record,
     Revised,
 )
-from nettests.model.observation import Observation
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
@@ -44,13 +43,9 @@ ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Again:
-    """What became of a run: verdicts then and now, by check, and the exit code of those of now.
-
-    ``observations`` are what was judged, by check.
-    """
+    """What became of a run: verdicts then and now, by check, and the exit code of those of now."""
 
     before: Mapping[str, Verdict]
-    observations: Mapping[str, Observation]
     judgements: tuple[Judgement, ...]
     exit_code: int
 
@@ -109,12 +104,7 @@ def _again(
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
-    return Again(
-        before=run.verdicts,
-        observations=run.observations,
-        judgements=judgements,
-        exit_code=code,
-    )
+    return Again(before=run.verdicts, judgements=judgements, exit_code=code)
 
 
 def _moved(record: Record, source: Path, target: Path) -> Record:
