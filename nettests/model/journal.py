@@ -1,22 +1,17 @@
-"""The records of a run's journal: one frozen value a kind, and its line of JSON, both ways. Pure.
+"""The records of a run's journal: one frozen value a kind. Pure.
 
-Written by ``session.journal``, which takes secrets out of the data on their way into a line, and read by
-everybody who looks at a run afterwards; ``history`` puts the records of one run together. Which kinds there are
-stands in ``Record`` and nowhere else. Whoever tells them apart ends with ``assert_never``.
+Written by ``session.journal`` and read by everybody who looks at a run afterwards: ``journal_lines`` are their
+JSON, ``history`` is what those of one run say together. Which kinds there are stands in ``Record`` and nowhere
+else. Whoever tells them apart ends with ``assert_never``.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import Any, ClassVar, get_args
 
-from nettests.model import limits
 from nettests.model.check import Check, Skip
-from nettests.model.codec import from_data, to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
-from nettests.model.json_text import read_json
-from nettests.model.limits import BrokenJournalError
 from nettests.model.node_reading import NodeReading
 from nettests.model.observation import Raw
 from nettests.model.pull import Pull
@@ -248,68 +243,6 @@ OfRun = (
     Begin | Discovered | Limitations | Reading | Convergence | Event | Pulled | Diagnostics | End
 )
 Record = OfCheck | OfRun | Unknown
-R = TypeVar("R", bound=Record)
 
 KINDS: Mapping[str, Any] = {kind.KIND: kind for kind in get_args(Record) if kind is not Unknown}
 """The class of each kind, by the word that stands in its lines."""
-_KIND = "record"
-"""The field that holds this word."""
-_UNSAID: Mapping[type[Record], frozenset[str]] = {
-    Done: frozenset({"distrust", "skip", "late", "resent", "judgement"}),
-    Event: frozenset({"notable"}),
-}
-"""Fields that are left out of a line where they say nothing."""
-
-
-def data_of(record: Record) -> dict[str, Any]:
-    """Return a record as the plain data of its line; fields that say nothing may be left out."""
-    if isinstance(record, Unknown):
-        return record.data
-    unsaid = _UNSAID.get(type(record), frozenset())
-    said = {
-        key: value
-        for key, value in to_data(record).items()
-        if key not in unsaid or not (value is None or value is False)
-    }
-    return {_KIND: record.KIND, **said}
-
-
-def record_of(data: Mapping[str, Any]) -> Record:
-    """Return the record that ``data_of`` made data of; fields that it does not have are left alone."""
-    kind = KINDS.get(data[_KIND])
-    if kind is None:
-        return Unknown(data=dict(data))
-    record: Record = from_data(data, kind)
-    return record
-
-
-def encode(data: Mapping[str, Any]) -> bytes:
-    """Return the line of a record's data."""
-    line = json.dumps(data, ensure_ascii=False)
-    # Half a surrogate pair, as JSON may carry it, has no UTF-8 form but an escaped one.
-    return line.encode(errors="backslashreplace") + b"\n"
-
-
-def decode(line: bytes, number: int | None = None) -> Record:
-    """Return the record of a line; ``BrokenJournalError`` for one that no run has written.
-
-    Values of another shape than a run records raise what their readers raise (``session.journal.understood``).
-    """
-    return record_of(_data_in(line, number))
-
-
-def decode_only(line: bytes, kind: type[R]) -> R | None:
-    """Return the record of a line if it is of this kind; others, which may be long, are not looked into."""
-    data = _data_in(line)
-    return from_data(data, kind) if KINDS.get(data[_KIND]) is kind else None
-
-
-def _data_in(line: bytes, number: int | None = None) -> dict[str, Any]:
-    where = f"line {number} of the journal" if number else "a line of the journal"
-    try:
-        data = read_json(line, most=limits.JOURNAL_LINE_BYTES)
-    except ValueError as error:
-        raise BrokenJournalError(f"{where} cannot be read: {error}") from error
-    if not isinstance(data, dict) or not isinstance(data.get(_KIND), str):
-        raise BrokenJournalError(f"{where} is no record of a run")
-    return data

@@ -21,18 +21,8 @@ from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError
 from nettests.model.codec import from_data
-from nettests.model.journal import (
-    Answer,
-    Convergence,
-    Done,
-    End,
-    Event,
-    Record,
-    data_of,
-    decode,
-    decode_only,
-    encode,
-)
+from nettests.model.journal import Answer, Convergence, Done, End, Event, Record
+from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.private import make_folder, open_file

@@ -19,7 +19,7 @@ from nettests.cluster.profile import parse_profile
 from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest import read_manifest
 from nettests.model.channel import ChannelError
-from nettests.model.journal import data_of
+from nettests.model.journal_lines import data_of
 from nettests.model.observation import Raw
 from nettests.model.profile import StatedFacts
 from nettests.parse.read import PARSERS, read_raw, read_resolution

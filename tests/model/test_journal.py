@@ -28,11 +28,8 @@ from nettests.model.journal import (
     Revised,
     Skipped,
     Unknown,
-    data_of,
-    decode,
-    decode_only,
-    encode,
 )
+from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.model.pull import Pull
