@@ -30,9 +30,9 @@ kept-alive connection shows one port again and again."""
 def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     """Return what is known about one check from all raw answers that were recorded for it."""
     own = [raw for raw in raws if raw.purpose == "check"]
+    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
     if not own:
         return unusable(check.id, "nothing was asked")
-    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
     attempts = tuple(read(raw) for raw in own)
     seen = _sources(check, own, attempts)
     distrust = (
