@@ -60,7 +60,9 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
         today=datetime.now(UTC).date(),
         exit_code=_exit_code,
     )
-    write_documents(target)
+    write_documents(
+        target
+    )  # by its journal alone: the other one may be of somebody else, secrets included
     for told in again.changed:
         before = again.before.get(told.check)
         message = _BY_SHAPE.text(told.message)  # a journal of somebody else's may hold anything

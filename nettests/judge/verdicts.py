@@ -25,7 +25,7 @@ from nettests.judge.proof import (
 from nettests.judge.upstream import read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
-from nettests.model.observation import Observation
+from nettests.model.observation import Observation, unusable
 from nettests.model.verdict import Judgement
 from nettests.model.words import Distribution, Outcome, Verdict
 
@@ -43,7 +43,7 @@ class _Ruling:
 
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
     """Return the verdict of one check, with its message; ``None`` was never observed."""
-    observation = observation or _never_observed(check)
+    observation = observation or unusable(check.id, "it was never observed")
     ruling = _rule(check, expectation, read_as_denied(check, observation))
     expected, observed = expected_text(expectation), observed_text(observation)
     limitation = expectation.limitation
@@ -65,17 +65,6 @@ def judge_run(
 ) -> list[Judgement]:
     """Judge many checks, also long after they were observed; one without observation is ``unknown``."""
     return [judge(check, expectations[check.id], observations.get(check.id)) for check in checks]
-
-
-def _never_observed(check: Check) -> Observation:
-    return Observation(
-        check=check.id,
-        outcome=Outcome.PROBE_FAILED,
-        agreed=True,
-        attempts=(),
-        trusted=False,
-        distrust="it was never observed",
-    )
 
 
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})

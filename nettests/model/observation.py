@@ -111,3 +111,15 @@ class Observation:
     trusted: bool = True
     distrust: str | None = None
     channel: str = ""
+
+
+def unusable(check: str, why: str) -> Observation:
+    """Return what is known about a check without any answer that can be used, and why there is none."""
+    return Observation(
+        check=check,
+        outcome=Outcome.PROBE_FAILED,
+        agreed=True,
+        attempts=(),
+        trusted=False,
+        distrust=why,
+    )

@@ -3,7 +3,7 @@
 Made by ``judge``; read by ``plugin`` (pytest outcome) and ``report``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nettests.model.words import Verdict
@@ -70,3 +70,14 @@ def merge(verdicts: Iterable[Verdict]) -> Verdict:
         if verdict in seen:
             return verdict
     return Verdict.SKIPPED
+
+
+def verdicts_of(
+    checks: Iterable[str], skipped: Iterable[str], judged: Mapping[str, Verdict]
+) -> dict[str, Verdict]:
+    """Return a verdict for all that was due: what was neither skipped nor judged is ``unknown``."""
+    return {
+        **dict.fromkeys(checks, Verdict.UNKNOWN),
+        **dict.fromkeys(skipped, Verdict.SKIPPED),
+        **judged,
+    }

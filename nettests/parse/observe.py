@@ -2,13 +2,16 @@
 
 The last step of parsing. Trust comes first: a failed channel, an answer that nothing can be read from, a
 probe that did not prove where it runs, or connections that were not new make the whole observation
-untrusted, whatever else was seen. What was expected is not known here.
+untrusted, whatever else was seen; so does what the journal says of a check that is done
+(``observation_of``). What was expected is not known here.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from nettests.model.check import Check, Target
-from nettests.model.observation import Attempt, Observation, Raw
+from nettests.model.journal import Done
+from nettests.model.observation import Attempt, Observation, Raw, unusable
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
@@ -29,6 +32,8 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     asked = (raw for raw in raws if raw.purpose == "check")
     own = sorted(asked, key=lambda raw: raw.attempt)  # questions may go out side by side
     read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
+    if not own:
+        return unusable(check.id, "nothing was asked")
     attempts = tuple(read(raw) for raw in own)
     seen = _sources(check, own, attempts)
     distrust = (
@@ -58,13 +63,21 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         divided=ports,
         trusted=distrust is None,
         distrust=distrust,
-        channel=own[-1].channel if own else "",
+        channel=own[-1].channel,
     )
+
+
+def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
+    """Return what is known about a check that is done, not trusted where its record says why."""
+    seen = replace(observe(check, raws), late=done.late, resent=done.resent)
+    if done.distrust is None:
+        return seen
+    return replace(seen, trusted=False, distrust=done.distrust)
 
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was asked all the same."""
-    behind = raws[-1].context.get(BEHIND) if raws else None
+    behind = raws[-1].context.get(BEHIND)
     if behind is None or behind in check.target.backends:
         return None
     former = behind in check.target.former
@@ -115,8 +128,6 @@ def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def _unusable(attempts: Sequence[Attempt]) -> str | None:
-    if not attempts:
-        return "nothing was asked"
     for attempt in attempts:
         if attempt.outcome is Outcome.PROBE_FAILED:
             return f"attempt {attempt.number}: {attempt.detail}"

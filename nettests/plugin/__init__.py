@@ -2,8 +2,8 @@
 
 Registered as a pytest entry point, so it is loaded in every pytest run of the environment: without
 our options it costs an import and does nothing. With them, ``single`` or ``controller`` prepares and
-observes, ``collect`` turns the plan into test parameters, ``fixtures`` judge, ``outcome`` translates
-verdicts, and ``reporter`` tells people.
+observes, ``collect`` turns the plan into test parameters, ``fixtures`` take verdicts, ``outcome``
+translates them, and ``reporter`` tells people.
 """
 
 import pytest

@@ -17,7 +17,8 @@ from _pytest.outcomes import (
 
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Check, Plan, Skip
-from nettests.model.verdict import Judgement
+from nettests.model.journal import Judged, Limitations
+from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
@@ -168,7 +169,8 @@ class Controller:
             self.run.journal.event("no check was selected")
             return
         made = self.run.prepared.blueprint
-        self.run.journal.write("limitations", unused=unused(made.manifests, made.expectations))
+        decide_nothing = unused(made.manifests, made.expectations)
+        self.run.journal.write(Limitations(unused=decide_nothing))
         self.run.start(self._selected)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -198,7 +200,7 @@ class Controller:
         self._verdicts[judgement.check] = judgement.verdict
         self.reporter.verdict(judgement.verdict)
         if self.run is not None and judgement.check in self.run.prepared.blueprint.expectations:
-            self.run.journal.judged(judgement)
+            self.run.journal.write(Judged(judgement=judgement))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> object:
@@ -210,8 +212,10 @@ class Controller:
                 session.exitstatus = self._finish(self.run, exitstatus)
 
     def _finish(self, run: Run, status: int) -> int:
-        required = self._required(run.prepared.blueprint.plan)
-        verdicts = dict.fromkeys(self._selected, Verdict.UNKNOWN) | self._verdicts
+        plan = run.prepared.blueprint.plan
+        required = self._required(plan)
+        skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
+        verdicts = verdicts_of(self._selected, skipped, self._verdicts)
         code = exitcodes.of_run(
             status,
             verdicts,
@@ -225,7 +229,8 @@ class Controller:
         try:
             run.finish(exit_code=code, counts=counts)
         finally:
-            show(self.reporter, write_documents(run.directory), run.directory)
+            results = write_documents(run.directory, run.watch.observations)
+            show(self.reporter, results, run.directory)
             if run.holding.left_behind:
                 self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
             if run.holding.kept:

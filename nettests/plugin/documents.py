@@ -3,8 +3,11 @@
 The only place where reports meet the file system. What they say is decided by ``report``.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
+from nettests.model.observation import Observation
 from nettests.private import write_text
 from nettests.report import (
     Results,
@@ -15,9 +18,11 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.session.head import JOURNAL
-from nettests.session.journal import as_record, understood
+from nettests.session.journal import read_journal, understood
 
 HTML = "report.html"
+
+_NONE: Mapping[str, Observation] = MappingProxyType({})
 
 _RENDERERS = {
     "results.json": render_json,
@@ -27,12 +32,14 @@ _RENDERERS = {
 }
 
 
-def write_documents(directory: Path) -> Results:
-    """Render the journal in ``directory``, and return what the documents say."""
-    # Bytes: text of a cluster may hold what Unicode calls an end of a line.
-    lines = (directory / JOURNAL).read_bytes().splitlines()
+def write_documents(directory: Path, observations: Mapping[str, Observation] = _NONE) -> Results:
+    """Render the journal in ``directory``, and return what the documents say.
+
+    ``observations`` are those that were judged in this process; of other checks the answers are read here.
+    """
+    records = read_journal(directory / JOURNAL)
     with understood(directory / JOURNAL):
-        results = build_results(as_record(line, n) for n, line in enumerate(lines, start=1))
+        results = build_results(records, observations)
     for name, render in _RENDERERS.items():
         write_text(directory / name, render(results))
     return results

@@ -1,7 +1,7 @@
 """The fixtures of suites: the check that a test asserts, and its verdict.
 
-``verdict`` waits for the check's own observation in the journal, and judges it there and then, in
-whatever process the test runs. An ``unknown`` verdict is an error of this fixture: the test, which
+``verdict`` waits until the journal says that the check is done, in whatever process the test runs, and takes
+the verdict of the process that observed. An ``unknown`` verdict is an error of this fixture: the test, which
 would assert something of an observation, cannot begin.
 """
 
@@ -9,13 +9,15 @@ import pytest
 
 from nettests.judge import judge
 from nettests.model.check import Check
+from nettests.model.journal import Done
+from nettests.model.observation import unusable
 from nettests.model.verdict import Judgement
 from nettests.model.visible import as_line
 from nettests.model.words import Verdict
 from nettests.plugin.collect import CHECK, Collector
 from nettests.plugin.options import COLLECTOR
 from nettests.plugin.outcome import UntrustedError, remember
-from nettests.session.observed import PATIENCE, observed
+from nettests.session.journal import PATIENCE
 
 
 @pytest.fixture
@@ -31,12 +33,17 @@ def check(request: pytest.FixtureRequest) -> Check:
 def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
     """The verdict of the check: what was observed against what is documented."""
     collector: Collector = request.config.pluginmanager.getplugin(COLLECTOR)
-    finished = collector.follower.wait(check.id, timeout=PATIENCE)
-    if finished.skip:
-        pytest.skip(as_line(finished.skip))
-    expectation = finished.expectation or collector.blueprint.expectations[check.id]
-    judgement = judge(check, expectation, observed(check, finished))
+    done = collector.follower.wait(check.id, timeout=PATIENCE)
+    if done.skip:
+        pytest.skip(as_line(done.skip))
+    judgement = done.judgement or _unobserved(check, done, collector)
     remember(request.node, judgement)
     if judgement.verdict is Verdict.UNKNOWN:
         raise UntrustedError(as_line(judgement.message))
     return judgement
+
+
+def _unobserved(check: Check, done: Done, collector: Collector) -> Judgement:
+    """Return the verdict of a check that nobody judged, because who observes ended first or says nothing."""
+    seen = unusable(check.id, done.distrust or "nobody judged it")
+    return judge(check, collector.blueprint.expectations[check.id], seen)

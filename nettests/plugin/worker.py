@@ -1,7 +1,7 @@
 """In an xdist worker: the controller's facts, and the same plan computed from them.
 
-A worker contacts no cluster. It collects, waits for the journal that the controller's process writes,
-and judges.
+A worker contacts no cluster. It collects, and waits for the verdicts in the journal that the controller's
+process writes.
 """
 
 import json

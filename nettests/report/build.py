@@ -1,138 +1,68 @@
-"""Journal records → ``Results``: gather, read the raw answers again, and leave no check out.
+"""Journal records → ``Results``: put together, with the observations that were judged, and no check left out.
 
 First step of reporting. It trusts the journal's verdicts and never judges; what was planned and has
-no verdict becomes ``unknown`` with the reason that the journal gives. The raw answers are parsed
-again, because the journal holds them unparsed.
+no verdict becomes ``unknown`` with the reason that the journal gives. Raw answers are read here only where
+nobody did before: in a process that has nothing but the journal.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
 
 from nettests.model.check import Check, Skip
-from nettests.model.codec import from_data
 from nettests.model.expectation import Expectation
-from nettests.model.facts import ClusterFacts
-from nettests.model.observation import Observation, Raw
-from nettests.model.pull import Pull
+from nettests.model.history import History
+from nettests.model.journal import Planned, Record
+from nettests.model.observation import Observation
 from nettests.model.verdict import SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
-from nettests.parse import observe
+from nettests.parse import observation_of, observe
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.latency import latencies
-from nettests.report.results import (
-    CheckResult,
-    Convergence,
-    Coverage,
-    Diagnostics,
-    Event,
-    Results,
-    RunInfo,
-    UnusedLimitation,
-    UsedLimitation,
-)
+from nettests.report.results import CheckResult, Coverage, Results, RunInfo, UsedLimitation
 
-Record = Mapping[str, Any]
+_NONE: Mapping[str, Observation] = MappingProxyType({})
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """The journal's records by kind; of those that may be repeated, the last one counts."""
+def build_results(
+    records: Iterable[Record], observations: Mapping[str, Observation] = _NONE
+) -> Results:
+    """Return what the journal's records say, also when the run broke off or never began.
 
-    run: Record = field(default_factory=dict)
-    end: Record = field(default_factory=dict)
-    facts: ClusterFacts | None = None
-    planned: dict[str, tuple[Check, Expectation]] = field(default_factory=dict)
-    skips: dict[str, Skip] = field(default_factory=dict)
-    raws: dict[str, list[Raw]] = field(default_factory=dict)
-    done: dict[str, Record] = field(default_factory=dict)
-    judged: dict[str, Judgement] = field(default_factory=dict)
-    unused: tuple[UnusedLimitation, ...] = ()
-    pulls: list[Pull] = field(default_factory=list)
-    convergence: list[Convergence] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    diagnostics: list[Diagnostics] = field(default_factory=list)
-
-    def add(self, record: Record) -> None:
-        """File one record; a kind that this version does not know is left alone."""
-        match record.get("record"):
-            case "run":
-                self.run = record
-            case "facts":
-                self.facts = from_data(record["facts"], ClusterFacts)
-            case "planned":
-                check = from_data(record["check"], Check)
-                self.planned[check.id] = (check, from_data(record["expectation"], Expectation))
-            case "expected" if record["check"] in self.planned:
-                check, _ = self.planned[record["check"]]
-                self.planned[check.id] = (check, from_data(record["expectation"], Expectation))
-            case "skip":
-                skip = from_data(record["skip"], Skip)
-                self.skips[skip.id] = skip
-            case "raw":
-                raw = from_data(record["raw"], Raw)
-                self.raws.setdefault(raw.check, []).append(raw)
-            case "done":
-                self.done[record["check"]] = record
-            case "judged":
-                judgement = from_data(record["judgement"], Judgement)
-                self.judged[judgement.check] = judgement
-            case _:
-                self._add_of_the_run(record)
-
-    def _add_of_the_run(self, record: Record) -> None:
-        """File a record that speaks of no single check."""
-        match record.get("record"):
-            case "limitations":
-                self.unused = tuple(from_data(e, UnusedLimitation) for e in record["unused"])
-            case "pull":
-                self.pulls.append(from_data(record["pull"], Pull))
-            case "convergence":
-                self.convergence.append(from_data(dict(record), Convergence))
-            case "event":
-                self.events.append(from_data(dict(record), Event))
-            case "diagnostics":
-                self.diagnostics.append(from_data(dict(record), Diagnostics))
-            case "end":
-                self.end = record
-
-
-def build_results(records: Iterable[Record]) -> Results:
-    """Return what the journal's records say, also when the run broke off or never began."""
-    journal = _Gathered()
-    for record in records:
-        journal.add(record)
+    ``observations`` are those that were judged, by check, where this is known.
+    """
+    history = History.of(records)
     checks = (
-        *(_planned_result(journal, check) for check in journal.planned),
-        *(_skip_result(skip) for skip in journal.skips.values()),
+        *(_planned_result(history, one, observations) for one in history.planned.values()),
+        *(_skip_result(skip) for skip in history.skips.values()),
     )
     return Results(
-        run=_run_info(journal),
-        facts=journal.facts,
-        facts_digest=facts_digest(journal.facts) if journal.facts else None,
+        run=_run_info(history),
+        facts=history.facts,
+        facts_digest=facts_digest(history.facts) if history.facts else None,
         counts=_counts(checks),
         coverage=_coverage(checks),
-        exercised=exercised(checks, journal.facts),
+        exercised=exercised(checks, history.facts),
         checks=checks,
-        incidents=find_incidents(checks, journal.facts),
+        incidents=find_incidents(checks, history.facts),
         limitations_used=_used(checks),
-        limitations_unused=journal.unused,
-        pulls=tuple(journal.pulls),
-        convergence=tuple(sorted(journal.convergence, key=lambda c: (c.service, c.probe))),
+        limitations_unused=history.unused,
+        pulls=tuple(history.pulls),
+        convergence=tuple(sorted(history.convergence, key=lambda c: (c.service, c.probe))),
         latencies=latencies(checks),
-        events=tuple(journal.events),
-        diagnostics=tuple(journal.diagnostics),
+        events=tuple(history.events),
+        diagnostics=tuple(history.diagnostics),
     )
 
 
-def _planned_result(journal: _Gathered, check_id: str) -> CheckResult:
-    check, expectation = journal.planned[check_id]
-    judgement = journal.judged.get(check_id) or _unjudged(journal, check, expectation)
-    raws = tuple(journal.raws.get(check_id, ()))
+def _planned_result(
+    history: History, planned: Planned, observations: Mapping[str, Observation]
+) -> CheckResult:
+    check, expectation = planned.check, planned.expectation
+    judgement = history.judged.get(check.id) or _unjudged(history, check, expectation)
     return CheckResult(
         id=check.id,
         flow=check.flow,
@@ -140,36 +70,36 @@ def _planned_result(journal: _Gathered, check_id: str) -> CheckResult:
         verdict=judgement.verdict,
         message=judgement.message,
         required=check.required,
-        ran=check_id in journal.judged and judgement.verdict is not Verdict.SKIPPED,
+        ran=check.id in history.judged and judgement.verdict is not Verdict.SKIPPED,
         check=check,
         expectation=expectation,
-        observation=_observation(check, raws, journal.done.get(check_id, {})),
+        observation=_observation(history, check, observations),
         expected=judgement.expected,
         observed=judgement.observed,
         next_step=judgement.next_step,
         limitation_id=judgement.limitation,
-        raws=raws,
-        diagnostics=tuple(one for one in journal.diagnostics if check_id in one.checks),
+        raws=tuple(history.raws.get(check.id, ())),
+        diagnostics=tuple(one for one in history.diagnostics if check.id in one.checks),
     )
 
 
-def _unjudged(journal: _Gathered, check: Check, expectation: Expectation) -> Judgement:
+def _unjudged(history: History, check: Check, expectation: Expectation) -> Judgement:
     """Return the stand-in for a verdict that the journal does not have."""
-    done = journal.done.get(check.id)
-    if done and done.get("skip"):
+    done = history.done.get(check.id)
+    if done and done.skip:
         return Judgement(
             check=check.id,
             verdict=Verdict.SKIPPED,
-            message=done["skip"],
+            message=done.skip,
             expected="",
             observed="",
         )
-    if done is None and check.id not in journal.raws:
+    if done is None and check.id not in history.raws:
         reason = "it was never asked: the run ended before its turn"
     elif done is None:
         reason = "its observation was cut off: the run ended before all answers were written"
-    elif done.get("distrust"):
-        reason = f"its answers cannot be trusted: {done['distrust']}"
+    elif done.distrust:
+        reason = f"its answers cannot be trusted: {done.distrust}"
     else:
         reason = "it was observed but never judged: its worker ended first"
     limitation = expectation.limitation
@@ -184,14 +114,16 @@ def _unjudged(journal: _Gathered, check: Check, expectation: Expectation) -> Jud
     )
 
 
-def _observation(check: Check, raws: tuple[Raw, ...], done: Record) -> Observation | None:
-    # Without an answer to the question itself there is nothing to read; controls alone say nothing.
+def _observation(
+    history: History, check: Check, observations: Mapping[str, Observation]
+) -> Observation | None:
+    """Return what was seen; nothing where the question itself has no answer: controls alone say nothing."""
+    raws, done = history.answers(check.id), history.done.get(check.id)
     if not any(raw.purpose == "check" for raw in raws):
         return None
-    seen = replace(observe(check, raws), late=done.get("late"), resent=done.get("resent"))
-    if done.get("distrust"):
-        return replace(seen, trusted=False, distrust=done["distrust"])
-    return seen
+    if done is None:
+        return observe(check, raws)
+    return observations.get(check.id) or observation_of(check, done, raws)
 
 
 def _skip_result(skip: Skip) -> CheckResult:
@@ -230,39 +162,36 @@ def _used(checks: tuple[CheckResult, ...]) -> tuple[UsedLimitation, ...]:
     )
 
 
-def _run_info(journal: _Gathered) -> RunInfo:
-    run, end = journal.run, journal.end
-    told = {
-        "run_id": run.get("run_id", ""),
-        "started": run.get("started", ""),
-        "finished": end.get("finished", ""),
-        "seconds": _seconds(run.get("started"), end.get("finished")),
-        "nettests": run.get("nettests", ""),
-        "context": run.get("context") or "",
-        "server": run.get("server") or "",
-        "cluster_profile": run.get("cluster_profile"),
-        "argv": run.get("argv", ()),
-        "suites": run.get("suites", ()),
-        "manifests": run.get("manifests", ()),
-        "exit_code": end.get("exit_code"),
-        "complete": bool(end),
-        "error": _start_error(journal),
-    }
-    return from_data(
-        told, RunInfo
-    )  # a journal is not trusted to hold texts where a run writes some
+def _run_info(history: History) -> RunInfo:
+    begin, end = history.begin, history.end
+    return RunInfo(
+        run_id=begin.run_id,
+        started=begin.started,
+        finished=end.finished if end else "",
+        seconds=_seconds(begin.started, end.finished if end else ""),
+        nettests=begin.nettests,
+        context=begin.context or "",
+        server=begin.server or "",
+        cluster_profile=begin.cluster_profile,
+        argv=begin.argv,
+        suites=begin.suites,
+        manifests=begin.manifests,
+        exit_code=end.exit_code if end else None,
+        complete=end is not None,
+        error=_start_error(history),
+    )
 
 
-def _start_error(journal: _Gathered) -> str | None:
+def _start_error(history: History) -> str | None:
     """Return why there is nothing to report on; ``None`` when checks were planned or skipped."""
-    if journal.planned or journal.skips:
+    if history.planned or history.skips:
         return None
-    if journal.events:
-        return journal.events[-1].text
+    if history.events:
+        return history.events[-1].text
     return "the run ended before a check was planned, and its journal does not say why"
 
 
-def _seconds(started: str | None, finished: str | None) -> float | None:
+def _seconds(started: str, finished: str) -> float | None:
     if not started or not finished:
         return None
     spent = datetime.fromisoformat(finished) - datetime.fromisoformat(started)

@@ -6,9 +6,10 @@ nodes left out the sentence says how many it speaks of. Pure text over ``Results
 
 from collections.abc import Iterator
 
+from nettests.model.journal import Convergence
 from nettests.model.verdict import ACCEPTED, ATTENTION
 from nettests.model.words import OS, Verdict
-from nettests.report.results import Convergence, ExercisedNodes, Results
+from nettests.report.results import ExercisedNodes, Results
 from nettests.report.text import plural
 
 _NAMES = {OS.WINDOWS: "Windows", OS.LINUX: "Linux"}

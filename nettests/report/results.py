@@ -1,7 +1,7 @@
 """All that a finished or broken-off run has to say, as frozen values: what every renderer reads.
 
-Made by ``build``; the vocabulary of ``model`` is kept as it is, so that each format chooses what to
-show. Nothing here is a document yet.
+Made by ``build``; the vocabulary of ``model`` is kept as it is, records of the journal included, so that each
+format chooses what to show. Nothing here is a document yet.
 """
 
 from collections.abc import Mapping
@@ -10,20 +10,19 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
+from nettests.model.journal import (
+    Convergence,
+    Diagnostics,
+    Event,
+    ManifestFile,
+    UnusedLimitation,
+)
 from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.words import OS, Verdict
 
 API_VERSION = "nettests.dev/v1"
 """The version of ``results.json``: a change that a reader must know about changes it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManifestFile:
-    """One limitation manifest that the run read, with the digest of its text."""
-
-    file: str
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,42 +47,6 @@ class RunInfo:
     exit_code: int | None = None
     complete: bool = False
     error: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiagnosticsItem:
-    """One thing that was read about a subject: its file in the subject's folder, or why there is none."""
-
-    title: str
-    file: str = ""
-    asked: str = ""
-    bytes: int = 0
-    cut: bool = False
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostics:
-    """What was collected about one subject that failing checks share; ``folder`` is below the run's."""
-
-    subject: str
-    folder: str
-    checks: tuple[str, ...]
-    items: tuple[DiagnosticsItem, ...]
-
-    @property
-    def collected(self) -> tuple[DiagnosticsItem, ...]:
-        """The items that have a file."""
-        return tuple(item for item in self.items if item.file)
-
-    @property
-    def missing(self) -> Mapping[str, tuple[str, ...]]:
-        """What could not be read, by the reason."""
-        found: dict[str, tuple[str, ...]] = {}
-        for item in self.items:
-            if not item.file:
-                found[item.problem] = (*found.get(item.problem, ()), item.title)
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,37 +152,6 @@ class UsedLimitation:
 
     limitation: AppliedLimitation
     checks: Mapping[Verdict, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnusedLimitation:
-    """A limitation that decided no check of this run."""
-
-    id: str
-    summary: str = ""
-    layer: str = ""
-    file: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Convergence:
-    """How long one Service took until it answered a probe for the first time."""
-
-    service: str
-    probe: str
-    seconds: float
-    converged: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """Something that happened to the run as a whole."""
-
-    at: str
-    text: str
-    notable: bool = False
-    """Whether people are to meet it where they look first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

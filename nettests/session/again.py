@@ -7,23 +7,36 @@ verdicts and the end are replaced. The run's own journal is left alone.
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from nettests import expect
 from nettests.expect import Manifest
+from nettests.judge import judge_run
+from nettests.model.check import Check, Skip
 from nettests.model.expectation import Expectation
-from nettests.model.verdict import Judgement
+from nettests.model.history import History
+from nettests.model.journal import (
+    Begin,
+    Diagnostics,
+    Done,
+    End,
+    Judged,
+    Limitations,
+    ManifestFile,
+    Planned,
+    Record,
+    Revised,
+)
+from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
-from nettests.session.blueprint import Digest, unused
+from nettests.session.blueprint import unused
 from nettests.session.head import JOURNAL
-from nettests.session.journal import Journal, as_record, understood
-from nettests.session.rejudge import Recorded, read_recorded, rejudged
+from nettests.session.journal import Journal, read_journal, understood
+from nettests.session.rejudge import recorded
 
-Record = dict[str, Any]
 ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]
 """Decides the exit code from verdicts by check and the due checks of each required flow."""
 
@@ -48,7 +61,7 @@ def judge_again(
     source: Path,
     target: Path,
     manifests: Sequence[Manifest],
-    digests: Sequence[Digest],
+    digests: Sequence[ManifestFile],
     *,
     today: date,
     exit_code: ExitCode,
@@ -65,40 +78,33 @@ def _again(
     source: Path,
     target: Path,
     manifests: Sequence[Manifest],
-    digests: Sequence[Digest],
+    digests: Sequence[ManifestFile],
     *,
     today: date,
     exit_code: ExitCode,
 ) -> Again:
-    recorded = read_recorded(source / JOURNAL)
-    expectations = expect.resolve(recorded.checks, recorded.facts, manifests, today=today)
-    judgements = tuple(
-        told
-        for told in rejudged(recorded, manifests, today=today)
-        if told.check in recorded.observations
-    )
-    records = _records(source / JOURNAL)
-    verdicts = _verdicts(recorded, judgements, records)
-    code = exit_code(verdicts, _required(records))
+    records = read_journal(source / JOURNAL)
+    history = History.of(records)
+    run = recorded(history, source / JOURNAL)
+    expectations = expect.resolve(run.checks, run.facts, manifests, today=today)
+    observed = [check for check in run.checks if check.id in run.observations]
+    judgements = tuple(judge_run(observed, expectations, run.observations))
+    now = {told.check: told.verdict for told in judgements}
+    verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
+    code = exit_code(verdicts, _required(history))
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
         for record in records:
             _copy(journal, _moved(record, source, target), expectations, digests)
-        journal.write("limitations", unused=unused(manifests, expectations))
+        journal.write(Limitations(unused=unused(manifests, expectations)))
         for told in judgements:
-            journal.judged(told)
+            journal.write(Judged(judgement=told))
         journal.event(f"judged again from the answers of {source.resolve().name}")
-        if any(record["record"] == "end" for record in records):
+        if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
-    return Again(before=recorded.verdicts, judgements=judgements, exit_code=code)
-
-
-def _records(journal: Path) -> list[Record]:
-    """Read the whole lines of a journal that was found readable."""
-    lines = journal.read_bytes().splitlines(keepends=True)
-    return [as_record(line, n) for n, line in enumerate(lines, start=1) if line.endswith(b"\n")]
+    return Again(before=run.verdicts, judgements=judgements, exit_code=code)
 
 
 def _moved(record: Record, source: Path, target: Path) -> Record:
@@ -106,14 +112,14 @@ def _moved(record: Record, source: Path, target: Path) -> Record:
 
     A journal is not trusted to name files outside the run's diagnostics.
     """
-    if record["record"] != "diagnostics":
+    if not isinstance(record, Diagnostics):
         return record
     if target.resolve().parent == source.resolve():
-        folder = os.path.relpath(source.resolve() / record["folder"], target.resolve())
-        return {**record, "folder": folder}
+        folder = os.path.relpath(source.resolve() / record.folder, target.resolve())
+        return replace(record, folder=folder)
     held = source.resolve() / "diagnostics"
-    for item in record["items"]:
-        file = (source / record["folder"] / (item.get("file") or "")).resolve()
+    for item in record.items:
+        file = (source / record.folder / item.file).resolve()
         if file.is_file() and file.is_relative_to(held):
             copy = target / file.relative_to(source.resolve())
             make_folder(copy.parent)
@@ -125,36 +131,27 @@ def _copy(
     journal: Journal,
     record: Record,
     expectations: Mapping[str, Expectation],
-    digests: Sequence[Digest],
+    digests: Sequence[ManifestFile],
 ) -> None:
-    kind, rest = record["record"], {key: record[key] for key in record if key != "record"}
-    match kind:
-        case "judged" | "limitations" | "end" | "expected":  # all of them are written anew
-            return
-        case "run":
-            rest["manifests"] = list(digests)
-        case "planned" if rest["check"]["id"] in expectations:
-            rest["expectation"] = expectations[rest["check"]["id"]]
-    journal.write(kind, **rest)
+    """Write a record as it stands, but for what is made anew: expectations, verdicts and the end."""
+    match record:
+        case Judged() | Limitations() | End() | Revised():
+            pass
+        case Begin():
+            journal.write(replace(record, manifests=tuple(digests)))
+        case Planned() if record.check.id in expectations:
+            journal.write(replace(record, expectation=expectations[record.check.id]))
+        case Done():
+            journal.write(replace(record, judgement=None))
+        case _:
+            journal.write(record)
 
 
-def _verdicts(
-    recorded: Recorded, judgements: Sequence[Judgement], records: Sequence[Record]
-) -> dict[str, Verdict]:
-    """Return a verdict for all that was due: skips, and checks that were never asked, included."""
-    skipped = {r["skip"]["id"] for r in records if r["record"] == "skip"}
-    skipped |= {r["check"] for r in records if r["record"] == "done" and r.get("skip")}
-    return {
-        **dict.fromkeys(skipped, Verdict.SKIPPED),
-        **{check.id: Verdict.UNKNOWN for check in recorded.checks},
-        **{told.check: told.verdict for told in judgements},
-    }
-
-
-def _required(records: Sequence[Record]) -> dict[str, set[str]]:
+def _required(history: History) -> dict[str, set[str]]:
+    """Return what was due of each required flow, by flow."""
+    due: list[Check | Skip] = [one.check for one in history.planned.values()]
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for record in records:
-        due = record.get("check" if record["record"] == "planned" else "skip")
-        if isinstance(due, dict) and due.get("required"):
-            found[due["flow"]].add(due["id"])
+    for one in [*due, *history.skips.values()]:
+        if one.required:
+            found[one.flow].add(one.id)
     return dict(found)

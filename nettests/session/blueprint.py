@@ -16,18 +16,11 @@ from nettests.expect import Manifest
 from nettests.model.check import Plan
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
+from nettests.model.journal import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, build
 from nettests.resources import manifests_path
 from nettests.session.reads import READS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Digest:
-    """A manifest file as it was read: its name as reports show it, and its content's digest."""
-
-    file: str
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +29,12 @@ class Blueprint:
 
     facts: ClusterFacts
     manifests: tuple[Manifest, ...]
-    digests: tuple[Digest, ...]
+    digests: tuple[ManifestFile, ...]
     plan: Plan
     expectations: dict[str, Expectation]
 
 
-Read = tuple[tuple[Manifest, ...], tuple[Digest, ...]]
+Read = tuple[tuple[Manifest, ...], tuple[ManifestFile, ...]]
 """Manifests, and what their files were made of."""
 
 
@@ -61,7 +54,7 @@ def read_manifests(own: Sequence[Path] = ()) -> Read:
                 hint="pass a file, or a folder that holds some, with --limitations",
             ) from error
         manifests.append(expect.read_manifest(text, name))
-        digests.append(Digest(file=name, sha256=hashlib.sha256(text.encode()).hexdigest()))
+        digests.append(ManifestFile(file=name, sha256=hashlib.sha256(text.encode()).hexdigest()))
     return tuple(manifests), tuple(digests)
 
 
@@ -89,18 +82,18 @@ def blueprint(
 
 def unused(
     manifests: Sequence[Manifest], expectations: Mapping[str, Expectation]
-) -> list[dict[str, object]]:
+) -> tuple[UnusedLimitation, ...]:
     """Return the entries that decide nothing on a cluster, as its journal names them."""
-    return [
-        {
-            "id": entry.id,
-            "summary": entry.summary,
-            "layer": entry.layer.name.lower(),
-            "file": entry.file,
-            "line": entry.line,
-        }
+    return tuple(
+        UnusedLimitation(
+            id=entry.id,
+            summary=entry.summary,
+            layer=entry.layer.name.lower(),
+            file=entry.file,
+            line=entry.line,
+        )
         for entry in expect.unused(manifests, expectations)
-    ]
+    )
 
 
 def _files(path: Path) -> list[Path]:

@@ -1,13 +1,12 @@
 """Collect what lies around failing checks while the run's objects still stand, into the run's folder.
 
-After observation and before clean-up. ``Watch`` judges each check when it is done, in the process that observes;
-the tests, which may be behind, decide what is reported. A clean run collects nothing.
+After observation and before clean-up: ``watch`` knows what failed when the tests may still be behind, and these
+decide what is reported. A clean run collects nothing.
 """
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nettests.cluster import Connection
@@ -15,23 +14,16 @@ from nettests.cluster.access import Access
 from nettests.diagnose import Collected, Collector, Reader, chosen, index
 from nettests.diagnose.folder import write_below
 from nettests.diagnose.subjects import Subject, Wanted
-from nettests.judge import judge
 from nettests.model.channel import ExecChannel
-from nettests.model.check import Check, Plan
-from nettests.model.expectation import Expectation
+from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
-from nettests.model.observation import Raw
+from nettests.model.journal import Diagnostics, DiagnosticsItem
 from nettests.model.profile import ClusterProfile
-from nettests.model.verdict import ATTENTION
-from nettests.model.words import OS, Verdict
-from nettests.parse.resent import Carried, resent
-from nettests.probes.asking import STOPPED
+from nettests.model.words import OS
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor
-from nettests.session.journal import Finished, Journal
 from nettests.session.known import Known
-from nettests.session.node_watch import NodeWatch
-from nettests.session.observed import observed
+from nettests.session.watch import Watch
 
 FOLDER = "diagnostics"
 INDEX = "index.md"
@@ -135,99 +127,6 @@ class Diagnosis:
         return found
 
 
-@dataclass(slots=True, kw_only=True)
-class Watch:
-    """Writes to the journal for the probes, and judges each check when it is done, as its test will.
-
-    So the process that observes knows what failed while the objects still stand, whenever the tests get there.
-    """
-
-    journal: Journal
-    plan: Plan
-    expectations: Mapping[str, Expectation]
-    nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
-    """The nodes that a check depends on."""
-    nodes: NodeWatch | None = None
-    _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
-    _carried: defaultdict[tuple[str, str], list[Carried]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    """By probe and channel, when it was asked what: what is slow while others are not was lost on its way."""
-    _failing: dict[str, Verdict] = field(default_factory=dict)
-    _checks: dict[str, Check] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._checks = {check.id: check for check in self.plan.checks}
-
-    def raw(self, raw: Raw) -> None:
-        """Write one question and its answer."""
-        self._raws[raw.check].append(self.journal.raw(raw))
-        if raw.error is None:
-            self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
-
-    def done(
-        self,
-        check: str,
-        *,
-        distrust: str | None = None,
-        skip: str | None = None,
-        late: str | None = None,
-    ) -> None:
-        """Write that a check was asked to the end, and judge it; a stopped one is nobody's failure."""
-        raws = tuple(self._raws.pop(check, ()))
-        again = self._resent(check, raws)
-        if skip is None and not (distrust or "").startswith(STOPPED):
-            finished = Finished(check=check, raws=raws, distrust=distrust, late=late, resent=again)
-            verdict = self._verdict(finished)
-            if why := self._unready(finished, verdict):
-                distrust = f"{why}; {distrust}" if distrust else why
-                verdict = Verdict.UNKNOWN
-            self._failing[check] = verdict
-        self.journal.done(check, distrust=distrust, skip=skip, late=late, resent=again)
-
-    def _resent(self, check: str, raws: Sequence[Raw]) -> str | None:
-        """Say which answer came only after a packet was sent again, by what the same channel carried meanwhile."""
-        own = [raw for raw in raws if raw.purpose == "check"]
-        if not own or check not in self._checks:
-            return None
-        others = tuple(self._carried[own[-1].probe, own[-1].channel])
-        return resent(self._checks[check], own, others)
-
-    def event(self, text: str) -> None:
-        """Write what happened to the run as a whole."""
-        self.journal.event(text)
-
-    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
-        """Write how long a Service took to answer ``probe``."""
-        self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
-
-    def failing(self) -> list[tuple[Check, Verdict]]:
-        """Return the checks that do not leave the run green, in the plan's order."""
-        verdicts = dict(self._failing)
-        return [
-            (check, verdicts[check.id])
-            for check in self.plan.checks
-            if verdicts.get(check.id) in ATTENTION
-        ]
-
-    def _unready(self, finished: Finished, verdict: Verdict) -> str:
-        """Return which node was not Ready while a check was asked that did not simply pass, or nothing.
-
-        An answer that was to come and came is one, whatever the API says of the node.
-        """
-        if self.nodes is None or verdict is Verdict.PASS:
-            return ""
-        # A Service is waited for before its checks are asked.
-        asked = () if finished.late else finished.raws
-        since = min((raw.started for raw in asked), default=0.0)
-        concerned = self.nodes_of(self._checks[finished.check])
-        return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)
-
-    def _verdict(self, finished: Finished) -> Verdict:
-        check = self._checks[finished.check]
-        return judge(check, self.expectations[check.id], observed(check, finished)).verdict
-
-
 def diagnose_failures(diagnosis: Diagnosis, watch: Watch) -> None:
     """Collect what lies around the failing checks, and record in the journal what was collected."""
     journal, limit = watch.journal, diagnosis.profile.diagnostics.subjects
@@ -238,11 +137,12 @@ def diagnose_failures(diagnosis: Diagnosis, watch: Watch) -> None:
     wanted, left_out = chosen(red, diagnosis.plan, limit)
     for one in diagnosis.collect(wanted, left_out):
         journal.write(
-            "diagnostics",
-            subject=str(one.subject),
-            folder=f"{FOLDER}/{one.subject.folder}",
-            checks=one.checks,
-            items=one.items,
+            Diagnostics(
+                subject=str(one.subject),
+                folder=f"{FOLDER}/{one.subject.folder}",
+                checks=one.checks,
+                items=tuple(DiagnosticsItem(**asdict(item)) for item in one.items),
+            )
         )
     spent = time.monotonic() - began
     more = f"; left out: {', '.join(map(str, left_out))}" if left_out else ""

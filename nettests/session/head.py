@@ -4,11 +4,12 @@ The names that a run has in the file system, and its first record. What follows 
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests import __version__
+from nettests.model.journal import Begin, ManifestFile
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
 from nettests.session.options import RunOptions
@@ -29,7 +30,7 @@ def record_failed_start(
     run_id = new_run_id()
     directory = options.report_dir / run_id
     with Journal(directory / JOURNAL, redactor) as journal:
-        write_head(journal, options, run_id, context="", server="", digests=[])
+        write_head(journal, options, run_id, context="", server="", digests=())
         journal.event(f"the run could not start: {error}")
         journal.end(exit_code=exit_code, counts={})
     link_latest(directory)
@@ -43,18 +44,19 @@ def write_head(
     *,
     context: str,
     server: str,
-    digests: Iterable[object],
+    digests: Sequence[ManifestFile],
 ) -> None:
     """Write the record that every journal begins with: who ran what, against which cluster."""
     journal.write(
-        "run",
-        run_id=run_id,
-        started=datetime.now(UTC).isoformat(),
-        nettests=__version__,
-        context=context,
-        server=server,
-        cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
-        argv=list(options.argv),
-        suites=list(options.suites),
-        manifests=list(digests),
+        Begin(
+            run_id=run_id,
+            started=datetime.now(UTC).isoformat(),
+            nettests=__version__,
+            context=context,
+            server=server,
+            cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
+            argv=tuple(options.argv),
+            suites=tuple(options.suites),
+            manifests=tuple(digests),
+        )
     )

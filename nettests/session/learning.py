@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from nettests import expect
 from nettests.errors import ManifestError
 from nettests.model.check import Plan
+from nettests.model.journal import Discovered, Limitations, Reading, Revised
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import completed
 from nettests.session.blueprint import Blueprint, unused
@@ -26,7 +27,7 @@ def learn(
     Entries that contradict each other on what was learned leave everything as it was, and are told.
     """
     for one in readings:
-        journal.write("reading", reading=one)
+        journal.write(Reading(reading=one))
     facts = completed(made.facts, readings)
     if facts == made.facts:
         return made
@@ -37,9 +38,9 @@ def learn(
     except ManifestError as error:
         journal.event(f"what nodes say of themselves is left out: {error}", notable=True)
         return made
-    journal.write("facts", facts=facts)
+    journal.write(Discovered(facts=facts))
     for check in plan.checks:
         if now[check.id] != made.expectations[check.id]:
-            journal.write("expected", check=check.id, expectation=now[check.id])
-    journal.write("limitations", unused=unused(made.manifests, now))
+            journal.write(Revised(check=check.id, expectation=now[check.id]))
+    journal.write(Limitations(unused=unused(made.manifests, now)))
     return replace(made, facts=facts, expectations=now)

@@ -1,7 +1,7 @@
 """The stages of a run in order: prepare, then deploy and observe in the background, then clean up.
 
 ``prepare`` raises before anything is deployed; ``Run`` lives in one process (the xdist controller, or
-the only one). Tests, in whatever process, read the journal with ``Follower`` and ``observed``.
+the only one). Tests, in whatever process, take their verdicts from the journal with ``Follower``.
 """
 
 import threading
@@ -17,6 +17,7 @@ from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
+from nettests.model.journal import Discovered, Planned, Pulled, Skipped
 from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
 from nettests.plan.cast import unusable
@@ -28,7 +29,6 @@ from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.diagnosis import (
     FOLDER,
     Diagnosis,
-    Watch,
     diagnose_failures,
     host_pods,
     redactor_of,
@@ -42,6 +42,7 @@ from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
+from nettests.session.watch import Watch
 
 INTERRUPTED = 2
 """pytest's exit code of a run that was broken off."""
@@ -130,6 +131,8 @@ class Run:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
+        made = prepared.blueprint
+        self.watch = Watch(journal=self.journal, plan=made.plan, expectations=made.expectations)
         link_latest(self.directory)
         write_head(
             self.journal,
@@ -139,7 +142,7 @@ class Run:
             server=prepared.connection.server,
             digests=prepared.blueprint.digests,
         )
-        self.journal.write("facts", facts=prepared.blueprint.facts)
+        self.journal.write(Discovered(facts=prepared.blueprint.facts))
 
     @property
     def progress(self) -> Progress:
@@ -154,22 +157,17 @@ class Run:
         made = self.prepared.blueprint
         plan = select(made.plan, made.facts, selected)
         for check in plan.checks:
-            self.journal.write("planned", check=check, expectation=made.expectations[check.id])
+            expectation = made.expectations[check.id]
+            self.journal.write(Planned(check=check, expectation=expectation))
         for skip in plan.skips:
-            self.journal.skip(skip)
+            self.journal.write(Skipped(skip=skip))
         for node in made.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
         depends = Dependence(plan=plan, facts=made.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(self.prepared.connection, tell, self._began)
-        self._watch = Watch(
-            journal=self.journal,
-            plan=plan,
-            expectations=made.expectations,
-            nodes_of=depends.of,
-            nodes=self._nodes,
-        )
+        self.watch.nodes_of, self.watch.nodes = depends.of, self._nodes
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
         )
@@ -219,7 +217,7 @@ class Run:
             self.journal.event(reason)
         finally:
             for check in self._left(plan):
-                self._watch.done(check, distrust=reason)
+                self.watch.done(check, distrust=reason)
             self._diagnose(plan)
             with self._lock:  # the last to create anything is the last to remove
                 self._end_holding(None)
@@ -242,15 +240,13 @@ class Run:
         )
         for remark in deployment.remarks:
             self.journal.event(remark)
-        opened, problems = probes.open_probes(
-            access, deployment, facts, profile.timing, self._watch
-        )
+        opened, problems = probes.open_probes(access, deployment, facts, profile.timing, self.watch)
         made = self._learn(plan, opened, deployment)
         asker = probes.Asker(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
             external=_external(profile),
-            recorder=self._watch,
+            recorder=self.watch,
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
@@ -279,7 +275,7 @@ class Run:
         before, seconds = self.prepared.blueprint, self.prepared.profile.timing.execute
         readings = probes.read_host_facts(opened, deployment, before.facts, seconds)
         made = learn(before, plan, readings, self.journal)
-        self._watch.expectations = made.expectations
+        self.watch.expectations = made.expectations
         return made
 
     def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
@@ -294,7 +290,7 @@ class Run:
             timing=self.prepared.profile.timing,
             on_progress=lambda done, total: self._coming_up("pull", done, total),
         ):
-            self.journal.pull(pull)
+            self.journal.write(Pulled(pull=pull))
             if pull.problem:
                 self.journal.event(f"{pull.image} did not come to {pull.node}: {pull.problem}")
 
@@ -317,7 +313,7 @@ class Run:
             on_progress=lambda done, total: self._tell("diagnose", done, total),
         )
         try:
-            diagnose_failures(diagnosis, self._watch)
+            diagnose_failures(diagnosis, self.watch)
         except Exception as error:  # noqa: BLE001 - what was observed stands without it
             self.journal.event(f"no diagnostics: {type(error).__name__}: {error}")
 

@@ -19,6 +19,7 @@ from nettests.cluster.profile import parse_profile
 from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest import read_manifest
 from nettests.model.channel import ChannelError
+from nettests.model.journal_lines import data_of
 from nettests.model.observation import Raw
 from nettests.model.profile import StatedFacts
 from nettests.parse.read import PARSERS, read_raw, read_resolution
@@ -196,7 +197,7 @@ def test_ends_of_processes_are_known_or_not(text: str) -> None:
         answer_of("pod", stdout=b"", stderr=b"", status=text.encode(errors="surrogatepass"))
 
 
-RUN = list(records(QUIET))
+RUN = [data_of(record) for record in records(QUIET)]
 
 
 @st.composite

@@ -19,6 +19,7 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
+from nettests.session.journal import read_journal
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 STALE = "the sample is older than the code: make sample (or scripts/sample.py --render)"
@@ -26,8 +27,7 @@ STALE = "the sample is older than the code: make sample (or scripts/sample.py --
 
 @cache
 def sample() -> Results:
-    lines = (SAMPLE / "journal.jsonl").read_text("utf-8").splitlines()
-    return build_results(json.loads(line) for line in lines)
+    return build_results(read_journal(SAMPLE / "journal.jsonl"))
 
 
 @cache

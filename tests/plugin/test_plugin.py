@@ -181,6 +181,24 @@ def test_workers_give_the_same_ids_and_verdicts(run: Runner, pytester: pytest.Py
     assert set(asked.values()) == {1}
 
 
+def test_tests_take_the_verdict_of_who_observed(run: Runner) -> None:
+    """A check is judged once, where it was observed; whatever process its test runs in, it says the same."""
+    done = run("-n2", f"--flow={FLOW}", answers={WINDOWS: "timed out", FIRST: "channel"})
+    observed = {r["check"]: r["judgement"] for r in done.records if r["record"] == "done"}
+    judged = [r["judgement"] for r in done.records if r["record"] == "judged"]
+    assert {one["check"]: one for one in judged} == observed
+    assert len(judged) == 12
+
+
+def test_a_verdict_counts_once_its_test_has_taken_it(run: Runner) -> None:
+    """A run that pytest ends early leaves the rest unknown, in its documents as in its exit code."""
+    linux = {"NETTESTS_FACTS": "linux"}
+    done = run(f"--flow={FLOW}", "-x", answers={FIRST: "channel"}, environment=linux)
+    assert done.code == 6
+    assert Counter(done.verdicts.values()) == {"unknown": 4, "skipped": 1}
+    assert done.records[-1]["counts"] == done.results["counts"]
+
+
 def test_a_crashed_worker_leaves_its_check_unknown(run: Runner) -> None:
     """The check on which a worker died is unknown; the others are judged."""
     done = run("-n2", f"--flow={FLOW}", environment={"NETTESTS_DIE": WINDOWS})

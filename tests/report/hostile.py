@@ -1,8 +1,12 @@
 """Records whose every text from a cluster is an attack, and a run that consists of one such check."""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
+from nettests.model.facts import ClusterFacts, known
+from nettests.model.journal import Answer, Discovered, Event, Judged, Record, Skipped
+from nettests.model.observation import Raw
+from nettests.model.verdict import Judgement
 from tests.report.scenario import QUIET, records
 
 NASTY = (
@@ -12,34 +16,35 @@ NASTY = (
 LABEL = "<b onmouseover=alert(1)>&\"'"
 
 
-def hostile_records() -> Iterator[dict[str, Any]]:
+def hostile_records() -> Iterator[Record]:
     """Yield a whole run in which the texts that a cluster decides are hostile."""
     for record in records(QUIET):
-        kind = record["record"]
-        if kind == "raw":
-            yield {"record": kind, "raw": _spoilt(record["raw"])}
-        elif kind == "judged":
-            yield {"record": kind, "judgement": _judgement(record["judgement"])}
-        elif kind == "facts":
-            yield {"record": kind, "facts": _facts(record["facts"])}
-        elif kind == "skip":
-            yield {"record": kind, "skip": {**record["skip"], "reason": NASTY}}
-        else:
-            yield record
-    yield {"record": "event", "at": NASTY, "text": NASTY}
+        match record:
+            case Answer():
+                yield Answer(raw=_spoilt(record.raw))
+            case Judged():
+                yield Judged(judgement=_disfigured(record.judgement))
+            case Discovered():
+                yield Discovered(facts=_facts(record.facts))
+            case Skipped():
+                yield Skipped(skip=replace(record.skip, reason=NASTY))
+            case _:
+                yield record
+    yield Event(at=NASTY, text=NASTY)
 
 
-def _spoilt(raw: dict[str, Any]) -> dict[str, Any]:
-    spoilt = {"stdout": NASTY, "stderr": NASTY, "command": [NASTY, NASTY], "error": NASTY}
-    return {**raw, **spoilt, "context": {**raw["context"], "resolved": NASTY}}
+def _spoilt(raw: Raw) -> Raw:
+    context = {**raw.context, "resolved": NASTY}
+    return replace(
+        raw, stdout=NASTY, stderr=NASTY, command=(NASTY, NASTY), error=NASTY, context=context
+    )
 
 
-def _judgement(judgement: dict[str, Any]) -> dict[str, Any]:
-    texts = {"message": NASTY, "expected": NASTY, "observed": NASTY, "next_step": NASTY}
-    return {**judgement, **texts}
+def _disfigured(judgement: Judgement) -> Judgement:
+    return replace(judgement, message=NASTY, expected=NASTY, observed=NASTY, next_step=NASTY)
 
 
-def _facts(facts: dict[str, Any]) -> dict[str, Any]:
-    nodes = [{**node, "os_image": NASTY, "kernel": LABEL} for node in facts["nodes"]]
-    plugin = {"value": NASTY, "origin": NASTY}
-    return {**facts, "nodes": nodes, "context": NASTY, "cni": {**facts["cni"], "plugin": plugin}}
+def _facts(facts: ClusterFacts) -> ClusterFacts:
+    nodes = tuple(replace(node, os_image=NASTY, kernel=LABEL) for node in facts.nodes)
+    cni = replace(facts.cni, plugin=known(NASTY, NASTY))
+    return replace(facts, nodes=nodes, context=NASTY, cni=cni)

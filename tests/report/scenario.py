@@ -7,12 +7,23 @@ tested here, not judgement. Stories put some checks out of order, so that every 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from nettests.model.check import Ask, Check, Plan
-from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, Source
 from nettests.model.facts import ClusterFacts
+from nettests.model.journal import (
+    Answer,
+    Begin,
+    Convergence,
+    Discovered,
+    Done,
+    End,
+    Judged,
+    ManifestFile,
+    Planned,
+    Record,
+    Skipped,
+)
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import (
@@ -32,7 +43,6 @@ from nettests.resources import suites_path
 from tests.report.answers import Ending, context_of, raws
 from tests.report.cluster import FACTS
 
-Record = dict[str, Any]
 RUN_ID = "20261121-1404-k7m2"
 HAIRPIN = "pod-to-service-clusterip/windows-1/windows-1/same-node/udp"
 
@@ -163,56 +173,44 @@ def records(story: Story = QUIET) -> Iterator[Record]:
     """Yield the journal records of a whole run."""
     due = plan(story.facts)
     yield _begin(story)
-    yield {"record": "facts", "facts": to_data(story.facts)}
+    yield Discovered(facts=story.facts)
     expected = {check.id: _expectation(check, story) for check in due.checks}
     for check in due.checks:
-        expectation = to_data(expected[check.id])
-        yield {"record": "planned", "check": to_data(check), "expectation": expectation}
+        yield Planned(check=check, expectation=expected[check.id])
     for skip in due.skips:
-        yield {"record": "skip", "skip": to_data(skip)}
+        yield Skipped(skip=skip)
     for service in sorted({c.target.service for c in due.checks if c.target.service}):
         yield _converged(service)
     for number, check in enumerate(due.checks):
         yield from _one(check, expected[check.id], story, at=2.0 + number * 0.1)
-    yield {
-        "record": "end",
-        "finished": "2026-11-21T14:05:00.400000+00:00",
-        "exit_code": 0,
-        "counts": {},
-    }
+    yield End(finished="2026-11-21T14:05:00.400000+00:00", exit_code=0)
 
 
 def _begin(story: Story) -> Record:
-    return {
-        "record": "run",
-        "run_id": RUN_ID,
-        "started": "2026-11-21T14:04:12.200000+00:00",
-        "nettests": "0.1.0",
-        "context": story.facts.context,
-        "server": "https://127.0.0.1:6443",
-        "cluster_profile": "cluster-profile.yaml",
-        "argv": ["nettests", "run", "--cluster-profile=cluster-profile.yaml"],
-        "suites": ["suites"],
-        "manifests": [{"file": "manifests/limitations/base.yaml", "sha256": "3f" * 32}],
-    }
+    return Begin(
+        run_id=RUN_ID,
+        started="2026-11-21T14:04:12.200000+00:00",
+        nettests="0.1.0",
+        context=story.facts.context,
+        server="https://127.0.0.1:6443",
+        cluster_profile="cluster-profile.yaml",
+        argv=("nettests", "run", "--cluster-profile=cluster-profile.yaml"),
+        suites=("suites",),
+        manifests=(ManifestFile(file="manifests/limitations/base.yaml", sha256="3f" * 32),),
+    )
 
 
 def _converged(service: str) -> Record:
-    return {
-        "record": "convergence",
-        "service": service,
-        "probe": "probe-linux-1-1",
-        "seconds": round(0.3 + len(service) / 50, 3),
-        "converged": True,
-    }
+    seconds = round(0.3 + len(service) / 50, 3)
+    return Convergence(service=service, probe="probe-linux-1-1", seconds=seconds, converged=True)
 
 
 def _one(check: Check, expectation: Expectation, story: Story, *, at: float) -> Iterator[Record]:
     for answer in _answers(check, expectation, story, at):
-        yield {"record": "raw", "raw": to_data(answer)}
-    yield {"record": "done", "check": check.id}
+        yield Answer(raw=answer)
+    yield Done(check=check.id)
     if not story.never_judged(check):
-        yield {"record": "judged", "judgement": to_data(_judgement(check, expectation, story))}
+        yield Judged(judgement=_judgement(check, expectation, story))
 
 
 def _verdict(check: Check, expectation: Expectation, story: Story) -> Verdict:

@@ -1,16 +1,28 @@
 """Journal records become results, whatever became of the run."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from nettests.model.journal import (
+    Answer,
+    Done,
+    End,
+    Event,
+    Judged,
+    Limitations,
+    Record,
+    Unknown,
+    UnusedLimitation,
+)
+from nettests.model.observation import unusable
+from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results
 from tests.report.scenario import QUIET, eventful, plan, records
 
 
-def kept(keep: Callable[[dict[str, Any]], bool]) -> Iterable[dict[str, Any]]:
-    return (record for record in records(QUIET) if keep(record))
+def without(*kinds: type[Record]) -> list[Record]:
+    return [record for record in records(QUIET) if not isinstance(record, kinds)]
 
 
 def first(results: Results) -> Any:
@@ -46,7 +58,7 @@ def test_a_check_that_was_observed_but_not_judged_is_unknown() -> None:
 
 def test_a_check_that_was_never_asked_is_unknown() -> None:
     """A planned check without any answer says that the run ended before its turn."""
-    results = build_results(kept(lambda r: r["record"] not in {"raw", "done", "judged", "end"}))
+    results = build_results(without(Answer, Done, Judged, End))
     assert first(results).verdict is Verdict.UNKNOWN
     assert "never asked" in first(results).message
     assert not results.run.complete
@@ -54,7 +66,7 @@ def test_a_check_that_was_never_asked_is_unknown() -> None:
 
 def test_an_observation_that_was_cut_off_is_unknown() -> None:
     """Answers without the end of their observation are not trusted, and are kept as evidence."""
-    results = build_results(kept(lambda r: r["record"] not in {"done", "judged", "end"}))
+    results = build_results(without(Done, Judged, End))
     assert first(results).verdict is Verdict.UNKNOWN
     assert "cut off" in first(results).message
     assert first(results).raws
@@ -64,8 +76,8 @@ def test_the_reason_of_distrust_is_told() -> None:
     """What the journal distrusts is ``unknown`` with its sentence, in the observation too."""
     due = plan().checks[0].id
     changed = [
-        {**r, "distrust": "exec hung"} if r["record"] == "done" and r["check"] == due else r
-        for r in kept(lambda r: r["record"] != "judged")
+        replace(r, distrust="exec hung") if isinstance(r, Done) and r.check == due else r
+        for r in without(Judged)
     ]
     check = first(build_results(changed))
     assert "exec hung" in check.message
@@ -73,12 +85,33 @@ def test_the_reason_of_distrust_is_told() -> None:
     assert not check.observation.trusted
 
 
+def test_what_was_judged_is_shown() -> None:
+    """Where a process hands over what it judged by, the answers are not read a second time."""
+    due = plan().checks[0].id
+    judged = unusable(due, "as it was judged")
+    results = build_results(records(QUIET), {due: judged})
+    assert first(results).observation is judged
+    assert results.checks[1].observation == build_results(records(QUIET)).checks[1].observation
+
+
+def test_answers_that_are_missing_are_distrusted() -> None:
+    """A page shows no trust in a check whose journal holds fewer answers than were written."""
+    due = plan().checks[0].id
+    changed = [
+        replace(r, answers=7) if isinstance(r, Done) and r.check == due else r
+        for r in without(Judged)
+    ]
+    check = first(build_results(changed))
+    assert check.observation.distrust == "the journal holds 1 of its 7 answers"
+    assert "of its 7 answers" in check.message
+
+
 def test_a_capability_that_is_missing_skips_the_check() -> None:
     """A check that its probe could not ask is skipped with the reason, and did not run."""
     due = plan().checks[0].id
     changed = [
-        {**r, "skip": "this image has no ping"} if r["record"] == "done" else r
-        for r in kept(lambda r: r["record"] != "judged")
+        replace(r, skip="this image has no ping") if isinstance(r, Done) else r
+        for r in without(Judged)
     ]
     results = build_results(changed)
     assert first(results).id == due
@@ -90,7 +123,7 @@ def test_a_capability_that_is_missing_skips_the_check() -> None:
 def test_a_run_that_could_not_start_says_why() -> None:
     """Without a plan, the last event is the run's error."""
     results = build_results(
-        [{"record": "event", "at": "2026-11-21T14:04:12+00:00", "text": "no kubeconfig at ~/.kube"}]
+        [Event(at="2026-11-21T14:04:12+00:00", text="no kubeconfig at ~/.kube")]
     )
     assert results.run.error == "no kubeconfig at ~/.kube"
     assert results.coverage.due == 0
@@ -105,20 +138,20 @@ def test_an_empty_journal_is_an_error_too() -> None:
 
 def test_the_last_verdict_of_a_check_counts(quiet: Results) -> None:
     """A journal that was judged again holds two verdicts: the later one is reported."""
-    again = {
-        "check": quiet.checks[0].id,
-        "verdict": "fail",
-        "message": "judged again",
-        "expected": "a",
-        "observed": "b",
-    }
-    results = build_results([*records(QUIET), {"record": "judged", "judgement": again}])
+    again = Judgement(
+        check=quiet.checks[0].id,
+        verdict=Verdict.FAIL,
+        message="judged again",
+        expected="a",
+        observed="b",
+    )
+    results = build_results([*records(QUIET), Judged(judgement=again)])
     assert first(results).verdict is Verdict.FAIL
 
 
 def test_a_kind_of_record_from_a_later_version_is_left_alone(quiet: Results) -> None:
     """Records of an unknown kind change nothing."""
-    results = build_results([{"record": "weather", "sun": True}, *records(QUIET)])
+    results = build_results([Unknown(data={"record": "weather", "sun": True}), *records(QUIET)])
     assert results.counts == quiet.counts
 
 
@@ -133,8 +166,8 @@ def test_limitations_are_listed_with_what_they_decided(eventful_run: Results) ->
 
 def test_limitations_that_decided_nothing_are_listed() -> None:
     """Unused entries come from the journal, where they stand with file and line."""
-    unused = {"id": "win-x", "summary": "s", "layer": "cni", "file": "cni.yaml", "line": 3}
-    results = build_results([*records(QUIET), {"record": "limitations", "unused": [unused]}])
+    unused = UnusedLimitation(id="win-x", summary="s", layer="cni", file="cni.yaml", line=3)
+    results = build_results([*records(QUIET), Limitations(unused=(unused,))])
     assert [one.id for one in results.limitations_unused] == ["win-x"]
 
 

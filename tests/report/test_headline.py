@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Check
+from nettests.model.journal import Convergence, Event
 from nettests.model.words import OS, Question, Verdict
 from nettests.report import Results, build_results
 from nettests.report.exercised import exercised
 from nettests.report.headline import convergence_line, exercised_line, headline, leading
-from nettests.report.results import CheckResult, Convergence
+from nettests.report.results import CheckResult
 from tests.report.cluster import FACTS
 from tests.report.scenario import HAIRPIN, QUIET, Story, records
 
@@ -132,7 +133,7 @@ def test_a_service_that_never_converged_is_named(quiet: Results) -> None:
 
 def test_nothing_was_exercised_without_facts() -> None:
     """A run that could not start says nothing of nodes."""
-    results = build_results([{"record": "event", "at": "", "text": "no nodes"}])
+    results = build_results([Event(at="", text="no nodes")])
     assert (exercised_line(results), convergence_line(results)) == ("", "")
     assert headline(results) == "The run could not start"
 

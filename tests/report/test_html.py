@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -10,6 +11,7 @@ from jsonschema import Draft202012Validator
 from lxml import html
 
 from nettests.model.expectation import Source
+from nettests.model.journal import Diagnostics, DiagnosticsItem, Event, Judged
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_html, render_json, render_markdown
 from nettests.report.html import link
@@ -197,7 +199,7 @@ def test_only_web_addresses_are_linked(address: str, linked: bool) -> None:
 
 def test_a_run_that_could_not_start_has_a_page() -> None:
     """The page then says why, and nothing else."""
-    told = {"record": "event", "at": "2026-11-21T14:04:12+00:00", "text": "the token expired"}
+    told = Event(at="2026-11-21T14:04:12+00:00", text="the token expired")
     page = html.fromstring(render_html(build_results([told])))
     assert words(page.find(".//h1")) == "The run could not start"
     assert "the token expired" in words(page.xpath("//section[@class='hero']")[0])
@@ -226,34 +228,27 @@ def evidence(page: html.HtmlElement, check_id: str) -> html.HtmlElement:
     return element
 
 
-DIAGNOSTICS = {
-    "record": "diagnostics",
-    "subject": "node win 1",
-    "folder": "diagnostics/nodes/win 1",
-    "items": [
-        {
-            "file": "hns.json",
-            "title": "HNS <b>",
-            "asked": "",
-            "bytes": 7,
-            "cut": True,
-            "problem": "",
-        },
-        {"file": "", "title": "routes", "asked": "", "bytes": 0, "cut": False, "problem": "denied"},
-        {"file": "", "title": "MTU", "asked": "", "bytes": 0, "cut": False, "problem": "denied"},
-    ],
-}
+DIAGNOSTICS = Diagnostics(
+    subject="node win 1",
+    folder="diagnostics/nodes/win 1",
+    checks=(),
+    items=(
+        DiagnosticsItem(file="hns.json", title="HNS <b>", bytes=7, cut=True),
+        DiagnosticsItem(title="routes", problem="denied"),
+        DiagnosticsItem(title="MTU", problem="denied"),
+    ),
+)
 
 
 def diagnosed() -> tuple[Results, str]:
     """The eventful run with diagnostics of its first failing check, and that check's id."""
     told = list(records(eventful()))
     check = next(
-        record["judgement"]["check"]
+        record.judgement.check
         for record in told
-        if record["record"] == "judged" and record["judgement"]["verdict"] == "fail"
+        if isinstance(record, Judged) and record.judgement.verdict is Verdict.FAIL
     )
-    return build_results([*told, {**DIAGNOSTICS, "checks": [check]}]), check
+    return build_results([*told, replace(DIAGNOSTICS, checks=(check,))]), check
 
 
 def test_a_failing_check_leads_to_its_diagnostics() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from nettests.model.journal import Event, Record
 from nettests.model.words import Verdict
 from nettests.report import API_VERSION, Results, build_results, render_json
 from tests.report.hostile import NASTY, hostile_records
@@ -42,8 +43,8 @@ def test_a_run_with_every_verdict_is_valid(eventful_run: Results) -> None:
     assert {check["verdict"] for check in document["checks"]} == {v.value for v in Verdict}
 
 
-@pytest.mark.parametrize("story", [[], [{"record": "event", "at": "", "text": "no nodes"}]])
-def test_a_run_that_could_not_start_is_valid(story: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("story", [[], [Event(at="", text="no nodes")]])
+def test_a_run_that_could_not_start_is_valid(story: list[Record]) -> None:
     """A run without checks satisfies the schema and carries its error."""
     document = rendered(build_results(story))
     assert invalid(document) == []

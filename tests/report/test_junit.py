@@ -5,6 +5,7 @@ from importlib.resources import files
 import pytest
 from lxml import etree
 
+from nettests.model.journal import Event
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_junit
 from tests.report.hostile import hostile_records
@@ -108,7 +109,7 @@ def test_properties_carry_the_values_of_a_check(quiet: Results) -> None:
 
 def test_a_run_that_could_not_start_is_one_error() -> None:
     """CI sees a red case, not an empty file."""
-    told = {"record": "event", "at": "2026-11-21T14:04:12+00:00", "text": "token expired <now>"}
+    told = Event(at="2026-11-21T14:04:12+00:00", text="token expired <now>")
     root = tree(build_results([told]))
     (only,) = root.iter("testcase")
     assert only.find("error").get("message") == "token expired <now>"

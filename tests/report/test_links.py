@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from nettests.model.expectation import Source
+from nettests.model.journal import Diagnostics, DiagnosticsItem, End, Judged, Record
+from nettests.model.words import Verdict
 from nettests.report import build_results, render_html, render_markdown
 from nettests.report.html import inside, link
 from tests.report.scenario import Story, records
@@ -67,22 +68,21 @@ def test_no_deceiving_address_is_a_link(address: str) -> None:
     assert link(Source(document=address, address=address)) is None
 
 
-def forged(folder: str) -> Iterator[dict[str, Any]]:
+def forged(folder: str) -> Iterator[Record]:
     """Yield a run with a failing check, and diagnostics of it at a forged place."""
     last = None
     for record in records(Story(failing=lambda check: check.source.kind.value == "pod")):
-        if record["record"] == "end":
+        if isinstance(record, End):
             last = record
             continue
         yield record
-        if record["record"] == "judged" and record["judgement"]["verdict"] == "fail":
-            yield {
-                "record": "diagnostics",
-                "subject": folder,
-                "folder": folder,
-                "checks": [record["judgement"]["check"]],
-                "items": [{"file": "x", "title": "www.evil.test", "asked": "", "bytes": 1}],
-            }
+        if isinstance(record, Judged) and record.judgement.verdict is Verdict.FAIL:
+            yield Diagnostics(
+                subject=folder,
+                folder=folder,
+                checks=(record.judgement.check,),
+                items=(DiagnosticsItem(file="x", title="www.evil.test", bytes=1),),
+            )
     if last:
         yield last
 

@@ -1,5 +1,6 @@
 """``summary.md`` fits a job summary."""
 
+from nettests.model.journal import End, Event
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_markdown
 from tests.report.hostile import hostile_records
@@ -49,13 +50,13 @@ def test_limitations_are_listed_with_their_sources(quiet: Results) -> None:
 
 def test_a_run_that_broke_off_says_so() -> None:
     """A journal without an end is no complete run."""
-    cut = [record for record in records(QUIET) if record["record"] != "end"]
+    cut = [record for record in records(QUIET) if not isinstance(record, End)]
     assert "broke off" in render_markdown(build_results(cut))
 
 
 def test_a_run_that_could_not_start_is_a_summary_too() -> None:
     """The reason is all there is to say."""
-    text = render_markdown(build_results([{"record": "event", "at": "", "text": "no nodes"}]))
+    text = render_markdown(build_results([Event(at="", text="no nodes")]))
     assert text == "## ? The run could not start\n\nno nodes\n"
 
 

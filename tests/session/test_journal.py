@@ -11,10 +11,13 @@ import pytest
 
 from nettests.errors import NettestsError
 from nettests.model.check import Skip
+from nettests.model.journal import Answer, Done, Event, Judged, Skipped
+from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
-from nettests.session.journal import Follower, Journal
+from nettests.redaction import Redactor
+from nettests.session.journal import Follower, Journal, read_journal
 
 WRITER = """
 import sys
@@ -25,6 +28,9 @@ journal.done("first")
 print("ready", flush=True)
 sys.stdin.read()
 """
+
+
+JUDGEMENT = Judgement(check="a", verdict=Verdict.PASS, message="m", expected="e", observed="o")
 
 
 def raw(check: str, number: int = 1) -> Raw:
@@ -53,32 +59,22 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_follower_reads_back_what_was_written(path: Path) -> None:
-    """Raws of a check come back as values, in their order, once the check is done."""
+    """What is said of a check comes back once it is done: its number of answers, and its verdict."""
     with Journal(path) as journal:
         journal.raw(raw("a"))
         journal.raw(raw("b"))
         journal.raw(raw("a", 2))
-        journal.done("a")
-        finished = Follower(path).wait("a", timeout=1)
-    assert finished.raws == (raw("a"), raw("a", 2))
-    assert (finished.distrust, finished.skip) == (None, None)
+        journal.finish(Done(check="a", judgement=JUDGEMENT))
+        done = Follower(path).wait("a", timeout=1)
+    assert done == Done(check="a", answers=2, judgement=JUDGEMENT)
 
 
-def test_an_answer_that_is_not_there_is_missed(path: Path) -> None:
-    """A done record counts its answers; a reader who finds another number of them trusts none."""
-    with Journal(path) as journal:
-        journal.raw(raw("a"))
-        journal.raw(raw("a", 2))
-        journal.done("a")
-        first, *rest = path.read_bytes().splitlines(keepends=True)
-        path.write_bytes(b"".join(rest))
-        assert (
-            Follower(path).wait("a", timeout=1).distrust == "the journal holds 1 of its 2 answers"
-        )
-        path.write_bytes(b"".join([first, first, *rest]))
-        assert (
-            Follower(path).wait("a", timeout=1).distrust == "the journal holds 3 of its 2 answers"
-        )
+def test_answers_are_returned_as_they_are_written(path: Path) -> None:
+    """Who judges them judges what the journal holds."""
+    with Journal(path, Redactor(("sérver",))) as journal:
+        told = journal.raw(raw("a"))
+    assert "sérver" not in told.stdout
+    assert read_journal(path) == (Answer(raw=told),)
 
 
 def test_distrust_and_skip_come_back(path: Path) -> None:
@@ -121,8 +117,8 @@ def test_a_half_written_line_is_left_for_later(path: Path) -> None:
 def test_a_closed_journal_answers_for_checks_that_were_never_asked(path: Path) -> None:
     """When the run has ended nobody waits for a check any more."""
     Journal(path).close()
-    finished = Follower(path).wait("never", timeout=60)
-    assert finished.distrust == "the run ended before this check was observed"
+    done = Follower(path).wait("never", timeout=60)
+    assert done.distrust == "the run ended before this check was observed"
 
 
 def test_a_killed_writer_is_noticed(path: Path) -> None:
@@ -148,9 +144,8 @@ def test_silence_ends_at_the_deadline(path: Path) -> None:
     """A living writer that never answers is not waited for longer than told."""
     with Journal(path) as journal:
         journal.raw(raw("a"))
-        finished = Follower(path).wait("a", timeout=0.05)
-    assert finished.distrust == "no observation within 0 s"
-    assert finished.raws == (raw("a"),)
+        done = Follower(path).wait("a", timeout=0.05)
+    assert done == Done(check="a", distrust="no observation within 0 s")
 
 
 def test_one_writer_at_a_time(path: Path) -> None:
@@ -190,12 +185,11 @@ def test_late_records_are_dropped(path: Path) -> None:
 
 def test_every_kind_of_record_has_its_form(path: Path) -> None:
     """Skips, events, convergence and judgements are written as the reports read them."""
-    judgement = Judgement(check="a", verdict=Verdict.PASS, message="m", expected="e", observed="o")
     with Journal(path) as journal:
-        journal.skip(Skip(id="s", flow="f", reason="r"))
+        journal.write(Skipped(skip=Skip(id="s", flow="f", reason="r")))
         journal.event("something happened")
         journal.convergence(service="svc", probe="p", seconds=1.23456, converged=True)
-        journal.judged(judgement)
+        journal.write(Judged(judgement=JUDGEMENT))
     skip, event, convergence, judged = [json.loads(line) for line in path.read_text().splitlines()]
     assert skip["skip"]["reason"] == "r"
     assert event["text"] == "something happened"
@@ -216,3 +210,39 @@ def test_half_a_surrogate_pair_survives(path: Path) -> None:
         journal.event("odd \ud800 text")
     (line,) = path.read_bytes().splitlines()
     assert json.loads(line)["text"] == "odd \ud800 text"
+
+
+def test_a_killed_writers_last_line_is_left_out(path: Path) -> None:
+    """What was not written to its end is read by nobody; what stands before it is."""
+    with Journal(path) as journal:
+        journal.event("whole")
+        journal.event("cut short")
+    path.write_bytes(path.read_bytes()[:-3])
+    (event,) = read_journal(path)
+    assert isinstance(event, Event)
+    assert event.text == "whole"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b"not a journal", "line 2 of the journal cannot be read"),
+        (b"[]", "line 2 of the journal is no record of a run"),
+        (b'{"record": 7}', "line 2 of the journal is no record of a run"),
+        (b'{"record": "raw"}', "journal.jsonl was not written by a run: KeyError: 'raw'"),
+        (b'{"record": "planned", "check": {}, "expectation": {}}', "was not written by a run: Key"),
+    ],
+)
+def test_what_no_run_has_written_is_said(path: Path, line: bytes, says: str) -> None:
+    """The line, or the file and what is missing in it, for people."""
+    with Journal(path) as journal:
+        journal.event("whole")
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises(BrokenJournalError, match=says):
+        read_journal(path)
+
+
+def test_no_file_is_no_journal(path: Path) -> None:
+    """It is an error for people too."""
+    with pytest.raises(NettestsError, match="cannot be read as a journal"):
+        read_journal(path)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nettests.model.facts import ClusterFacts, unknown
+from nettests.model.journal import Discovered, Planned
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import PROXY_MODE
 from nettests.plan import load
@@ -16,7 +17,7 @@ from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.head import JOURNAL
-from nettests.session.journal import Follower, Journal, as_record
+from nettests.session.journal import Journal, read_journal
 from nettests.session.learning import learn
 from nettests.session.rejudge import read_recorded
 from tests.facts import cluster_facts
@@ -103,28 +104,14 @@ def test_a_fact_that_was_learned_decides(journal: Journal) -> None:
     assert ENTRY not in {one["id"] for one in written(journal, "limitations")[-1]["unused"]}
 
 
-def test_whoever_follows_expects_the_same(journal: Journal) -> None:
-    """A test in another process gets the expectation with its answers; where nothing changed, none."""
-    before = made()
-    now = learn(before, before.plan, says("kernelspace"), journal)
-    for check in before.plan.checks:
-        journal.done(check.id)
-    follower = Follower(journal.path)
-    for check in before.plan.checks:
-        found = follower.wait(check.id, timeout=1).expectation
-        assert (found or before.expectations[check.id]) == now.expectations[check.id]
-    assert follower.wait(CHECK, timeout=1).expectation == now.expectations[CHECK]
-
-
 def test_documents_and_later_judgements_know_it(journal: Journal) -> None:
     """They read the completed facts, and the expectation that the check was judged by."""
     before = made()
-    journal.write("facts", facts=before.facts)
+    journal.write(Discovered(facts=before.facts))
     for check in before.plan.checks:
-        journal.write("planned", check=check, expectation=before.expectations[check.id])
+        journal.write(Planned(check=check, expectation=before.expectations[check.id]))
     now = learn(before, before.plan, says("kernelspace"), journal)
-    lines = journal.path.read_bytes().splitlines()
-    results = build_results(as_record(line) for line in lines)
+    results = build_results(read_journal(journal.path))
     assert results.facts == now.facts
     (told,) = [one for one in results.checks if one.id == CHECK]
     assert told.expectation == now.expectations[CHECK]

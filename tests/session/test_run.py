@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from nettests.errors import ClusterError, ManifestError, PathError
+from nettests.model.journal import Done
 from nettests.model.words import Outcome, Question
+from nettests.parse import observation_of
 from nettests.plan import load
 from nettests.plan.selection import select
 from nettests.redaction import Redactor
 from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
-from nettests.session.journal import Finished, Follower
-from nettests.session.observed import observed
+from nettests.session.journal import Follower
 from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Run, prepare
@@ -237,10 +238,12 @@ def test_a_run_of_skips_alone_touches_no_cluster(cluster: Cluster, options: RunO
 def test_distrust_outlives_good_answers(options: RunOptions) -> None:
     """What the journal distrusts stays untrusted, and a check without answers says why."""
     check = prepare(options, FLOWS).blueprint.plan.checks[0]
-    seen = observed(check, Finished(check=check.id, distrust="the probe is in the wrong place"))
+    seen = observation_of(
+        check, Done(check=check.id, distrust="the probe is in the wrong place"), ()
+    )
     assert (seen.trusted, seen.outcome) == (False, Outcome.PROBE_FAILED)
     assert seen.distrust == "the probe is in the wrong place"
-    assert observed(check, Finished(check=check.id)).distrust == "nothing was asked"
+    assert observation_of(check, Done(check=check.id), ()).distrust == "nothing was asked"
 
 
 @pytest.mark.parametrize("place", ["/proc/nettests", "file/below"])

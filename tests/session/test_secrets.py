@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.model.codec import from_data
+from nettests.model.journal_lines import record_of
 from nettests.model.observation import Raw
 from nettests.plugin.documents import write_documents
 from nettests.redaction import REDACTED, Redactor
@@ -75,8 +76,7 @@ def test_no_document_holds_what_was_planted(tmp_path: Path) -> None:
             if record["record"] == "raw":
                 journal.raw(from_data(record["raw"], Raw))
             else:
-                fields = {key: value for key, value in record.items() if key != "record"}
-                journal.write(record["record"], **fields)
+                journal.write(record_of(record))
     results = write_documents(tmp_path)
     assert len(results.checks) >= CHECKS
     written = {path.name: path.read_text() for path in tmp_path.iterdir()}

@@ -1,4 +1,4 @@
-"""The process that observes tells an answer that came after a packet was lost, by what else the probe answered."""
+"""The process that observes reads and judges each check once; all others take its verdict."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,11 +8,15 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
+from nettests.model.journal import Discovered, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
-from nettests.session.diagnosis import Watch
+from nettests.probes.asking import STOPPED
+from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal
-from nettests.session.observed import observed
+from nettests.session.rejudge import read_recorded
+from nettests.session.watch import Watch
+from tests.plan.clusters import mixed
 from tests.probes.made import ask, check
 
 PROBE = "probe-windows-1-1"
@@ -61,9 +65,11 @@ def tell(watch: Watch, busy: float) -> Verdict | None:
 def test_a_lost_packet_makes_a_check_flaky(watch: Watch) -> None:
     """The same probe answered others in milliseconds meanwhile; who follows the journal reads the same."""
     assert tell(watch, busy=0.02) is Verdict.FLAKY
-    finished = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
-    assert finished.resent is not None
-    assert observed(SLOW, finished).resent == finished.resent
+    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    assert done.resent is not None
+    assert watch.observations[SLOW.id].resent == done.resent
+    assert done.judgement is not None
+    assert done.judgement.verdict is Verdict.FLAKY
 
 
 def test_a_slow_probe_makes_none_flaky(watch: Watch) -> None:
@@ -75,3 +81,43 @@ def test_another_channel_shows_nothing(watch: Watch) -> None:
     """What came over exec says nothing of the port-forward."""
     watch.raw(replace(answer(BUSY, 1, 6.2, 0.02), channel="exec"))
     assert tell(watch, busy=0.6) is None
+
+
+def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
+    """It is judged like everything else, and calls for no diagnostics."""
+    watch.done(SLOW.id, distrust=f"{STOPPED} before this check was asked")
+    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    assert done.judgement is not None
+    assert done.judgement.verdict is Verdict.UNKNOWN
+    assert watch.failing() == []
+
+
+def test_what_could_not_be_asked_has_no_verdict(watch: Watch) -> None:
+    """Its test is skipped with the reason."""
+    watch.done(SLOW.id, skip="this image has no ping")
+    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    assert (done.skip, done.judgement) == ("this image has no ping", None)
+    assert watch.skipped == {SLOW.id}
+    assert watch.observations == {}
+
+
+def test_it_is_judged_by_what_is_written(watch: Watch) -> None:
+    """Verdict and observation repeat no secret that the journal leaves out."""
+    watch.journal.redactor = Redactor(("hunter2-planted",))
+    watch.raw(replace(answer(SLOW, 1, 5.0, 0.01), error="hunter2-planted was refused"))
+    watch.done(SLOW.id, distrust="exec: hunter2-planted was refused")
+    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    assert done.judgement is not None
+    assert f"exec: {REDACTED} was refused" in done.judgement.message
+    assert "hunter2" not in repr(watch.observations)
+
+
+def test_a_journal_tells_the_same_again(watch: Watch) -> None:
+    """Whoever has nothing but the journal reads the observation that was judged."""
+    tell(watch, busy=0.02)
+    watch.journal.write(Discovered(facts=mixed()))
+    for one in (SLOW, BUSY):
+        watch.journal.write(Planned(check=one, expectation=watch.expectations[one.id]))
+    again = read_recorded(watch.journal.path)
+    assert again.observations == watch.observations
+    assert set(again.observations) == {SLOW.id}

@@ -1,0 +1,144 @@
+"""What a journal says of a run: its records put together, by kind and by check. Pure.
+
+Between the journal's records and all that is made of a whole run: documents (``report``) and verdicts by other
+manifests (``session.rejudge``). Nothing is parsed or judged here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Self, assert_never
+
+from nettests.model.check import Skip
+from nettests.model.facts import ClusterFacts
+from nettests.model.journal import (
+    Answer,
+    Begin,
+    Convergence,
+    Diagnostics,
+    Discovered,
+    Done,
+    End,
+    Event,
+    Judged,
+    Limitations,
+    OfRun,
+    Planned,
+    Pulled,
+    Reading,
+    Record,
+    Revised,
+    Skipped,
+    Unknown,
+    UnusedLimitation,
+)
+from nettests.model.observation import Raw
+from nettests.model.pull import Pull
+from nettests.model.verdict import Judgement, verdicts_of
+from nettests.model.words import Verdict
+
+TWICE = "the journal holds its observation twice"
+
+
+@dataclass(slots=True)
+class History:
+    """A run by its records; of those that may be repeated, the last one counts."""
+
+    begin: Begin = field(default_factory=Begin)
+    end: End | None = None
+    """``None`` for a run that broke off."""
+    facts: ClusterFacts | None = None
+    planned: dict[str, Planned] = field(default_factory=dict)
+    skips: dict[str, Skip] = field(default_factory=dict)
+    raws: dict[str, list[Raw]] = field(default_factory=dict)
+    """All answers of a check, also those that came when it was done."""
+    done: dict[str, Done] = field(default_factory=dict)
+    """By check; ``distrust`` also says what is wrong with the journal's answers."""
+    judged: dict[str, Judgement] = field(default_factory=dict)
+    unused: tuple[UnusedLimitation, ...] = ()
+    pulls: list[Pull] = field(default_factory=list)
+    convergence: list[Convergence] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    diagnostics: list[Diagnostics] = field(default_factory=list)
+    _counted: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Self:
+        """Return the history that these records tell."""
+        history = cls()
+        for record in records:
+            history.add(record)
+        return history
+
+    def add(self, record: Record) -> None:
+        """File one record; a kind that this version does not know is left alone."""
+        match record:
+            case Planned():
+                self.planned[record.check.id] = record
+            case Skipped():
+                self.skips[record.skip.id] = record.skip
+            case Revised():
+                if planned := self.planned.get(record.check):
+                    changed = replace(planned, expectation=record.expectation)
+                    self.planned[record.check] = changed
+            case Answer():
+                self.raws.setdefault(record.raw.check, []).append(record.raw)
+            case Done():
+                self._end(record)
+            case Judged():
+                self.judged[record.judgement.check] = record.judgement
+            case Unknown():
+                pass
+            case _:
+                self._add_of_the_run(record)
+
+    def _add_of_the_run(self, record: OfRun) -> None:
+        match record:
+            case Begin():
+                self.begin = record
+            case End():
+                self.end = record
+            case Discovered():
+                self.facts = record.facts
+            case Limitations():
+                self.unused = record.unused
+            case Pulled():
+                self.pulls.append(record.pull)
+            case Convergence():
+                self.convergence.append(record)
+            case Event():
+                self.events.append(record)
+            case Diagnostics():
+                self.diagnostics.append(record)
+            case Reading():
+                pass  # the facts that it completed follow it
+            case _:
+                assert_never(record)
+
+    def _end(self, done: Done) -> None:
+        """File that a check is done, and distrust one whose answers are not those that were written."""
+        held = len(self.raws.get(done.check, ()))
+        distrust = TWICE if done.check in self.done else _lacking(done, held) or done.distrust
+        self.done[done.check] = replace(done, distrust=distrust)
+        self._counted[done.check] = held
+
+    def answers(self, check: str) -> tuple[Raw, ...]:
+        """Return the answers that a check had when it was done; all of them where it never was."""
+        raws = self.raws.get(check, [])
+        return tuple(raws[: self._counted.get(check)])
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """What was due and does not apply, or could not be asked."""
+        return (*self.skips, *(done.check for done in self.done.values() if done.skip))
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return the verdict of all that was due."""
+        judged = {told.check: told.verdict for told in self.judged.values()}
+        return verdicts_of(self.planned, self.skipped, judged)
+
+
+def _lacking(done: Done, held: int) -> str | None:
+    """Say which answers a record counts that are not there: those left agree all too easily."""
+    if done.answers is None or done.answers == held:
+        return None
+    return f"the journal holds {held} of its {done.answers} answers"

@@ -1,0 +1,248 @@
+"""The records of a run's journal: one frozen value a kind. Pure.
+
+Written by ``session.journal`` and read by everybody who looks at a run afterwards: ``journal_lines`` are their
+JSON, ``history`` is what those of one run say together. Which kinds there are stands in ``Record`` and nowhere
+else. Whoever tells them apart ends with ``assert_never``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, get_args
+
+from nettests.model.check import Check, Skip
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.node_reading import NodeReading
+from nettests.model.observation import Raw
+from nettests.model.pull import Pull
+from nettests.model.verdict import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestFile:
+    """One limitation manifest that a run read: its name as reports show it, and the digest of its text."""
+
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedLimitation:
+    """A limitation that decided no check of a run."""
+
+    id: str
+    summary: str = ""
+    layer: str = ""
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosticsItem:
+    """One thing that was read about a subject: its file in the subject's folder, or why there is none."""
+
+    title: str
+    file: str = ""
+    asked: str = ""
+    bytes: int = 0
+    cut: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """Who ran what, when, against which cluster: the first record."""
+
+    KIND: ClassVar = "run"
+
+    run_id: str = ""
+    started: str = ""
+    nettests: str = ""
+    context: str | None = None
+    server: str | None = None
+    cluster_profile: str | None = None
+    argv: tuple[str, ...] = ()
+    suites: tuple[str, ...] = ()
+    manifests: tuple[ManifestFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovered:
+    """What is known of the cluster; a later one holds what probes learned besides."""
+
+    KIND: ClassVar = "facts"
+
+    facts: ClusterFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limitations:
+    """The limitations that decide nothing on this cluster."""
+
+    KIND: ClassVar = "limitations"
+
+    unused: tuple[UnusedLimitation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A check that is due, and what is expected of it."""
+
+    KIND: ClassVar = "planned"
+
+    check: Check
+    expectation: Expectation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A check or flow that is due and does not apply."""
+
+    KIND: ClassVar = "skip"
+
+    skip: Skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a node said of its own settings."""
+
+    KIND: ClassVar = "reading"
+
+    reading: NodeReading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised:
+    """What is expected of a planned check since its cluster's facts were completed."""
+
+    KIND: ClassVar = "expected"
+
+    check: str
+    expectation: Expectation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One question and its answer, before anybody parsed it."""
+
+    KIND: ClassVar = "raw"
+
+    raw: Raw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """That a check was asked to its end, or why it was not.
+
+    ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
+    the check could not be asked here; ``late`` and ``resent`` are those of ``Observation``. ``judgement`` is the
+    verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
+    """
+
+    KIND: ClassVar = "done"
+
+    check: str
+    answers: int | None = None
+    distrust: str | None = None
+    skip: str | None = None
+    late: str | None = None
+    resent: str | None = None
+    judgement: Judgement | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """How long one Service took until it answered a probe for the first time."""
+
+    KIND: ClassVar = "convergence"
+
+    service: str
+    probe: str
+    seconds: float
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to the run as a whole."""
+
+    KIND: ClassVar = "event"
+
+    at: str
+    text: str
+    notable: bool = False
+    """Whether people are to meet it where they look first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulled:
+    """How an image came onto a node before anything was asked, or why it did not."""
+
+    KIND: ClassVar = "pull"
+
+    pull: Pull
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostics:
+    """What was collected about one subject that failing checks share; ``folder`` is below the run's."""
+
+    KIND: ClassVar = "diagnostics"
+
+    subject: str
+    folder: str
+    checks: tuple[str, ...]
+    items: tuple[DiagnosticsItem, ...]
+
+    @property
+    def collected(self) -> tuple[DiagnosticsItem, ...]:
+        """The items that have a file."""
+        return tuple(item for item in self.items if item.file)
+
+    @property
+    def missing(self) -> Mapping[str, tuple[str, ...]]:
+        """What could not be read, by the reason."""
+        found: dict[str, tuple[str, ...]] = {}
+        for item in self.items:
+            if not item.file:
+                found[item.problem] = (*found.get(item.problem, ()), item.title)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The verdict of a check, as its test ended."""
+
+    KIND: ClassVar = "judged"
+
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The end of a run; one that was killed has none."""
+
+    KIND: ClassVar = "end"
+
+    finished: str = ""
+    exit_code: int | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A record of a kind that this version does not know: kept as it is, and said nothing of."""
+
+    data: dict[str, Any]
+
+
+OfCheck = Planned | Skipped | Revised | Answer | Done | Judged
+"""Records that speak of one check."""
+OfRun = (
+    Begin | Discovered | Limitations | Reading | Convergence | Event | Pulled | Diagnostics | End
+)
+Record = OfCheck | OfRun | Unknown
+
+KINDS: Mapping[str, Any] = {kind.KIND: kind for kind in get_args(Record) if kind is not Unknown}
+"""The class of each kind, by the word that stands in its lines."""

@@ -1,0 +1,76 @@
+"""A record of the journal and its line of JSON, both ways. Pure.
+
+``session.journal`` takes secrets out of a record's data on their way into a line, and reads files of lines; what
+the records are is told by ``journal``. Values of another shape than a run records raise what ``codec`` raises.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from nettests.model import limits
+from nettests.model.codec import from_data, to_data
+from nettests.model.journal import KINDS, Done, Event, Record, Unknown
+from nettests.model.json_text import read_json
+from nettests.model.limits import BrokenJournalError
+
+R = TypeVar("R", bound=Record)
+
+_KIND = "record"
+"""The field that holds this word."""
+_UNSAID: Mapping[type[Record], frozenset[str]] = {
+    Done: frozenset({"distrust", "skip", "late", "resent", "judgement"}),
+    Event: frozenset({"notable"}),
+}
+"""Fields that are left out of a line where they say nothing."""
+
+
+def data_of(record: Record) -> dict[str, Any]:
+    """Return a record as the plain data of its line; fields that say nothing may be left out."""
+    if isinstance(record, Unknown):
+        return record.data
+    unsaid = _UNSAID.get(type(record), frozenset())
+    said = {
+        key: value
+        for key, value in to_data(record).items()
+        if key not in unsaid or not (value is None or value is False)
+    }
+    return {_KIND: record.KIND, **said}
+
+
+def record_of(data: Mapping[str, Any]) -> Record:
+    """Return the record that ``data_of`` made data of; fields that it does not have are left alone."""
+    kind = KINDS.get(data[_KIND])
+    if kind is None:
+        return Unknown(data=dict(data))
+    record: Record = from_data(data, kind)
+    return record
+
+
+def encode(data: Mapping[str, Any]) -> bytes:
+    """Return the line of a record's data."""
+    line = json.dumps(data, ensure_ascii=False)
+    # Half a surrogate pair, as JSON may carry it, has no UTF-8 form but an escaped one.
+    return line.encode(errors="backslashreplace") + b"\n"
+
+
+def decode(line: bytes, number: int | None = None) -> Record:
+    """Return the record of a line, by its ``number``; ``BrokenJournalError`` for what is no record at all."""
+    return record_of(_data_in(line, number))
+
+
+def decode_only(line: bytes, kind: type[R]) -> R | None:
+    """Return the record of a line if it is of this kind; others, which may be long, are not looked into."""
+    data = _data_in(line)
+    return from_data(data, kind) if KINDS.get(data[_KIND]) is kind else None
+
+
+def _data_in(line: bytes, number: int | None = None) -> dict[str, Any]:
+    where = f"line {number} of the journal" if number else "a line of the journal"
+    try:
+        data = read_json(line, most=limits.JOURNAL_LINE_BYTES)
+    except ValueError as error:
+        raise BrokenJournalError(f"{where} cannot be read: {error}") from error
+    if not isinstance(data, dict) or not isinstance(data.get(_KIND), str):
+        raise BrokenJournalError(f"{where} is no record of a run")
+    return data

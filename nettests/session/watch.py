@@ -1,0 +1,131 @@
+"""The one place where a run's answers are read and judged: where they were observed, as soon as a check is done.
+
+Between the probes, which write to the journal through it, and everybody who wants a verdict: the waiting tests
+take it from the check's ``done`` record, diagnostics from ``failing``, documents the observations. So all say the
+same, and it is known what failed while the run's objects still stand, whenever the tests get there.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nettests.judge import judge
+from nettests.model.check import Check, Plan
+from nettests.model.expectation import Expectation
+from nettests.model.journal import Done
+from nettests.model.observation import Observation, Raw
+from nettests.model.verdict import ATTENTION, Judgement
+from nettests.model.words import Verdict
+from nettests.parse import observation_of
+from nettests.parse.resent import Carried, resent
+from nettests.probes.asking import STOPPED
+from nettests.session.journal import Journal
+from nettests.session.node_watch import NodeWatch
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """Writes to the journal for the probes, and judges each check when it is done."""
+
+    journal: Journal
+    plan: Plan
+    expectations: Mapping[str, Expectation]
+    nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
+    """The nodes that a check depends on."""
+    nodes: NodeWatch | None = None
+    observations: dict[str, Observation] = field(default_factory=dict)
+    """What was judged, by check."""
+    skipped: set[str] = field(default_factory=set)
+    """Checks that turned out not to apply while they were asked."""
+    _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
+    _carried: defaultdict[tuple[str, str], list[Carried]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By probe and channel, when it was asked what: what is slow while others are not was lost on its way."""
+    _verdicts: dict[str, Verdict] = field(default_factory=dict)
+    """Of checks that were not stopped: a stopped one is nobody's failure."""
+    _checks: dict[str, Check] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._checks = {check.id: check for check in self.plan.checks}
+
+    def raw(self, raw: Raw) -> None:
+        """Write one question and its answer."""
+        self._raws[raw.check].append(self.journal.raw(raw))
+        if raw.error is None:
+            self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
+
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+    ) -> None:
+        """Judge a check that was asked to its end, or not to be asked any more, and write it down."""
+        raws = tuple(self._raws.pop(check, ()))
+        again = self._resent(check, raws)
+        told = self.journal.without_secrets(
+            Done(check=check, distrust=distrust, skip=skip, late=late, resent=again)
+        )
+        if skip is None:
+            told = self._judged(told, raws)
+        else:
+            self.skipped.add(check)
+        self.journal.finish(told)
+
+    def event(self, text: str) -> None:
+        """Write what happened to the run as a whole."""
+        self.journal.event(text)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took to answer ``probe``."""
+        self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
+
+    def failing(self) -> list[tuple[Check, Verdict]]:
+        """Return the checks that do not leave the run green, in the plan's order."""
+        verdicts = dict(self._verdicts)
+        return [
+            (check, verdicts[check.id])
+            for check in self.plan.checks
+            if verdicts.get(check.id) in ATTENTION
+        ]
+
+    def _judged(self, done: Done, raws: Sequence[Raw]) -> Done:
+        """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile."""
+        judgement = self._judge(done, raws)
+        if not (done.distrust or "").startswith(STOPPED):
+            if why := self._unready(done, raws, judgement.verdict):
+                distrust = f"{why}; {done.distrust}" if done.distrust else why
+                done = self.journal.without_secrets(replace(done, distrust=distrust))
+                judgement = self._judge(done, raws)
+            self._verdicts[done.check] = judgement.verdict
+        return replace(done, judgement=judgement)
+
+    def _judge(self, done: Done, raws: Sequence[Raw]) -> Judgement:
+        check = self._checks[done.check]
+        seen = observation_of(check, done, raws)
+        self.observations[check.id] = seen
+        return judge(check, self.expectations[check.id], seen)
+
+    def _resent(self, check: str, raws: Sequence[Raw]) -> str | None:
+        """Say which answer came only after a packet was sent again, by what the same channel carried meanwhile."""
+        own = [raw for raw in raws if raw.purpose == "check"]
+        if not own or check not in self._checks:
+            return None
+        others = tuple(self._carried[own[-1].probe, own[-1].channel])
+        return resent(self._checks[check], own, others)
+
+    def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
+        """Return which node was not Ready while a check was asked that did not simply pass, or nothing.
+
+        An answer that was to come and came is one, whatever the API says of the node.
+        """
+        if self.nodes is None or verdict is Verdict.PASS:
+            return ""
+        # A Service is waited for before its checks are asked.
+        asked = () if done.late else raws
+        since = min((raw.started for raw in asked), default=0.0)
+        concerned = self.nodes_of(self._checks[done.check])
+        return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)
