@@ -21,6 +21,7 @@ SCOPES = (
     Kind.DIRECTION,
     Kind.REMOTE_NODE,
     Kind.NODE,
+    Kind.DNS_SERVICE,
     Kind.DNS,
     Kind.BACKEND,
     Kind.TARGET,
