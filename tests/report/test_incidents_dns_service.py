@@ -6,14 +6,15 @@ from ipaddress import IPv4Address
 import pytest
 
 from nettests.model.check import Check
-from nettests.model.facts import known
-from nettests.model.words import Outcome, TargetKind, Verdict
+from nettests.model.facts import known, unknown
+from nettests.model.words import Outcome, Protocol, TargetKind, Verdict
 from nettests.report import Results, build_results
+from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import asks_cluster_dns
 from nettests.report.results import CheckResult
 from tests.report.cluster import FACTS
 from tests.report.scenario import QUIET, records
-from tests.report.test_incidents import LINUX, WIN, broken, hash_of, holding
+from tests.report.test_incidents import LINUX, WIN, broken, crossing, hash_of, holding
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,23 @@ def test_one_gone_backend_of_the_dns_is_loss_from_one_node(asked_directly: Resul
         f"from {WIN}: {count} of {3 * count} attempts got no answer"
     )
     assert found.next_step.endswith("one of its backends may have gone")
+
+
+def test_queries_that_are_lost_between_nodes_are_no_fault_of_the_dns(
+    asked_directly: Results,
+) -> None:
+    """UDP is lost between a node and the one of the DNS: names belong to the same cause, TCP is up."""
+    assert asked_directly.facts is not None
+
+    def struck(check: Check) -> bool:
+        itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
+        over_udp = not itself or check.ask.protocol is Protocol.UDP
+        lost = asks_cluster_dns(check) and check.source.node == WIN and over_udp
+        return lost or crossing(WIN, LINUX, Protocol.UDP)(check)
+
+    (found,) = broken(asked_directly, struck).incidents
+    assert found.traits == {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"}
+    assert any(name.startswith("dns-via-pod") for name in found.checks)
+    nowhere = replace(asked_directly.facts, dns_pods=unknown("nobody said"))
+    guessed = find_incidents(broken(asked_directly, struck).checks, nowhere)
+    assert len(guessed) > 1

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.judge.advice import Late, late_service, unready_node
-from nettests.model.check import Ask, Check, Vantage
+from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
     Placement,
+    Protocol,
     Question,
     SourceSeen,
     TargetKind,
@@ -21,7 +22,13 @@ from nettests.model.words import (
 )
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait, asks_service, traits_of
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    asks_cluster_dns,
+    asks_service,
+    traits_of,
+)
 from nettests.report.results import CheckResult
 
 RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
@@ -76,6 +83,28 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
         )
         kept = frozenset(one for one in crossed if one.kind in _OF_THE_WAY)
         yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
+
+
+def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
+    """Yield what a check says of the way between its node and the one that holds all Pods of the cluster's DNS.
+
+    A name that does not resolve may be lost there, over UDP, which resolvers use. One that does may come out of
+    a cache: only who asks the DNS itself shows that the way is up.
+    """
+    check, node = result.check, result.check.source.node if result.check else None
+    if check is None or not node or node == dns_node or not asks_cluster_dns(check):
+        return
+    itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
+    red, green = result.verdict in RED, itself and _green(result)
+    if _no_path(result) or not (red or green):
+        return
+    protocol = check.ask.protocol if itself else Protocol.UDP
+    target = Target(kind=TargetKind.POD_IP, node=dns_node)
+    asked = _asking(check, Ask(source=check.source, target=target, protocol=protocol))
+    traits = traits_of(asked) | frozenset(replies(asked, (), {}))
+    kept = frozenset(one for one in traits if one.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
+    name = result.id if red else f"{result.id} (its query)"
+    yield Evidence(check=name, traits=kept, red=red, green=green)
 
 
 def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
-from nettests.report.incidents.evidence import RED, beside, evidence_of, struck
-from nettests.report.incidents.hops import nodes_of_pods
+from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
+from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.steps import next_step_of, step_after_loss
@@ -31,6 +31,8 @@ def find_incidents(
     evidence = [evidence_of(one, nodes) for one in ran]
     red = {one.id: one for one in ran if one.verdict in RED}
     besides = [said for one in red.values() for said in beside(one, nodes)]
+    if dns_node := node_of_dns(facts):
+        besides += [said for one in ran for said in way_to_dns(one, dns_node)]
     loss = find_loss(list(red.values()), evidence)
     explained = explain([*_without((*evidence, *besides), loss)])
     if loss and (steady := _steadily(loss, explained, evidence)):

@@ -20,6 +20,7 @@ SCOPES = (
     Kind.LINK,
     Kind.DIRECTION,
     Kind.REMOTE_NODE,
+    Kind.PROXY_NODE,
     Kind.NODE,
     Kind.DNS_SERVICE,
     Kind.DNS,

@@ -128,6 +128,9 @@ def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
     of = {trait.kind: trait.value for trait in scope}
     if Kind.DNS_SERVICE in of:
         return f"{_at_dns_service(facts, of[Kind.DNS_SERVICE])}: one of its backends may have gone"
+    if Kind.PROXY_NODE in of:
+        step = _at_proxy(_node(facts, of), of[Kind.PROXY_NODE])
+        return f"{step}: one of several backends may have gone"
     if Kind.DNS in of:
         return "look at each replica of the cluster DNS: one of several may not answer"
     return (

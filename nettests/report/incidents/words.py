@@ -195,6 +195,8 @@ def cause_of_loss(loss: Loss) -> str:
         where = f"of queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
     elif Kind.DNS in of:
         where = "of queries to the cluster DNS"
+    elif Kind.PROXY_NODE in of:
+        where = f"through the Service proxy of {of[Kind.PROXY_NODE]}"
     elif of:
         what = _subject(of)
         plain = what.removeprefix("Packets ")
