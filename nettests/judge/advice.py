@@ -5,6 +5,7 @@ Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common 
 """
 
 import re
+from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
 from nettests.judge.proof import failed_target
@@ -199,6 +200,22 @@ def unready_node(why: str) -> str | None:
     # sample: node win-2 was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped posting node status.)
     found = re.match(rf"node (\S+) {UNREADY}\b", why)
     return found[1] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A Service that a probe waited for in vain, and the node of that probe."""
+
+    service: str
+    probe: str
+    node: str
+
+
+def late_service(late: str) -> Late | None:
+    """Return what a check's Service was waited for from, where it did not answer in time."""
+    # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
+    found = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
+    return Late(*found.groups()) if found else None
 
 
 def after_distrust(why: str) -> str:

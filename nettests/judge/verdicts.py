@@ -78,7 +78,11 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     if not answered or ruling.verdict not in _ANSWERED:
         return ruling
     if observation.late:
-        return _Ruling(Verdict.FAIL, f"{observation.late}, only later", advice.AFTER_LATENESS)
+        return _Ruling(
+            Verdict.FAIL,
+            f"{observation.late}; this check was answered after that",
+            advice.AFTER_LATENESS,
+        )
     if observation.resent and ruling.verdict is not Verdict.FLAKY:
         return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
     return ruling

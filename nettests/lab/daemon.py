@@ -1,7 +1,8 @@
 """The lab's own process: makes the machine's sockets, enters the lab's namespaces, runs the supervisor.
 
 Started by ``launch.up`` as ``python -m nettests.lab.daemon``; it reports phases, and success or
-the error that ended it, as JSON lines on a pipe, and then has nothing to do with who started it.
+the error that ended it, as JSON lines on a pipe, and then has nothing to do with who started it. If that
+process goes before the lab is ready, so does the lab.
 Namespaces need a process with one thread, so nothing may start one before they are entered.
 """
 
@@ -38,7 +39,7 @@ _IFF_UP = 1
 
 @dataclass(slots=True)
 class Report:
-    """The pipe to whoever starts the lab; it may be gone, which does not matter."""
+    """The pipe to whoever starts the lab; that it may be gone is no matter of who writes."""
 
     descriptor: int
 
@@ -140,23 +141,32 @@ def _leave_caretaker(folder: LabFolder, guard: int) -> None:
 
 
 async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
-    task = asyncio.ensure_future(lab.run(lambda: _say_ready(report)))
+    """Run the lab until a signal or the end of ``guard``; while it starts, also until its starter has gone.
+
+    The starter writes the lab's files: without it nobody could use what would run.
+    """
     loop = asyncio.get_running_loop()
+    starter = report.descriptor
+
+    def ready() -> None:
+        if starter >= 0:
+            loop.remove_reader(starter)
+        report.send({"ready": True})
+        report.close()
+
+    task = asyncio.ensure_future(lab.run(ready))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
-    if guard is not None:
 
-        def ended() -> None:
-            loop.remove_reader(guard)  # it stays readable, and one cancellation is enough
-            task.cancel()
+    def gone(descriptor: int) -> None:
+        loop.remove_reader(descriptor)  # it stays readable, and one cancellation is enough
+        task.cancel()
 
-        loop.add_reader(guard, ended)
+    # The end of a pipe that is written to is readable once nobody holds the other one (poll(2), POLLERR).
+    for descriptor in (starter, -1 if guard is None else guard):
+        if descriptor >= 0:
+            loop.add_reader(descriptor, gone, descriptor)
     await task
-
-
-def _say_ready(report: Report) -> None:
-    report.send({"ready": True})
-    report.close()
 
 
 def _telling(report: Report) -> Callable[[str], None]:

@@ -19,7 +19,7 @@ def test_a_service_that_converged_too_late_fails(expectation: Expectation) -> No
     seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, late=LATE, resent=RESENT)
     told = judge(check(), expectation, seen)
     assert told.verdict is Verdict.FAIL
-    assert f"{LATE}, only later" in told.message
+    assert f"{LATE}; this check was answered after that" in told.message
 
 
 def test_a_service_that_begins_to_answer_while_it_is_asked_is_late() -> None:

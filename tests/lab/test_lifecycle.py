@@ -282,6 +282,20 @@ def test_a_lab_that_dies_while_starting_leaves_nothing(runtime: Path) -> None:
     assert list(runtime.iterdir()) == []
 
 
+def test_a_lab_whose_starter_is_killed_while_it_starts_ends(runtime: Path) -> None:
+    """Nobody is left to write its kubeconfig: its process goes too, and the name can be used at once."""
+    with starting(runtime) as (up, pid):
+        up.kill()
+        up.communicate(timeout=90)
+    until(lambda: not alive(pid), seconds=30)
+    assert "dead" in lab_command("status", runtime=runtime).stdout
+    second = start("linux", "cut", runtime)
+    try:
+        assert second.core.list_node().items
+    finally:
+        second.command("down")
+
+
 def test_windows_images_may_lack_ping(runtime: Path) -> None:
     """With ``--without-windows-ping`` ordinary Windows pods have no ping.exe."""
     lab = start("win2019-l2bridge", "no-ping", runtime, "--without-windows-ping")

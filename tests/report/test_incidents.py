@@ -31,7 +31,8 @@ from nettests.report.results import CheckResult
 from tests.report.test_json import SCHEMA
 
 Trouble = Callable[[Check], bool]
-WIN, OTHER_WIN, LINUX = "windows-node-1", "windows-node-2", "linux-node-1"
+WIN, OTHER_WIN = "windows-node-1", "windows-node-2"
+LINUX, OTHER_LINUX = "linux-node-1", "linux-node-2"
 PATHS = {Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING}
 
 
@@ -167,10 +168,10 @@ def crossed(check: Check) -> set[tuple[str, str]]:
 
 RUNS_ON = {
     "server-linux-1-1": LINUX,
-    "server-linux-1-2": "linux-node-2",
+    "server-linux-1-2": OTHER_LINUX,
     "server-windows-1-1": WIN,
     "server-windows-1-2": OTHER_WIN,
-    "probe-linux-1-2": "linux-node-2",
+    "probe-linux-1-2": OTHER_LINUX,
     "probe-windows-1-2": OTHER_WIN,
 }
 """Where the sample's servers run."""
@@ -192,6 +193,11 @@ TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
         crossing(WIN, LINUX, Protocol.UDP),
         f"UDP packets between nodes {LINUX} ↔ {WIN} get no answer",
         {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"},
+    ),
+    "UDP between two Linux nodes": (
+        crossing(LINUX, OTHER_LINUX, Protocol.UDP),
+        f"UDP packets between nodes {LINUX} ↔ {OTHER_LINUX} get no answer",
+        {"link": f"{LINUX} ↔ {OTHER_LINUX}", "protocol": "udp"},
     ),
     "one direction": (
         lambda c: on_path(c) and (WIN, LINUX) in crossed(c),
@@ -254,10 +260,14 @@ def test_a_green_check_contradicts_a_cause(quiet: Results) -> None:
 
 
 def test_what_nothing_explains_stands_alone_and_says_so(quiet: Results) -> None:
-    """One red check is its own message, unexplained."""
+    """One red check is its own message, said to be unexplained, with the nodes that it is about."""
     name = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
-    (found,) = broken(quiet, lambda c: c.id == name).incidents
-    assert (found.explained, found.checks, found.traits) == (False, (name,), {})
+    results = broken(quiet, lambda c: c.id == name)
+    (found,) = results.incidents
+    (check,) = (one for one in results.checks if one.id == name)
+    assert (found.explained, found.checks) == (False, (name,))
+    assert found.traits == {"direction": f"{WIN} → {LINUX}"}
+    assert found.cause == f"No common cause found ({WIN} → {LINUX}): {check.message}"
 
 
 def test_limitations_that_no_longer_show_are_grouped_by_entry(quiet: Results) -> None:

@@ -165,6 +165,32 @@ def test_answers_that_came_only_when_sent_again_are_loss(quiet: Results) -> None
     assert found.cause.endswith(f"{count} checks had one only after something was sent again")
 
 
+def test_backends_that_have_gone_are_looked_for_in_the_rules(quiet: Results) -> None:
+    """Loss that befalls Services of one node alone, and no Pod that it asks directly, is its Service proxy's."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if not check or not seen or not seen.attempts or one.verdict is not Verdict.PASS:
+            return one
+        node_port = check.target.kind is TargetKind.NODEPORT
+        proxy = check.target.node if node_port else check.source.node
+        own_stack = check.target.kind is TargetKind.NODEPORT_LOCALHOST
+        if not asks_service(check) or proxy != WIN or own_stack or not seen.outcome.positive:
+            return one
+        if sum(one.id.encode()) % 3:
+            return one
+        silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
+        lossy = replace(seen, agreed=False, attempts=(silent, *seen.attempts))
+        return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert found.traits == {"service-proxy": WIN}
+    assert found.cause.startswith(
+        f"Packets are lost now and then through the Service proxy of {WIN}: "
+    )
+    assert "compare HNS load balancers" in found.next_step
+
+
 def test_a_rewritten_source_is_named_with_its_node(quiet: Results) -> None:
     """Where servers elsewhere see another address than the Pod's, that and its node are the cause."""
 

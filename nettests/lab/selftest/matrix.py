@@ -10,6 +10,11 @@ from nettests.lab.selftest.judging import Judged, Problem
 
 API_VERSION = "nettests.dev/v1alpha1"
 
+BUDGET = 2.0
+"""How many times as long as without a fault a run may take: a broken cluster is reported as quickly as a whole one."""
+_SAID = frozenset({"verdict", "summary", "ratio"})
+"""What a document says of a fault beside what was judged."""
+
 
 class Exit(IntEnum):
     """How the command ends; after the exit codes of a run."""
@@ -72,6 +77,15 @@ class Matrix:
         return sum(one.named for one in detected), len(detected)
 
     @property
+    def in_time(self) -> tuple[int, int]:
+        """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
+
+        A run that left no results does not, however soon it ended.
+        """
+        compared = [one for one in self.ran if self.ratio(one) is not None]
+        return len(compared) - sum(map(self.too_long, compared)), len(compared)
+
+    @property
     def exit(self) -> Exit:
         """How the command ends."""
         if not self.ran:
@@ -79,6 +93,20 @@ class Matrix:
         if self.wrong or not all(one.healthy for one in self.profiles):
             return Exit.MISSED
         return Exit.UNFINISHED if self.missing else Exit.DETECTED
+
+    def ratio(self, one: Judged) -> float | None:
+        """Return how many times as long as its profile's healthy run a fault's run took.
+
+        ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were asked.
+        """
+        whole = next((found.seconds for found in self.profiles if found.name == one.profile), 0)
+        comparable = one.ran and not one.selected and whole
+        return round(one.seconds / whole, 2) if comparable else None
+
+    def too_long(self, one: Judged) -> bool:
+        """Whether a fault's run took longer than ``BUDGET`` allows, or left no results at all."""
+        ratio = self.ratio(one)
+        return ratio is not None and (ratio > BUDGET or Problem.BROKEN in one.problems)
 
     def flows_of(self, one: Judged) -> Mapping[str, tuple[int, int]]:
         """Return the flows that a fault turned: red checks, and all."""
@@ -88,19 +116,27 @@ class Matrix:
 def document(matrix: Matrix) -> dict[str, Any]:
     """Return the matrix as plain data."""
     named, detected = matrix.named
+    in_time, compared = matrix.in_time
     return {
         "apiVersion": API_VERSION,
         "kind": "Selftest",
         "exit": int(matrix.exit),
         "counts": counts(matrix.judged),
         "named": {"causes": named, "of": detected},
+        "in_time": {"faults": in_time, "of": compared, "budget": BUDGET},
         "profiles": [asdict(one) for one in matrix.profiles],
-        "faults": [
-            {**asdict(one), "verdict": one.word, "summary": matrix.summaries.get(one.fault, "")}
-            for one in matrix.judged
-        ],
+        "faults": [{**asdict(one), **_said(matrix, one)} for one in matrix.judged],
         "flows": list(matrix.flows),
         "idle": list(matrix.idle),
+    }
+
+
+def _said(matrix: Matrix, one: Judged) -> dict[str, Any]:
+    """Return the values of ``_SAID``, which ``from_document`` works out again."""
+    return {
+        "verdict": one.word,
+        "summary": matrix.summaries.get(one.fault, ""),
+        "ratio": matrix.ratio(one),
     }
 
 
@@ -115,7 +151,7 @@ def from_document(data: Mapping[str, Any]) -> Matrix:
 
 
 def _judged(one: Mapping[str, Any]) -> Judged:
-    fields = {key: value for key, value in one.items() if key not in {"verdict", "summary"}}
+    fields = {key: value for key, value in one.items() if key not in _SAID}
     lists = {key: tuple(fields[key]) for key in ("missed", "unrelated", "left")}
     return Judged(
         **{

@@ -110,6 +110,21 @@ _BY_KIND = (
         names=("udp|dns", "win-1"),
     ),
     NamedFault(
+        name="pair-loses-udp",
+        summary="UDP is lost between linux-1 and linux-2",
+        profiles=(BRIDGE, OVERLAY),
+        injections=(
+            *inject("packet-loss", source="linux-1", target="linux-2", protocol="udp"),
+            *inject("packet-loss", source="linux-2", target="linux-1", protocol="udp"),
+        ),
+        must=(
+            Checks(flow="pod-to-pod-ip", source="linux-1", target="linux-2", protocol="udp"),
+            Checks(flow="node-to-pod", source="linux-1", target="linux-2", protocol="udp"),
+        ),
+        may=(*between("linux-1", "linux-2"), *between("linux-2", "linux-1")),
+        names=("udp", "linux-1", "linux-2"),
+    ),
+    NamedFault(
         name="icmp-lost",
         summary="ICMP is lost between linux-1 and the other nodes",
         profiles=(BRIDGE,),

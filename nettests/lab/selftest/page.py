@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from nettests.lab.selftest import sentences
-from nettests.lab.selftest.matrix import Matrix
+from nettests.lab.selftest.matrix import BUDGET, Matrix
 
 _MOST = 12
 
@@ -25,6 +25,7 @@ def render(matrix: Matrix) -> str:
         style=Markup(style),  # noqa: S704 - shipped with the package
         policy=f"default-src 'none'; style-src 'sha256-{digest}'",
         most=_MOST,
+        budget=BUDGET,
     )
 
 
@@ -42,6 +43,7 @@ def _environment() -> Environment:
         counted=sentences.counted,
         reasons=sentences.reasons,
         state=sentences.state,
+        times=sentences.times,
     )
     return environment
 

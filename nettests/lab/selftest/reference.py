@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 
 from nettests.lab.selftest.judging import Judged
-from nettests.lab.selftest.matrix import Matrix
-from nettests.lab.selftest.sentences import counted, headline, reasons
+from nettests.lab.selftest.matrix import BUDGET, Matrix
+from nettests.lab.selftest.sentences import counted, headline, reasons, times
 
 _MOST = 8
-_INTRODUCTION = """# Selftest: faults and what notices them
+_INTRODUCTION = f"""# Selftest: faults and what notices them
 
 `nettests lab selftest` breaks labs by named faults, one after the other, makes a whole run of each, and compares what turned red with what was declared ([decision 0035](../decisions/0035-selftest.md)).
 This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
 
 A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
 *Blind* faults are declared with the reason why nothing can notice them yet.
+The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
 """
 
 
@@ -41,8 +42,8 @@ def _faults(matrix: Matrix) -> Iterator[str]:
         yield ""
         yield f"## {profile}"
         yield ""
-        yield "| fault | what is broken | verdict | seconds | red checks by flow | leading incident |"
-        yield "| --- | --- | --- | --- | --- | --- |"
+        yield "| fault | what is broken | verdict | seconds | ratio | red checks by flow | leading incident |"
+        yield "| --- | --- | --- | --- | --- | --- | --- |"
         for one in matrix.judged:
             if one.profile == profile:
                 yield _row(matrix, one)
@@ -50,11 +51,13 @@ def _faults(matrix: Matrix) -> Iterator[str]:
 
 def _row(matrix: Matrix, one: Judged) -> str:
     turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(one).items()]
+    ratio = times(matrix, one)
     cells = (
         f"`{one.fault}`",
         matrix.summaries.get(one.fault, ""),
         one.word,
         f"{one.seconds:.0f}" if one.ran else "",
+        f"**{ratio}**" if matrix.too_long(one) else ratio,
         ", ".join(turned),
         one.cause,
     )

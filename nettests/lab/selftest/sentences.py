@@ -1,7 +1,7 @@
 """What terminal, page and reference say of a matrix in the same words. Pure."""
 
 from nettests.lab.selftest.judging import Judged
-from nettests.lab.selftest.matrix import Exit, Matrix
+from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
 
 _HEADLINES = {
     Exit.DETECTED: "Every fault was detected, nothing else turned red, and each cause was named",
@@ -17,8 +17,8 @@ def headline(matrix: Matrix) -> str:
 
 
 def counted(matrix: Matrix) -> str:
-    """Return how many were run, detected, blind, and named."""
-    ran, named = matrix.ran, matrix.named
+    """Return how many were run, detected, blind, named, and how many in time."""
+    ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
     blind = sum(bool(one.blind) for one in ran)
     detected = sum(one.detected and not one.blind for one in ran)
     parts = [
@@ -27,8 +27,15 @@ def counted(matrix: Matrix) -> str:
         f"{named[0]} of {named[1]} leading incidents name the cause",
         f"{sum(bool(one.unrelated) and not one.blind for one in ran)} with unrelated red",
         f"{blind} declared blind",
+        f"{in_time[0]} of {in_time[1]} within {BUDGET:g} times the healthy run",
     ]
     return " · ".join(parts)
+
+
+def times(matrix: Matrix, one: Judged) -> str:
+    """Return how many times as long as the healthy run a fault's run took; nothing if that cannot be said."""
+    ratio = matrix.ratio(one)
+    return "" if ratio is None else f"{ratio:.2f} ×"
 
 
 def reasons(one: Judged, most: int) -> list[str]:

@@ -10,7 +10,7 @@ from rich.text import Text
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.judging import Judged
 from nettests.lab.selftest.matrix import Matrix
-from nettests.lab.selftest.sentences import counted, headline, reasons, some, state
+from nettests.lab.selftest.sentences import counted, headline, reasons, some, state, times
 
 _MOST = 6
 """Flows or ids that one line names."""
@@ -46,7 +46,7 @@ def matrix(found: Matrix, folder: Path) -> None:
 
 def _table(profile: str, rows: Sequence[Judged], found: Matrix) -> Table:
     table = Table(title=profile, title_justify="left", box=None, pad_edge=False)
-    for title in ("fault", "verdict", "s", "flows", "red", "leading incident"):
+    for title in ("fault", "verdict", "s", "ratio", "flows", "red", "leading incident"):
         table.add_column(title, overflow="fold")
     for one in rows:
         turned = found.flows_of(one)
@@ -54,6 +54,7 @@ def _table(profile: str, rows: Sequence[Judged], found: Matrix) -> Table:
             one.fault,
             Text(one.word, style=_STYLES[state(one)]),
             f"{one.seconds:.0f}",
+            Text(times(found, one), style=_STYLES["bad"] if found.too_long(one) else ""),
             str(len(turned)),
             str(sum(red for red, _ in turned.values())),
             Text(one.cause),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nettests.model.check import Check
 from nettests.model.facts import ClusterFacts
-from nettests.model.words import Placement, TargetKind
+from nettests.model.words import Placement, Question, TargetKind, VantageKind
 from nettests.report.incidents.traits import Kind, Trait
 
 _HOLDS_THE_POD = {
@@ -52,11 +52,24 @@ def _only(pods: tuple[str, ...]) -> tuple[str, ...]:
     return pods if len(pods) == 1 else ()
 
 
+def node_of_dns(facts: ClusterFacts | None) -> str | None:
+    """Return the node that holds all Pods of the cluster's DNS, by their addresses; ``None`` for several."""
+    found = {
+        node.name
+        for address in (facts.dns_pods.value or () if facts else ())
+        for node in (facts.nodes if facts else ())
+        if any(address in network for network in node.pod_cidrs)
+    }
+    return found.pop() if len(found) == 1 else None
+
+
 def hops(
-    traits: Iterable[Trait], backends: Iterable[str], nodes: Mapping[str, str]
+    check: Check, traits: Iterable[Trait], backends: Iterable[str], nodes: Mapping[str, str]
 ) -> Iterator[Trait]:
     """Yield what a check has a part in behind the Service proxy that translates for it."""
     proxies = [one.value for one in traits if one.kind is Kind.PROXY_NODE]
+    settings = check.target.settings
+    on_hosts = settings is not None and settings.behind == "node"
     for proxy in proxies:
         for node in {nodes[pod] for pod in backends if pod in nodes}:
             yield Trait(Kind.NODE, node)
@@ -67,3 +80,20 @@ def hops(
             yield Trait(Kind.REMOTE_NODE, proxy)
             yield Trait(Kind.DIRECTION, f"{proxy} → {node}")
             yield Trait(Kind.LINK, " ↔ ".join(sorted((proxy, node))))
+            if not on_hosts:
+                yield Trait(Kind.POD_ROUTE, f"{proxy} → {node}")
+
+
+def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> Iterator[Trait]:
+    """Yield the ways that answers may take to the source Pod: from who was asked, or from the backends.
+
+    A node that rewrites sources gets the answers itself: that they went to the Pod is sure only where its
+    own address was seen.
+    """
+    source, target = check.source, check.target
+    if source.kind is not VantageKind.POD or check.ask.question is Question.RESOLVE:
+        return
+    behind = () if target.kind is TargetKind.NODEPORT else backends
+    for node in {target.node, *(nodes.get(pod) for pod in behind)} - {None, source.node}:
+        if source.node:
+            yield Trait(Kind.POD_ROUTE, f"{node} → {source.node}")

@@ -19,11 +19,12 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.LIMITATION,),
     (Kind.DNS,),
     (Kind.PROXY_NODE,),
-    (Kind.PROXY_NODE, Kind.SERVICE),
-    (Kind.PROXY_NODE, Kind.BACKEND),
     (Kind.REMOTE_NODE,),
     (Kind.LINK,),
     (Kind.DIRECTION,),
+    (Kind.POD_ROUTE,),
+    (Kind.PROXY_NODE, Kind.SERVICE),
+    (Kind.PROXY_NODE, Kind.BACKEND),
     (Kind.OUTSIDE,),
     (Kind.NODE,),
     (Kind.SOURCE_NODE,),
@@ -43,6 +44,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.PLACEMENT,),
     (Kind.VANTAGE,),
     (Kind.DNS, Kind.SOURCE_NODE),
+    (Kind.DNS_SERVICE,),
     (Kind.DNS, Kind.PROTOCOL),
     (Kind.DNS, Kind.SOURCE_OS),
     (Kind.PROXY_NODE, Kind.PROTOCOL),
@@ -95,7 +97,10 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What one check says: red, green (it contradicts), or neither; with its traits."""
+    """What one check says of one path: red, green (it contradicts), or neither; with its traits.
+
+    A check may say several things: any of its red paths may be why it is red.
+    """
 
     check: str
     traits: frozenset[Trait]
@@ -121,7 +126,7 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
         if best is None or len(best.red & left) < FEWEST:
             break
         taken = best.red & left
-        ordered = tuple(one.check for one in evidence if one.check in taken)
+        ordered = tuple(dict.fromkeys(one.check for one in evidence if one.check in taken))
         found.append(Explanation(traits=best.traits, checks=ordered))
         left -= taken
     return tuple(found)

@@ -18,6 +18,8 @@ class Kind(StrEnum):
 
     DNS = "dns"
     """The cluster's DNS has a part in the answer."""
+    DNS_SERVICE = "dns-service"
+    """The node whose Service proxy leads queries to the cluster's DNS."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
     SERVICE = "service"
@@ -34,6 +36,8 @@ class Kind(StrEnum):
     """Two nodes, whichever of them asks."""
     DIRECTION = "direction"
     """Two nodes, source first."""
+    POD_ROUTE = "pod-route"
+    """Two nodes: the first sends to addresses of Pods on the second."""
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
     LEFT = "left"
@@ -72,7 +76,7 @@ class Trait:
     value: str
 
 
-_PATHS = {
+PATHS = {
     Question.REACH,
     Question.PING,
     Question.RESOLVE,
@@ -80,6 +84,7 @@ _PATHS = {
     Question.IDLE,
     Question.CHURN,
 }
+"""Questions that packets decide."""
 _CLUSTERIP = "ClusterIP"
 _TARGETS = {
     TargetKind.POD_IP: "Pod",
@@ -107,8 +112,8 @@ _TARGETS = {
 _AT_THE_TARGET = {TargetKind.NODEPORT, TargetKind.HEALTH_CHECK_PORT}
 """What the Service proxy of the node that is addressed translates; else it is the source's."""
 _SERVICES = {_CLUSTERIP, "NodePort", "LoadBalancer", "externalIP"}
-_OWN_SERVERS = {"Default", "None"}
-"""Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS."""
+_OWN_SERVERS = {"Default"}
+"""Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS; with ``None`` a probe is given its address."""
 
 
 def traits_of(check: Check) -> frozenset[Trait]:
@@ -118,7 +123,7 @@ def traits_of(check: Check) -> frozenset[Trait]:
 
 def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
-    if check.ask.question not in _PATHS:
+    if check.ask.question not in PATHS:
         yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
         return
     yield Kind.PROBE, check.source.probe
@@ -128,6 +133,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.FAMILY, check.ask.family.value
     if asks_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
+        if check.target.kind is not TargetKind.DNS_POD:
+            yield Kind.DNS_SERVICE, check.source.node or ""
     if check.ask.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.ask.protocol.value
     yield from _ends(check)
@@ -190,6 +197,15 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
     if source.node and target.node and source.node != target.node:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
+        if _dials_pods(check):
+            yield Kind.POD_ROUTE, f"{source.node} → {target.node}"
+
+
+def _dials_pods(check: Check) -> bool:
+    """Whether packets leave the source with a Pod's address: what is behind a proxy is its own matter."""
+    settings = check.target.settings
+    headless = settings is not None and settings.headless
+    return headless or _TARGETS.get(check.target.kind) == "Pod"
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:

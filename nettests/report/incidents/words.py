@@ -1,18 +1,16 @@
-"""Incidents in words: the cause in one sentence, and the step that an operator takes next.
+"""Incidents in words: the cause in one sentence.
 
-Last step towards incidents. The step fits the cluster: encapsulation is named where packets are
-encapsulated, HNS where the node runs Windows. Sources: Kubernetes documentation, "Windows debugging
-tips" and "Debug Services"; Microsoft, "Common Kubernetes problems".
+Last step towards incidents, beside ``steps``, which says what to do about it.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.advice import AFTER_UNREADY
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.check import Check
+from nettests.model.observation import Observation
 from nettests.model.words import OS, Outcome, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import PATHS, Kind, Trait
 from nettests.report.results import CheckResult
 
 _HAPPENED = {
@@ -30,7 +28,6 @@ _WHOSE = {
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
     SourceSeen.TARGET_NODE.value: "that of the node that is asked",
 }
-_ENCAPSULATING = {"vxlan", "overlay", "geneve"}
 _OF_SYSTEM = {OS.WINDOWS.value: "Windows", OS.LINUX.value: "Linux"}
 
 
@@ -44,7 +41,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
-    if Kind.DNS in of:
+    if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
@@ -54,13 +51,19 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
 def happened(results: Sequence[CheckResult]) -> str:
     """Return what most of the checks saw, as a verb."""
     seen = Counter(
-        one.observation.outcome
+        _seen(one.observation)
         for one in results
         if one.observation is not None and one.verdict is not Verdict.UNKNOWN
     )
     if not seen:
         return "cannot be judged"
     return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
+
+
+def _seen(observation: Observation) -> Outcome:
+    """Return how a check's question ended; where its Service was waited for in vain, how that did."""
+    waited = observation.late is not None and observation.outcome.positive
+    return Outcome.TIMED_OUT if waited else observation.outcome
 
 
 def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -80,6 +83,7 @@ def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
 def _where(of: Mapping[Kind, str]) -> str:
     """Return where a cause is seen, as the end of a sentence."""
     parts = [
+        f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
         f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
         f" from {_OF_SYSTEM.get(of[Kind.SOURCE_OS])} nodes" if Kind.SOURCE_OS in of else "",
@@ -115,6 +119,7 @@ def _subject(of: Mapping[Kind, str]) -> str:
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
+        (Kind.POD_ROUTE, "{carried} from {value}"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
@@ -128,6 +133,8 @@ def _subject(of: Mapping[Kind, str]) -> str:
     ):
         if kind in rest:
             value = rest.pop(kind)
+            if kind is Kind.POD_ROUTE:
+                value = value.replace(" → ", " to Pods of ")
             if "{carried}" in text:
                 rest.pop(Kind.PROTOCOL, None)
             return text.format(carried=carried, value=value) + _where(rest)
@@ -163,77 +170,33 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
     return f"{carried}{_where(of)}"
 
 
-def next_step_of(
-    traits: Sequence[Trait], results: Sequence[CheckResult], facts: ClusterFacts | None
-) -> str:
-    """Return what to look at next; where no trait says it, the step that most checks name."""
-    of = {trait.kind: trait.value for trait in traits}
-    node = _node(facts, of)
-    if Kind.UNDECIDED in of:
-        return "state the fact in the cluster profile, or let nettests read it"
-    if Kind.UNREADY in of:
-        return AFTER_UNREADY
-    if Kind.DNS in of and Kind.SOURCE_NODE not in of:
-        return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
-    if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
-        return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
-    if Kind.SIZE in of:
-        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
-    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
-        of.get(Kind.PLACEMENT) == "other-node"
-    ):
-        return between_nodes(facts)
-    if Kind.BACKEND in of:
-        return (
-            f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
-        )
-    if Kind.SERVICE in of:
-        return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
-    steps = Counter(one.next_step for one in results if one.next_step)
-    return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
+def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ...]]:
+    """Return what is said of a check that shares its cause with no other, and the nodes it is about.
 
-
-def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:
-    name = of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE)
-    return next((node for node in facts.nodes if node.name == name), None) if facts else None
-
-
-def _at_proxy(node: NodeFacts | None, name: str) -> str:
-    if node is not None and node.os is OS.WINDOWS:
-        return (
-            f"on {name}, see whether kube-proxy runs and read its log; compare HNS load balancers "
-            "(Get-HnsPolicyList) with the EndpointSlices"
-        )
-    return (
-        f"on {name}, see whether kube-proxy (or what replaces it) runs and read its log; compare its "
-        "rules with the EndpointSlices"
-    )
-
-
-def between_nodes(facts: ClusterFacts | None) -> str:
-    """Return where to look when packets do not cross nodes: encapsulation only where there is one."""
-    words = set()
-    if facts is not None:
-        words.add((facts.cni.backend.value or "").lower())
-        words |= {(node.cni_driver.value or "").lower() for node in facts.nodes}
-    if words & _ENCAPSULATING:
-        port = facts.cni.vxlan_port.value if facts else None
-        at = f"UDP {port}" if port else "its UDP port"
-        return (
-            f"look for the encapsulated packets ({at}) on both nodes: firewalls, VXLAN network id, "
-            "and the remote Pod network's entry on each node"
-        )
-    return (
-        "compare the routes to Pod CIDRs on both nodes, and what stands between them (firewalls, "
-        "security groups, MAC address spoofing of virtual machines)"
-    )
+    ``check`` has the question that made it red.
+    """
+    if check is None:
+        return message, ()
+    source, target = check.source.node, check.target.node
+    nodes = dict.fromkeys(node for node in (source, target) if node)
+    if check.ask.question in PATHS and source and target and source != target:
+        trait = Trait(Kind.DIRECTION, f"{source} → {target}")
+    elif nodes:
+        trait = Trait(Kind.NODE, next(iter(nodes)))
+    else:
+        return message, ()
+    return f"No common cause found ({trait.value}): {message}", (trait,)
 
 
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
-    if Kind.DNS in of:
+    if Kind.DNS_SERVICE in of:
+        where = f"of queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
+    elif Kind.DNS in of:
         where = "of queries to the cluster DNS"
+    elif Kind.PROXY_NODE in of:
+        where = f"through the Service proxy of {of[Kind.PROXY_NODE]}"
     elif of:
         what = _subject(of)
         plain = what.removeprefix("Packets ")
@@ -244,14 +207,4 @@ def cause_of_loss(loss: Loss) -> str:
     return (
         f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
         f"{again if loss.resent else ''}"
-    )
-
-
-def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
-    """Return where to look for packets that are lost now and then."""
-    if any(trait.kind is Kind.DNS for trait in scope):
-        return "look at each replica of the cluster DNS: one of several may not answer"
-    return (
-        "look for drops on the way: error counters of both nodes' interfaces, full connection "
-        f"tracking tables, overloaded links; {between_nodes(facts)}"
     )

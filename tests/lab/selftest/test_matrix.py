@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from nettests.lab.selftest import page, reference
+from nettests.lab.selftest import page, reference, shown
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document, from_document
+from nettests.lab.selftest.runs import Run
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
 
 DETECTED = judge(fault(), PROFILE, HEALTHY, run("pod-to-pod-ip/a"))
@@ -61,6 +63,47 @@ def test_causes_are_counted_of_what_was_detected() -> None:
     assert matrix(DETECTED, wrong, MISSED, BLIND, NOT_RUN).named == (1, 2)
 
 
+def test_a_fault_is_measured_by_the_healthy_run_of_its_profile() -> None:
+    """Not by that of another; where it was not run, or asked less than all, there is nothing to compare."""
+    found = matrix(DETECTED, NOT_RUN)
+    other = replace(DETECTED, profile="win2019-overlay")
+    slower = Profile(name="win2019-overlay", seconds=48)
+    found = replace(found, profiles=(*found.profiles, slower), judged=(*found.judged, other))
+    assert [found.ratio(one) for one in found.judged] == [2.0, None, 1.25]
+    assert found.ratio(replace(DETECTED, selected=True)) is None
+    assert found.ratio(replace(DETECTED, profile="nowhere")) is None
+
+
+def test_what_took_too_long_or_left_nothing_is_not_in_time() -> None:
+    """Twice the healthy run is in time, more is not; who ends without results has no merit in being quick."""
+    slow = replace(DETECTED, fault="slow", seconds=60.3)
+    broken = judge(
+        fault(name="lost"), PROFILE, HEALTHY, Run(exit_code=2, seconds=5, problem="no results")
+    )
+    partial = replace(DETECTED, fault="partial", selected=True)
+    made = matrix(DETECTED, slow, broken, BLIND, partial, NOT_RUN)
+    assert [made.too_long(one) for one in made.judged] == [False, True, True, False, False, False]
+    assert made.in_time == (2, 4)
+    written = document(made)
+    assert written["in_time"] == {"faults": 2, "of": 4, "budget": 2}
+    assert [one["ratio"] for one in written["faults"]] == [2.0, 2.01, 0.17, 2.0, None, None]
+
+
+def test_how_long_faults_took_is_shown_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """The ratio beside the seconds, those beyond the budget set apart, and how many were in time."""
+    made = matrix(DETECTED, replace(DETECTED, fault="slow", seconds=75))
+    told, page_ = reference.render(made), page.render(made)
+    assert "| 75 | **2.50 ×** |" in told
+    assert "| 60 | 2.00 × |" in told
+    assert '<span class="chip bad">2.50 ×</span>' in page_
+    assert "<td>2.00 ×</td>" in page_
+    shown.matrix(made, Path("folder"))
+    terminal = capsys.readouterr().out
+    assert "2.50 ×" in terminal
+    for text in (told, page_, " ".join(terminal.split())):
+        assert "1 of 2 within 2 times the healthy run" in text
+
+
 def test_a_document_holds_all_of_it() -> None:
     """Read again it is the same matrix; what was not run is in it, with its word."""
     made = matrix(DETECTED, MISSED, UNRELATED, BLIND, NOT_RUN)
@@ -76,14 +119,15 @@ def test_page_and_reference_say_what_was_found() -> None:
     """Faults, causes, what is wrong and what was not run; a text stays a text."""
     evil = replace(UNRELATED, cause="<script>alert(1)</script>")
     made = matrix(DETECTED, MISSED, evil, BLIND, NOT_RUN)
-    shown, told = page.render(made), reference.render(made)
-    assert "<script>" not in shown + told
-    for text in (shown, told):
+    shown_, told = page.render(made), reference.render(made)
+    assert "<script>" not in shown_ + told
+    for text in (shown_, told):
         assert "nothing turned of pod-to-pod-ip * → win-2" in text
         assert "red and unrelated: names/a" in text
         assert "not run" in text
         assert "nobody looks" in text
     assert (
-        "| `node-cut-off` | nothing passes \\| at all | detected | 60 | pod-to-pod-ip 1/2 |" in told
+        "| `node-cut-off` | nothing passes \\| at all | detected | 60 | 2.00 × | pod-to-pod-ip 1/2 |"
+        in told
     )
-    assert "default-src &#39;none&#39;" in shown
+    assert "default-src &#39;none&#39;" in shown_

@@ -1,0 +1,235 @@
+"""Check results → evidence: on which paths something failed, and which paths were up meanwhile.
+
+Between ``traits`` and ``search``. A check speaks first of its own path. Where its verdict came of another one
+(a Service that was waited for, a positive control that failed), it speaks of that; and what its controls
+reached was up.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from nettests.judge.advice import Late, late_service, unready_node
+from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.words import (
+    Outcome,
+    Placement,
+    Protocol,
+    Question,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+    Verdict,
+)
+from nettests.report.incidents.hops import hops, replies
+from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    asks_cluster_dns,
+    asks_service,
+    traits_of,
+)
+from nettests.report.results import CheckResult
+
+RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
+_OF_THE_FLOW = frozenset({Kind.FLOW, Kind.PROPERTY, Kind.SEEN_AS})
+"""What another path shares with its check without having shown it."""
+_OF_THE_WAY = frozenset(
+    {
+        *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
+        *(Kind.LINK, Kind.DIRECTION, Kind.POD_ROUTE, Kind.LEFT, Kind.ENTERED, Kind.OUTSIDE),
+    }
+)
+"""What packets cross, whenever rules were programmed."""
+_ASKED_AS_THEY_ARE = {TargetKind.HEALTH_CHECK_PORT, TargetKind.LOADBALANCER}
+"""Kinds of Services that are not waited for at their ClusterIP or by name."""
+
+
+def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
+    """Return what a check says first; ``nodes`` are those of Pods."""
+    assert result.check is not None, "only checks that ran are evidence"
+    red, green = result.verdict in RED, _green(result)
+    if red and (waited := waited_for(result, nodes)):
+        traits = _elsewhere(waited, result, nodes)
+        return Evidence(check=result.id, traits=traits, red=True)
+    traits = _traits(result)
+    if asks_service(result.check):
+        traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
+    if red or _shows_replies(result):
+        traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
+    if green and not asks_service(result.check):
+        traits = _as_dns_shows(traits)
+    return Evidence(check=result.id, traits=traits, red=red, green=green)
+
+
+def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
+    """Yield what a red check says besides: paths of its controls, and its own where that was up."""
+    if result.check is None or result.observation is None or result.verdict not in RED:
+        return
+    shown = {control.proves: control.ok for control in result.observation.controls}
+    for control in result.check.controls:
+        if control.proves not in shown:
+            continue
+        asked = _asking(result.check, control.ask)
+        if shown[control.proves]:
+            name = f"{result.id} ({control.proves} control)"
+            yield Evidence(check=name, traits=_reached(asked, nodes), green=True)
+        elif result.verdict is Verdict.UNKNOWN and result.observation.trusted:
+            yield Evidence(check=result.id, traits=_elsewhere(asked, result, nodes), red=True)
+    if waited_for(result, nodes) and _answered_well(result):
+        # That rules were there in the end says nothing of when; packets got through all the same.
+        crossed = traits_of(result.check) | frozenset(
+            hops(result.check, traits_of(result.check), _met(result, red=False), nodes)
+        )
+        kept = frozenset(one for one in crossed if one.kind in _OF_THE_WAY)
+        yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
+
+
+def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
+    """Yield what a check says of the way between its node and the one that holds all Pods of the cluster's DNS.
+
+    A name that does not resolve may be lost there, over UDP, which resolvers use. One that does may come out of
+    a cache: only who asks the DNS itself shows that the way is up.
+    """
+    check, node = result.check, result.check.source.node if result.check else None
+    if check is None or not node or node == dns_node or not asks_cluster_dns(check):
+        return
+    itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
+    red, green = result.verdict in RED, itself and _green(result)
+    if _no_path(result) or not (red or green):
+        return
+    protocol = check.ask.protocol if itself else Protocol.UDP
+    target = Target(kind=TargetKind.POD_IP, node=dns_node)
+    asked = _asking(check, Ask(source=check.source, target=target, protocol=protocol))
+    traits = traits_of(asked) | frozenset(replies(asked, (), {}))
+    kept = frozenset(one for one in traits if one.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
+    name = result.id if red else f"{result.id} (its query)"
+    yield Evidence(check=name, traits=kept, red=red, green=green)
+
+
+def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
+    """Return the check with the question that made it red: its own, or that of another path."""
+    if waited := waited_for(result, nodes):
+        return waited
+    if result.check is None or result.observation is None or result.verdict is not Verdict.UNKNOWN:
+        return result.check
+    failed = {control.proves for control in result.observation.controls if not control.ok}
+    asks = [control.ask for control in result.check.controls if control.proves in failed]
+    return _asking(result.check, asks[0]) if asks else result.check
+
+
+def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
+    """Return the check as its Service was waited for, where that is why it is red.
+
+    The Pod that waited stands on the node whose rules are in question, and asks the ClusterIP or the name.
+    """
+    check, seen = result.check, result.observation
+    late = late_service(seen.late or "") if seen is not None else None
+    if check is None or late is None or not _answered_well(result):
+        return None
+    asks = (check.ask, *(control.ask for control in check.controls))
+    ask = next((one for one in asks if one.target.service == late.service), None)
+    return _asking(check, _waiting(ask, late, nodes)) if ask else None
+
+
+def _waiting(ask: Ask, late: Late, nodes: Mapping[str, str]) -> Ask:
+    source = Vantage(kind=VantageKind.POD, probe=late.probe, node=late.node)
+    target = ask.target
+    if target.kind not in _ASKED_AS_THEY_ARE:
+        of = {nodes[pod] for pod in target.backends if pod in nodes}
+        kind = TargetKind.SERVICE_FQDN if target.name_form else TargetKind.SERVICE_CLUSTERIP
+        target = replace(target, kind=kind, node=of.pop() if len(of) == 1 else None, os=None)
+    return replace(ask, source=source, target=target, question=Question.REACH)
+
+
+def _asking(check: Check, ask: Ask) -> Check:
+    return replace(check, ask=ask, placement=_placement(ask))
+
+
+def _placement(ask: Ask) -> Placement:
+    source, target = ask.source.node, ask.target.node
+    if not source or not target:
+        return Placement.NOWHERE
+    return Placement.SAME_NODE if source == target else Placement.OTHER_NODE
+
+
+def _elsewhere(asked: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
+    """Return the traits of a path that failed for a check, and that is not its own."""
+    if _no_path(result):
+        return _traits(result)
+    traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
+    if asks_service(asked):
+        traits |= frozenset(hops(asked, traits, asked.target.backends, nodes))
+    return traits | frozenset(replies(asked, asked.target.backends, nodes))
+
+
+def _reached(asked: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
+    """Return the traits of what a positive control reached."""
+    traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
+    if not asks_service(asked):
+        return _as_dns_shows(traits)
+    only = asked.target.backends if len(asked.target.backends) == 1 else ()
+    return traits | frozenset(hops(asked, traits, only, nodes))
+
+
+def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
+    """Return the backends that a check speaks of: all if it is red, those that answered if it is not."""
+    assert result.check is not None
+    several = len(result.check.target.backends) > 1
+    if red or not several or result.observation is None:
+        return result.check.target.backends
+    return result.observation.backends
+
+
+def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
+    """Return what names show that resolve: not that a Service proxy took up Services made since."""
+    return frozenset(one for one in traits if one.kind is not Kind.PROXY_NODE)
+
+
+def _answered_well(result: CheckResult) -> bool:
+    """Whether all that was wrong with a check is that its Service was waited for in vain."""
+    seen = result.observation
+    return (
+        result.verdict is Verdict.FAIL
+        and seen is not None
+        and seen.late is not None
+        and seen.agreed
+        and seen.outcome.positive
+    )
+
+
+def _shows_replies(result: CheckResult) -> bool:
+    """Whether a green check shows the way back to the source Pod: answers came to it under its own address."""
+    check = result.check
+    own = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
+    pod = check is not None and check.target.kind is TargetKind.POD_IP
+    return own and pod and result.verdict is Verdict.PASS
+
+
+def _traits(result: CheckResult) -> frozenset[Trait]:
+    """Return a check's traits; where no packet decided the verdict, what did is its only one."""
+    assert result.check is not None
+    return _no_path(result) or traits_of(result.check)
+
+
+def _no_path(result: CheckResult) -> frozenset[Trait]:
+    """Return the one trait of a check that no packet decided; none for all others."""
+    undecided = result.expectation.undecided if result.expectation else None
+    if result.verdict is Verdict.UNKNOWN and undecided:
+        return frozenset({Trait(Kind.UNDECIDED, undecided)})
+    distrust = result.observation.distrust if result.observation else None
+    if result.verdict is Verdict.UNKNOWN and (node := unready_node(distrust or "")):
+        return frozenset({Trait(Kind.UNREADY, node)})
+    if result.verdict is Verdict.LIFTED and result.limitation_id:
+        return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
+    return frozenset()
+
+
+def _green(result: CheckResult) -> bool:
+    if result.observation is None:
+        return False
+    seen = result.observation.outcome
+    if result.verdict is Verdict.PASS:
+        # Expected silence shows nothing of a path; a refusal or "no such name" is an answer.
+        return seen is not Outcome.TIMED_OUT
+    return result.verdict is Verdict.LIMITED and seen.positive

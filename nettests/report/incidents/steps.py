@@ -1,0 +1,139 @@
+"""What an operator does next about an incident, in words that fit the cluster.
+
+Beside ``words``, which names the cause: encapsulation is named where packets are encapsulated, HNS where the
+node runs Windows. Sources: Kubernetes documentation, "Windows debugging tips" and "Debug Services"; Microsoft,
+"Common Kubernetes problems".
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from nettests.judge.advice import AFTER_UNREADY
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS
+from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.results import CheckResult
+
+_ENCAPSULATING = {"vxlan", "overlay", "geneve"}
+
+
+def next_step_of(
+    traits: Sequence[Trait], results: Sequence[CheckResult], facts: ClusterFacts | None
+) -> str:
+    """Return what to look at next; where no trait says it, the step that most checks name."""
+    of = {trait.kind: trait.value for trait in traits}
+    node = _node(facts, of)
+    if Kind.UNDECIDED in of:
+        return "state the fact in the cluster profile, or let nettests read it"
+    if Kind.UNREADY in of:
+        return AFTER_UNREADY
+    if Kind.DNS_SERVICE in of:
+        return _at_dns_service(facts, of[Kind.DNS_SERVICE])
+    if Kind.DNS in of and Kind.SOURCE_NODE not in of:
+        return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
+    if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
+        return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if Kind.POD_ROUTE in of:
+        return _at_route(facts, of[Kind.POD_ROUTE])
+    if Kind.SIZE in of:
+        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
+    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
+        of.get(Kind.PLACEMENT) == "other-node"
+    ):
+        return between_nodes(facts)
+    if Kind.BACKEND in of:
+        return (
+            f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
+        )
+    if Kind.SERVICE in of:
+        return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
+    steps = Counter(one.next_step for one in results if one.next_step)
+    return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
+
+
+def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:
+    return _named(facts, of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE))
+
+
+def _named(facts: ClusterFacts | None, name: str | None) -> NodeFacts | None:
+    return next((node for node in facts.nodes if node.name == name), None) if facts else None
+
+
+def _at_proxy(node: NodeFacts | None, name: str) -> str:
+    if node is not None and node.os is OS.WINDOWS:
+        return (
+            f"on {name}, see whether kube-proxy runs and read its log; compare HNS load balancers "
+            "(Get-HnsPolicyList) with the EndpointSlices"
+        )
+    return (
+        f"on {name}, see whether kube-proxy (or what replaces it) runs and read its log; compare its "
+        "rules with the EndpointSlices"
+    )
+
+
+def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
+    """Return where to look at what a node's Service proxy makes of the cluster's DNS."""
+    address = facts.dns_address.value if facts else None
+    service = f"the cluster DNS ({address})" if address else "the cluster DNS"
+    node = _named(facts, name)
+    rules = "its rules"
+    if node is not None and node.os is OS.WINDOWS:
+        rules = "its HNS load balancers (Get-HnsPolicyList)"
+    return (
+        f"on {name}, compare {rules} for {service} with the EndpointSlices of its Service, "
+        "and read the log of kube-proxy (or what replaces it)"
+    )
+
+
+def _at_route(facts: ClusterFacts | None, route: str) -> str:
+    """Return where to look when a node does not get through to the Pods of another."""
+    start, _, end = route.partition(" → ")
+    known = _named(facts, end)
+    networks = " and ".join(map(str, known.pod_cidrs)) if known else ""
+    network = f"the Pod network of {end}" + (f" ({networks})" if networks else "")
+    node = _named(facts, start)
+    windows = node is not None and node.os is OS.WINDOWS
+    if _encapsulates(facts):
+        tool = "RemoteSubnetRoute policies, Get-HnsNetwork" if windows else "ip route, bridge fdb"
+        return f"on {start}, look for the way into the tunnel for {network}: {tool}"
+    tool = "Get-NetRoute" if windows else "ip route"
+    return f"on {start}, look for the route to {network}: {tool}"
+
+
+def _encapsulates(facts: ClusterFacts | None) -> bool:
+    words = set()
+    if facts is not None:
+        words.add((facts.cni.backend.value or "").lower())
+        words |= {(node.cni_driver.value or "").lower() for node in facts.nodes}
+    return bool(words & _ENCAPSULATING)
+
+
+def between_nodes(facts: ClusterFacts | None) -> str:
+    """Return where to look when packets do not cross nodes: encapsulation only where there is one."""
+    if _encapsulates(facts):
+        port = facts.cni.vxlan_port.value if facts else None
+        at = f"UDP {port}" if port else "its UDP port"
+        return (
+            f"look for the encapsulated packets ({at}) on both nodes: firewalls, VXLAN network id, "
+            "and the remote Pod network's entry on each node"
+        )
+    return (
+        "compare the routes to Pod CIDRs on both nodes, and what stands between them (firewalls, "
+        "security groups, MAC address spoofing of virtual machines)"
+    )
+
+
+def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
+    """Return where to look for packets that are lost now and then."""
+    of = {trait.kind: trait.value for trait in scope}
+    if Kind.DNS_SERVICE in of:
+        return f"{_at_dns_service(facts, of[Kind.DNS_SERVICE])}: one of its backends may have gone"
+    if Kind.PROXY_NODE in of:
+        step = _at_proxy(_node(facts, of), of[Kind.PROXY_NODE])
+        return f"{step}: one of several backends may have gone"
+    if Kind.DNS in of:
+        return "look at each replica of the cluster DNS: one of several may not answer"
+    return (
+        "look for drops on the way: error counters of both nodes' interfaces, full connection "
+        f"tracking tables, overloaded links; {between_nodes(facts)}"
+    )

@@ -1,0 +1,176 @@
+"""A node without a route to the Pods of another: who sends what to whom is told from all that got through."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Check
+from nettests.model.observation import ControlResult
+from nettests.model.words import Question, TargetKind, VantageKind, Verdict
+from nettests.report import Results
+from nettests.report.incidents import find_incidents
+from nettests.report.incidents.traits import asks_service
+from nettests.report.results import CheckResult
+from tests.report.test_incidents import (
+    LINUX,
+    OTHER_LINUX,
+    OTHER_WIN,
+    RUNS_ON,
+    WIN,
+    Trouble,
+    broken,
+    holding,
+    on_path,
+)
+
+SERVICE = "svc-server-windows-1-2"
+PODS = {TargetKind.POD_IP, TargetKind.POD_NAME, TargetKind.POD_CLOSED_PORT}
+
+
+def routes(check: Check) -> set[tuple[str, str]]:
+    """The pairs of nodes of which the first sends to Pods of the second, there and back again.
+
+    Who is asked at its NodePort answers under its own address, to the node or Pod that asks.
+    """
+    source, target = check.source.node or "", check.target
+    if not on_path(check) or check.ask.question is Question.RESOLVE:
+        return set()
+    headless = target.settings is not None and target.settings.headless
+    ways: set[tuple[str, str]] = set()
+    answering = {target.node or ""}
+    if target.kind in PODS or headless:
+        ways = {(source, target.node or "")}
+    elif asks_service(check):
+        proxy = source if target.kind is not TargetKind.NODEPORT else target.node or ""
+        behind = target.settings.behind if target.settings else "server"
+        backends = {RUNS_ON[pod] for pod in target.backends if pod in RUNS_ON}
+        ways = {(proxy, node) for node in backends if behind != "node"}
+        if target.kind is not TargetKind.NODEPORT:
+            answering = backends
+    if check.source.kind is VantageKind.POD:
+        ways |= {(node, source) for node in answering}
+    return {(start, end) for start, end in ways if start and end and start != end}
+
+
+def missing(start: str, end: str) -> Trouble:
+    """Everything that needs the route of one node to the Pods of another."""
+    return lambda check: (start, end) in routes(check)
+
+
+@pytest.mark.parametrize(("start", "end"), [(WIN, OTHER_WIN), (LINUX, OTHER_LINUX)])
+def test_a_missing_route_is_named_with_its_direction(quiet: Results, start: str, end: str) -> None:
+    """The other node's own address answers, and others reach its Pods: the Service proxy is not blamed."""
+    (found,) = broken(quiet, missing(start, end)).incidents
+    assert found.traits == {"pod-route": f"{start} → {end}"}
+    assert found.cause == f"Packets from {start} to Pods of {end} get no answer"
+
+
+def test_a_missing_way_back_is_named_as_such(quiet: Results) -> None:
+    """Answers to Pods of the node that asks are lost; its own address is answered."""
+    found = broken(quiet, missing(OTHER_WIN, WIN)).incidents
+    assert found[0].traits == {"pod-route": f"{OTHER_WIN} → {WIN}"}
+
+
+@pytest.mark.parametrize(
+    ("backend", "route", "words"),
+    [
+        ("host-gw", (WIN, OTHER_WIN, "10.244.3.0/24"), "Get-NetRoute"),
+        ("host-gw", (LINUX, OTHER_LINUX, "10.244.1.0/24"), "ip route"),
+        ("vxlan", (WIN, OTHER_WIN, "10.244.3.0/24"), "RemoteSubnetRoute"),
+        ("vxlan", (LINUX, OTHER_LINUX, "10.244.1.0/24"), "bridge fdb"),
+    ],
+)
+def test_the_next_step_names_node_network_and_tool(
+    quiet: Results, backend: str, route: tuple[str, str, str], words: str
+) -> None:
+    """On the node that sends, for the Pod network of the other, as the cluster and the system have it."""
+    assert quiet.facts is not None
+    start, end, network = route
+    plugin = replace(quiet.facts.cni, backend=replace(quiet.facts.cni.backend, value=backend))
+    facts = replace(quiet.facts, cni=plugin)
+    (found,) = find_incidents(broken(quiet, missing(start, end)).checks, facts)
+    assert found.next_step.startswith(f"on {start}, look for the ")
+    assert f"the Pod network of {end} ({network})" in found.next_step
+    assert words in found.next_step
+
+
+def waited_in_vain(results: Results, node: str, probe: str, concerns: Trouble) -> Results:
+    """Let a Pod have waited in vain for a Service of the other Windows node, and checks be answered later."""
+    late = f"Service {SERVICE} did not answer {probe} on {node} within 60 s"
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if not one.ran or check is None or seen is None or not seen.outcome.positive:
+            return one
+        if check.target.service != SERVICE or not asks_service(check) or not concerns(check):
+            return one
+        return replace(one, verdict=Verdict.FAIL, observation=replace(seen, late=late))
+
+    return holding(results, [of(one) for one in results.checks])
+
+
+def test_what_a_service_was_waited_for_in_vain_from_is_named(quiet: Results) -> None:
+    """Checks of other nodes were answered: the pair of the node that waited and of the backend is the cause."""
+
+    def by_node_port(check: Check) -> bool:
+        return check.target.kind is TargetKind.NODEPORT and check.source.node == LINUX
+
+    (found,) = waited_in_vain(quiet, OTHER_LINUX, "probe-linux-1-2", by_node_port).incidents
+    assert found.traits == {"link": f"{OTHER_LINUX} ↔ {OTHER_WIN}"}
+    assert found.cause == f"Packets between nodes {OTHER_LINUX} ↔ {OTHER_WIN} get no answer"
+    assert len(found.checks) > 2
+
+
+def test_an_answer_clears_the_way_and_not_the_rules(quiet: Results) -> None:
+    """Where the rules in question led to the backend in the end, packets do get across: they came late."""
+
+    def by_its_rules(check: Check) -> bool:
+        node_port = check.target.kind is TargetKind.NODEPORT
+        return (check.target.node if node_port else check.source.node) == WIN
+
+    (found,) = waited_in_vain(quiet, WIN, "probe-windows-1-1", by_its_rules).incidents
+    assert found.traits == {"service-proxy": WIN, "service": SERVICE}
+    assert found.cause == (
+        f"Connections to Service {SERVICE} through the Service proxy of {WIN} get no answer"
+    )
+
+
+def test_a_check_whose_control_failed_is_about_the_control(quiet: Results) -> None:
+    """What it saw was expected: the nodes of what did not answer are told."""
+    name, start, end = next(
+        (one.id, control.ask.source.node, control.ask.target.node)
+        for one in quiet.checks
+        if one.ran and one.check and one.flow == "pod-to-pod-ip"
+        for control in one.check.controls
+        if control.proves == "target" and control.ask.source.node != one.check.source.node
+        if control.ask.source.node != control.ask.target.node
+    )
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.id != name or one.observation is None:
+            return one
+        controls = (ControlResult(proves="target", ok=False, detail="timed_out"),)
+        seen = replace(one.observation, controls=controls)
+        return replace(one, verdict=Verdict.UNKNOWN, observation=seen)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert (found.explained, found.traits) == (False, {"direction": f"{start} → {end}"})
+
+
+def test_what_is_wrong_is_told_before_what_is_not_known(quiet: Results) -> None:
+    """Of checks that nothing explains, a failed one comes first."""
+    first, last = "icmp-pod-to-pod/linux-1/linux-1/same-node/icmp", "dns-via-service/windows-1"
+    verdicts = {first: Verdict.UNKNOWN}
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.id.startswith(last) and one.ran and Verdict.FAIL not in verdicts.values():
+            verdicts[one.id] = Verdict.FAIL
+        return replace(one, verdict=verdicts.get(one.id, one.verdict))
+
+    found = holding(quiet, [of(one) for one in sorted(quiet.checks, key=_icmp_first)]).incidents
+    assert [one.explained for one in found] == [False, False]
+    assert found[0].checks[0].startswith(last)
+
+
+def _icmp_first(one: CheckResult) -> bool:
+    return not one.flow.startswith("icmp")
