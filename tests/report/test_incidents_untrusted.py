@@ -4,13 +4,12 @@ from dataclasses import replace
 
 from nettests.model.words import Verdict
 from nettests.report import Results
-from nettests.report.incidents.traits import asks_cluster_dns
-from tests.report.test_incidents import WIN, broken, holding
+from tests.report.test_incidents import WIN, broken, holding, without_dns
 
 
 def test_what_nobody_trusts_is_no_silence_of_the_dns(quiet: Results) -> None:
     """Checks whose answers cannot be trusted say that they cannot be judged, not that it does not answer."""
-    results = broken(quiet, asks_cluster_dns, verdict=Verdict.UNKNOWN)
+    results = broken(quiet, without_dns, verdict=Verdict.UNKNOWN)
     checks = [
         replace(
             one, observation=replace(one.observation, trusted=False, distrust="the Pod has gone")

@@ -125,6 +125,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
     if check.ask.question not in PATHS:
         yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
+        if _looks_names_up(check):
+            yield Kind.DNS, "cluster DNS"
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
@@ -140,6 +142,12 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
+
+
+def _looks_names_up(check: Check) -> bool:
+    """Whether a Pod of a check's own has to be found by its name: that of a StatefulSet has to keep it."""
+    then = check.ask.case.then if check.ask.case else None
+    return then is not None and then.how == "renew"
 
 
 def asks_cluster_dns(check: Check) -> bool:
