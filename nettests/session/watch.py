@@ -5,6 +5,7 @@ take it from the check's ``done`` record, diagnostics from ``failing``, document
 same, and it is known what failed while the run's objects still stand, whenever the tests get there.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from nettests.session.node_watch import NodeWatch
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
-    """Writes to the journal for the probes, and judges each check when it is done."""
+    """Writes to the journal for the probes, and judges each check when it is done. Safe for threads."""
 
     journal: Journal
     plan: Plan
@@ -45,15 +46,19 @@ class Watch:
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     """Of checks that were not stopped: a stopped one is nobody's failure."""
     _checks: dict[str, Check] = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    """Of answers: several threads may ask for the same check."""
 
     def __post_init__(self) -> None:
         self._checks = {check.id: check for check in self.plan.checks}
 
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
-        self._raws[raw.check].append(self.journal.raw(raw))
-        if raw.error is None:
-            self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
+        told = self.journal.raw(raw)
+        with self._lock:
+            self._raws[raw.check].append(told)
+            if raw.error is None:
+                self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
 
     def done(
         self,
@@ -64,7 +69,8 @@ class Watch:
         late: str | None = None,
     ) -> None:
         """Judge a check that was asked to its end, or not to be asked any more, and write it down."""
-        raws = tuple(self._raws.pop(check, ()))
+        with self._lock:
+            raws = tuple(self._raws.pop(check, ()))
         again = self._resent(check, raws)
         told = self.journal.without_secrets(
             Done(check=check, distrust=distrust, skip=skip, late=late, resent=again)
@@ -114,7 +120,8 @@ class Watch:
         own = [raw for raw in raws if raw.purpose == "check"]
         if not own or check not in self._checks:
             return None
-        others = tuple(self._carried[own[-1].probe, own[-1].channel])
+        with self._lock:
+            others = tuple(self._carried[own[-1].probe, own[-1].channel])
         return resent(self._checks[check], own, others)
 
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
