@@ -45,6 +45,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.VANTAGE,),
     (Kind.DNS, Kind.SOURCE_NODE),
     (Kind.DNS_SERVICE,),
+    (Kind.SEARCH_LIST,),
     (Kind.DNS, Kind.PROTOCOL),
     (Kind.DNS, Kind.SOURCE_OS),
     (Kind.PROXY_NODE, Kind.PROTOCOL),

@@ -33,6 +33,8 @@ def next_step_of(
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if Kind.SEARCH_LIST in of:
+        return _at_search_list(facts, of[Kind.SEARCH_LIST])
     if Kind.POD_ROUTE in of:
         return _at_route(facts, of[Kind.POD_ROUTE])
     if Kind.SIZE in of:
@@ -82,6 +84,17 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
     return (
         f"on {name}, compare {rules} for {service} with the EndpointSlices of its Service, "
         "and read the log of kube-proxy (or what replaces it)"
+    )
+
+
+def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
+    """Return where to look at the domains that complete names in a node's Pods."""
+    node = _named(facts, name)
+    tool = "ipconfig /all" if node is not None and node.os is OS.WINDOWS else "/etc/resolv.conf"
+    domain = facts.cluster_domain.value if facts else None
+    return (
+        f"look at the search domains in a Pod on {name} ({tool}), and compare clusterDomain of its kubelet "
+        f"with the cluster's domain{f' ({domain})' if domain else ''}"
     )
 
 

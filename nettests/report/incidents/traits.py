@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nettests.model.check import Check
-from nettests.model.words import Family, Placement, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import (
+    OS,
+    Family,
+    Placement,
+    Protocol,
+    Question,
+    TargetKind,
+    VantageKind,
+)
 
 
 class Kind(StrEnum):
@@ -20,6 +28,8 @@ class Kind(StrEnum):
     """The cluster's DNS has a part in the answer."""
     DNS_SERVICE = "dns-service"
     """The node whose Service proxy leads queries to the cluster's DNS."""
+    SEARCH_LIST = "search-list"
+    """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
     SERVICE = "service"
@@ -137,6 +147,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.DNS, "cluster DNS"
         if check.target.kind is not TargetKind.DNS_POD:
             yield Kind.DNS_SERVICE, check.source.node or ""
+        if _is_completed(check):
+            yield Kind.SEARCH_LIST, check.source.node or ""
     if check.ask.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.ask.protocol.value
     yield from _ends(check)
@@ -162,6 +174,18 @@ def asks_cluster_dns(check: Check) -> bool:
     if check.source.kind is VantageKind.NODE and not policy:
         return False
     return check.asks_dns and policy not in _OWN_SERVERS
+
+
+def _is_completed(check: Check) -> bool:
+    """Whether a name is found by the search list alone that kubelet gives a Pod: its last domain is left out.
+
+    Windows takes a name with a dot as it stands (Kubernetes documentation, "DNS resolution on Windows nodes").
+    """
+    form, source = check.target.name_form or "", check.source
+    if not form or "{domain}" in form or ("." in form and source.os is OS.WINDOWS):
+        return False
+    exists = check.target.kind not in {TargetKind.NO_NAME, TargetKind.EXTERNAL_NAME}
+    return exists and not source.dns_policy
 
 
 def asks_service(check: Check) -> bool:

@@ -127,6 +127,7 @@ def _subject(of: Mapping[Kind, str]) -> str:
         (Kind.SIZE, "Large packets"),
         (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
+        (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
         (Kind.RULE, "Settings under the rule {value}"),
         (Kind.FLOW, "Checks of {value}"),
         (Kind.PROBE, "Checks from probe {value}"),

@@ -1,4 +1,4 @@
-"""The cluster's DNS behind its Service: from one node alone its rules are to blame, not the DNS itself."""
+"""Names that fail on one node: rules of the DNS' Service, the way to the DNS, or the search list, not the DNS."""
 
 from dataclasses import replace
 from ipaddress import IPv4Address
@@ -113,3 +113,21 @@ def test_queries_that_are_lost_between_nodes_are_no_fault_of_the_dns(
     nowhere = replace(asked_directly.facts, dns_pods=unknown("nobody said"))
     guessed = find_incidents(broken(asked_directly, struck).checks, nowhere)
     assert len(guessed) > 1
+
+
+@pytest.mark.parametrize(("node", "tool"), [(WIN, "ipconfig /all"), (LINUX, "/etc/resolv.conf")])
+def test_a_wrong_search_list_is_named_with_its_node(quiet: Results, node: str, tool: str) -> None:
+    """Full names resolve there, short ones elsewhere; Windows takes those with a dot as they stand anyway."""
+    dotted = {"pod-to-service-partial-name", "dns-other-namespace-partial"}
+
+    def struck(check: Check) -> bool:
+        completed = {"pod-to-service-pqdn", *(dotted if node == LINUX else ())}
+        return check.flow in completed and check.source.node == node
+
+    (found,) = broken(quiet, struck, outcome=Outcome.NXDOMAIN).incidents
+    assert found.traits == {"search-list": node}
+    assert found.cause == (
+        f"Names that need the DNS search list of Pods on {node} end with “no such name”"
+    )
+    assert tool in found.next_step
+    assert "cluster.local" in found.next_step
