@@ -65,6 +65,18 @@ def test_a_missing_route_is_named_with_its_direction(quiet: Results, start: str,
     assert found.cause == f"Packets from {start} to Pods of {end} get no answer"
 
 
+def test_a_node_whose_pods_reach_none_elsewhere_is_named(quiet: Results) -> None:
+    """Where no Pod network carries to or from a node, as without its tunnel, its own address still answers."""
+
+    def struck(check: Check) -> bool:
+        return any(OTHER_WIN in route for route in routes(check))
+
+    found = broken(quiet, struck).incidents
+    assert found[0].traits == {"pod-network": OTHER_WIN}
+    assert found[0].cause == f"Packets of Pods between {OTHER_WIN} and other nodes get no answer"
+    assert len(found) == 1
+
+
 def test_a_missing_way_back_is_named_as_such(quiet: Results) -> None:
     """Answers to Pods of the node that asks are lost; its own address is answered."""
     found = broken(quiet, missing(OTHER_WIN, WIN)).incidents

@@ -37,7 +37,15 @@ _OF_THE_FLOW = frozenset({Kind.FLOW, Kind.PROPERTY, Kind.SEEN_AS})
 _OF_THE_WAY = frozenset(
     {
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
-        *(Kind.LINK, Kind.DIRECTION, Kind.POD_ROUTE, Kind.LEFT, Kind.ENTERED, Kind.OUTSIDE),
+        *(
+            Kind.LINK,
+            Kind.DIRECTION,
+            Kind.POD_ROUTE,
+            Kind.POD_NETWORK,
+            Kind.LEFT,
+            Kind.ENTERED,
+            Kind.OUTSIDE,
+        ),
     }
 )
 """What packets cross, whenever rules were programmed."""

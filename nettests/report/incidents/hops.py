@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from nettests.model.check import Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Placement, Question, TargetKind, VantageKind
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import Kind, Trait, pod_route
 
 _HOLDS_THE_POD = {
     TargetKind.POD_IP,
@@ -81,7 +81,7 @@ def hops(
             yield Trait(Kind.DIRECTION, f"{proxy} → {node}")
             yield Trait(Kind.LINK, " ↔ ".join(sorted((proxy, node))))
             if not on_hosts:
-                yield Trait(Kind.POD_ROUTE, f"{proxy} → {node}")
+                yield from pod_route(proxy, node)
 
 
 def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> Iterator[Trait]:
@@ -90,10 +90,9 @@ def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> 
     A node that rewrites sources gets the answers itself: that they went to the Pod is sure only where its
     own address was seen.
     """
-    source, target = check.source, check.target
-    if source.kind is not VantageKind.POD or check.ask.question is Question.RESOLVE:
+    source, target, home = check.source, check.target, check.source.node
+    if not home or source.kind is not VantageKind.POD or check.ask.question is Question.RESOLVE:
         return
     behind = () if target.kind is TargetKind.NODEPORT else backends
-    for node in {target.node, *(nodes.get(pod) for pod in behind)} - {None, source.node}:
-        if source.node:
-            yield Trait(Kind.POD_ROUTE, f"{node} → {source.node}")
+    for node in {target.node, *(nodes.get(pod) for pod in behind)} - {None, home}:
+        yield from pod_route(str(node), home)

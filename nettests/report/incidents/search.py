@@ -23,6 +23,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.LINK,),
     (Kind.DIRECTION,),
     (Kind.POD_ROUTE,),
+    (Kind.POD_NETWORK,),
     (Kind.PROXY_NODE, Kind.SERVICE),
     (Kind.PROXY_NODE, Kind.BACKEND),
     (Kind.OUTSIDE,),

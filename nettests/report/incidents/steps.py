@@ -39,7 +39,7 @@ def next_step_of(
         return _at_route(facts, of[Kind.POD_ROUTE])
     if Kind.SIZE in of:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
-    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE} & of.keys() or (
+    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
         return between_nodes(facts)

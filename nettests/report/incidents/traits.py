@@ -48,6 +48,8 @@ class Kind(StrEnum):
     """Two nodes, source first."""
     POD_ROUTE = "pod-route"
     """Two nodes: the first sends to addresses of Pods on the second."""
+    POD_NETWORK = "pod-network"
+    """A node that sends to Pods of others, or whose Pods others send to."""
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
     LEFT = "left"
@@ -230,7 +232,14 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
         if _dials_pods(check):
-            yield Kind.POD_ROUTE, f"{source.node} → {target.node}"
+            yield from ((one.kind, one.value) for one in pod_route(source.node, target.node))
+
+
+def pod_route(start: str, end: str) -> Iterator[Trait]:
+    """Yield what is shared by all that one node sends to Pods of another."""
+    yield Trait(Kind.POD_ROUTE, f"{start} → {end}")
+    yield Trait(Kind.POD_NETWORK, start)
+    yield Trait(Kind.POD_NETWORK, end)
 
 
 def _dials_pods(check: Check) -> bool:
