@@ -7,6 +7,7 @@ each frame, and no waiting for the other side when a stream is closed. What fram
 
 import logging
 import socket
+import ssl
 import threading
 import time
 from contextlib import suppress
@@ -20,6 +21,7 @@ from websockets.protocol import Event, State
 from websockets.sync.client import ClientConnection
 
 from nettests.cluster.failures import Answer, HandshakeError, refusal
+from nettests.cluster.tls_socket import TlsSocket
 from nettests.model import limits
 from nettests.model.limits import spelled
 
@@ -91,7 +93,9 @@ class BoundedConnection(ClientConnection):
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
-        metered = cast("socket.socket", _MeteredSocket(sock, protocol, self.meter))
+        sock.settimeout(FRAME_SECONDS)
+        below = TlsSocket(sock, FRAME_SECONDS) if isinstance(sock, ssl.SSLSocket) else sock
+        metered = cast("socket.socket", _MeteredSocket(below, protocol, self.meter))
         super().__init__(metered, protocol, **options)
 
     def handshake(self, *arguments: Any, **options: Any) -> None:
@@ -120,11 +124,12 @@ class _MeteredSocket:
     that has something to read, so that the time-out is for the rest of a TLS record, and for sending.
     """
 
-    def __init__(self, sock: socket.socket, protocol: ClientProtocol, meter: Meter) -> None:
+    def __init__(
+        self, sock: "socket.socket | TlsSocket", protocol: ClientProtocol, meter: Meter
+    ) -> None:
         self._sock = sock
         self._protocol = protocol
         self._meter = meter
-        sock.settimeout(FRAME_SECONDS)
 
     def recv(self, size: int) -> bytes:
         """Receive what has come."""

@@ -1,0 +1,69 @@
+"""A TLS socket that one thread reads while another writes, without both being inside OpenSSL.
+
+Between ``frames`` and the socket of a WebSocket. OpenSSL allows one thread at a time in a connection; Python 3.11
+does not see to it, and a server's session tickets come just when the client sends its first request: about one
+stream in a thousand was never answered. What is read and written is not known here.
+"""
+
+import math
+import select
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class TlsSocket:
+    """An ``ssl.SSLSocket`` whose calls take turns; none holds the turn while it waits for the network."""
+
+    def __init__(self, sock: ssl.SSLSocket, seconds: float) -> None:
+        self._sock = sock
+        self._seconds = seconds
+        self._turn = threading.Lock()
+        sock.settimeout(0)
+
+    def recv(self, size: int) -> bytes:
+        """Receive what has come, waiting for the rest of a record; ``TimeoutError`` after the seconds."""
+        return self._patiently(lambda: self._sock.recv(size))
+
+    def sendall(self, data: bytes) -> None:
+        """Send all of it; ``TimeoutError`` when the other side takes nothing for the seconds."""
+        left = memoryview(data)
+        while left:
+            sent = self._patiently(partial(self._sock.send, left))
+            left = left[sent:]
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Wait so long from now on; ``None`` without end. The socket below never waits."""
+        self._seconds = math.inf if seconds is None else seconds
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        deadline = time.monotonic() + self._seconds
+        while True:
+            with self._turn:
+                try:
+                    return call()
+                except ssl.SSLWantReadError:
+                    event = select.POLLIN
+                except ssl.SSLWantWriteError:
+                    event = select.POLLOUT
+            _wait(self._sock, event, deadline - time.monotonic())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+
+def _wait(sock: socket.socket, event: int, seconds: float) -> None:
+    """Wait until a socket may be read or written; a closed one is an ``OSError``."""
+    poll = select.poll()
+    try:
+        poll.register(sock, event)
+    except ValueError as error:
+        raise OSError("the socket is closed") from error
+    if seconds <= 0 or not poll.poll(None if seconds == math.inf else 1000 * seconds):
+        raise TimeoutError("timed out")
