@@ -8,6 +8,7 @@ installs nothing: ``scripts/bootstrap.py`` does.
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,10 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+SHOWN_FAILURES = 6
+SHOWN_LINES = 12
+REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
+"""What pytest says of an error, those within groups among it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,8 @@ class Ended:
     code: int
     seconds: float
     counts: Counts | None
+    failures: tuple[str, ...] = ()
+    """Of each failed test its name, and the reasons."""
 
 
 def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
@@ -91,7 +98,8 @@ def run(part: Part) -> Ended:
         began = time.monotonic()
         code = subprocess.run(argv, cwd=ROOT, env=environment(), check=False).returncode
         seconds = time.monotonic() - began
-        return Ended(part=part, code=code, seconds=seconds, counts=read_counts(junit))
+        counts, failures = read_counts(junit), read_failures(junit)
+        return Ended(part=part, code=code, seconds=seconds, counts=counts, failures=failures)
 
 
 def environment() -> dict[str, str]:
@@ -116,11 +124,27 @@ def read_counts(junit: Path) -> Counts | None:
     return total
 
 
-def summary(ended: Sequence[Ended]) -> str:
-    """Return a line for each part with its time, and the closing count.
+def read_failures(junit: Path) -> tuple[str, ...]:
+    """Return each failed test's name with the reasons it gives; none where pytest wrote nothing."""
+    if not junit.is_file():
+        return ()
+    failures = []
+    for case in ET.parse(junit).getroot().iter("testcase"):  # noqa: S314 - pytest's own file
+        for failure in (*case.iter("failure"), *case.iter("error")):
+            text = failure.text or failure.get("message") or ""
+            why = [line for line in text.splitlines() if REASON.match(line)]
+            name = f"{case.get('classname')}::{case.get('name')}"
+            failures.append("\n    ".join([name, *why[-SHOWN_LINES:]]))
+    return tuple(failures)
 
-    A part that failed without a failed test (lint, or a pytest that was killed) counts as one failure.
+
+def summary(ended: Sequence[Ended]) -> str:
+    """Return why tests failed, a line for each part with its time, and the closing count.
+
+    Who sees the end of a log alone shall see the reason. A part that failed without a failed test (lint, or a
+    pytest that was killed) counts as one failure.
     """
+    failures = [failure for one in ended for failure in one.failures]
     lines = [
         f"{'ok' if not one.code else 'FAILED':8}{one.part.name:24}{one.seconds:6.0f} s  {one.counts or ''}".rstrip()
         for one in ended
@@ -130,7 +154,7 @@ def summary(ended: Sequence[Ended]) -> str:
         total += one.counts or Counts()
         if one.code and not (one.counts and one.counts.failed):
             total += Counts(failed=1)
-    return "\n".join([*lines, str(total)])
+    return "\n".join([*failures[:SHOWN_FAILURES], *lines, str(total)])
 
 
 def main(arguments: Iterable[str]) -> int:

@@ -73,6 +73,24 @@ def test_e(broken): pass
     assert script.summary([ended, ended]).splitlines()[-1] == "4 passed, 4 failed, 2 skipped"
 
 
+def test_the_summary_says_why_tests_failed(script: ModuleType, tmp_path: Path) -> None:
+    """Name and reason of each failed test stand before the table: the end of a log is enough to understand it."""
+    text = """
+def test_a(): assert 6 * 7 == 41
+def test_b():
+    class Leaking:
+        def __del__(self): raise ResourceWarning("unclosed <thing>")
+    Leaking()
+"""
+    part = pytest_part(script, tmp_path, text)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    said = script.summary([script.run(part)])
+    assert "test_it::test_a" in said
+    assert "assert (6 * 7) == 41" in said
+    assert "ResourceWarning: unclosed <thing>" in said
+    assert said.index("unclosed") < said.index("FAILED  tests")
+
+
 def test_a_pytest_that_was_killed_counts_as_a_failure(script: ModuleType) -> None:
     """Where nothing was counted and the exit code is not 0, the summary is not "0 failed"."""
     argv = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
