@@ -95,8 +95,7 @@ class Asker:
         ``on_sent`` is called when it had its turn. ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
         ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
         """
-        if self.stopped.is_set():
-            raise StoppedError(f"{STOPPED} while this check was asked")
+        self._go_on()
         if ask.question in EXAMINED:
             return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
@@ -109,6 +108,7 @@ class Asker:
             now = time.monotonic()
             self.stopped.wait(max(0.0, self.pace.reserve(ask.source.probe, now) - now))
         with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
+            self._go_on()
             started = time.monotonic()
             on_sent()
             answer = self._answer(wanted, ask)
@@ -122,6 +122,10 @@ class Asker:
         if not paced and read_raw(raw).outcome is Outcome.REFUSED:
             self.pace.told(ask.source.probe, started)
         return raw
+
+    def _go_on(self) -> None:
+        if self.stopped.is_set():
+            raise StoppedError(f"{STOPPED} while this check was asked")
 
     def _examined(self, check: str, purpose: str, number: int, ask: Ask) -> Raw:
         examiner = self.examiners.get(ask.question)

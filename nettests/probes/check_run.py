@@ -4,6 +4,7 @@ Between ``observe``, which says when, and ``attempts``, which says how often. Wh
 ``done`` record of this check alone. Nothing is judged here.
 """
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -41,13 +42,16 @@ class CheckRun:
     services: Services | None = None
     """Where the DNS Pods that serve can be read."""
 
-    def carry_out(self, check: Check, recorder: Recorder) -> None:
-        """Ask ``check`` and write it down, also that it could not be asked."""
-        if self.asker.stopped.is_set():
+    def carry_out(
+        self, check: Check, recorder: Recorder, stopped: threading.Event | None = None
+    ) -> None:
+        """Ask ``check`` and write it down, also that it could not be asked; ``stopped`` ends it before the run is stopped."""
+        asker = replace(self.asker, recorder=recorder, stopped=stopped or self.asker.stopped)
+        if asker.stopped.is_set():
             recorder.done(check.id, distrust=f"{STOPPED} before it was asked")
             return
         try:
-            self._ask(check, recorder)
+            self._ask(asker, check)
         except NotOfferedError as error:
             recorder.done(check.id, skip=error.message)
         except NettestsError as error:
@@ -55,7 +59,8 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 - one check must not take the others with it
             recorder.done(check.id, distrust=f"nettests failed: {type(error).__name__}: {error}")
 
-    def _ask(self, check: Check, recorder: Recorder) -> None:
+    def _ask(self, asker: Asker, check: Check) -> None:
+        recorder = asker.recorder
         distrust = self.problems.get(check.source.probe) or self._barren(check)
         if distrust is not None:
             recorder.done(check.id, distrust=distrust)
@@ -72,7 +77,7 @@ class CheckRun:
             if proof.distrust is not None:
                 recorder.done(check.id, distrust=proof.distrust)
                 return
-        self.attempts.carry_out(replace(self.asker, recorder=recorder), check)
+        self.attempts.carry_out(asker, check)
         recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
 
     def _barren(self, check: Check) -> str | None:

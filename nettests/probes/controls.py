@@ -46,8 +46,12 @@ class _Errand:
 
 @dataclass(slots=True)
 class Controls:
-    """The controls of a run; safe for threads."""
+    """The controls of a run; safe for threads.
 
+    A control is asked for other checks, too: ``stopped`` ends it, not what ends the check that began it.
+    """
+
+    stopped: threading.Event = field(default_factory=threading.Event)
     clock: Callable[[], float] = time.monotonic
     _errands: dict[tuple[Ask, int], _Errand] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -88,7 +92,8 @@ class Controls:
             fresh = known is not None and now - known.began < WINDOW_SECONDS
             if known is not None and fresh and known.check != check.id and known.silent():
                 return known
-            answers = begin(lambda sent: _asked(asker, check, control, turn, sent))
+            lasting = replace(asker, stopped=self.stopped)
+            answers = begin(lambda sent: _asked(lasting, check, control, turn, sent))
             made = _Errand(now, check.id, control.ask.question, answers)
             self._errands[key] = made
             return made

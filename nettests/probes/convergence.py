@@ -161,7 +161,7 @@ class Convergence:
             left.append(left.pop(0))  # what is silent in one way may answer in the others
             polls.pause()
         if not left and pair.name == self.asker.directory.deployment.sentinel:
-            self.deadlines.sentinel_answered(pair.probe, time.monotonic())
+            self.deadlines.sentinel_answered(pair.probe, time.monotonic(), polls.waited)
         self.asker.recorder.convergence(
             service=pair.name, probe=pair.probe, seconds=polls.waited, converged=not left
         )

@@ -2,15 +2,20 @@
 
 Used by ``convergence``. HNS takes up to a minute to program Services; a kube-proxy on Linux is held to 30 s by
 Kubernetes' own scalability tests. The sentinel is the Service that was made last: when it answers on a node, what was
-made before it follows soon or not at all. Pure but for its lock.
+made before it follows soon or not at all. When it answers on a node, other nodes of that OS, which have the same work,
+are done soon, too. Pure but for its lock.
 """
 
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nettests.model.profile import Timing
 from nettests.model.words import OS
+
+TIMES_A_PEER = 3
+"""What one node of an OS needs for all Services, another may need so many times over."""
 
 
 @dataclass(slots=True)
@@ -21,12 +26,16 @@ class Deadlines:
     systems: Mapping[str, OS] = field(default_factory=dict)
     """The OS of each probe's node."""
     _sentinel_answered: dict[str, float] = field(default_factory=dict)
+    _fastest: dict[OS | None, tuple[float, float]] = field(default_factory=dict)
+    """By OS, when the sentinel answered first, and after how many seconds."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def sentinel_answered(self, probe: str, at: float) -> None:
-        """Note that the Service which was made last answers ``probe``."""
+    def sentinel_answered(self, probe: str, at: float, waited: float) -> None:
+        """Note that the Service which was made last answers ``probe``, after so many seconds."""
+        system = self.systems.get(probe)
         with self._lock:
             self._sentinel_answered[probe] = at
+            self._fastest[system] = min(self._fastest.get(system, (math.inf, 0)), (at, waited))
 
     def of_server(self, began: float) -> float:
         """Return until when a server that was asked first at ``began`` may begin to listen."""
@@ -34,13 +43,11 @@ class Deadlines:
 
     def of_service(self, probe: str, began: float) -> float:
         """Return until when a Service, or a name, may begin to answer ``probe``; it may come closer later."""
-        timing = self.timing
-        linux = self.systems.get(probe) is OS.LINUX
-        whole = began + (
-            min(timing.convergence_linux, timing.convergence) if linux else timing.convergence
-        )
+        timing, system = self.timing, self.systems.get(probe)
+        linux = min(timing.convergence_linux, timing.convergence)
+        whole = began + (linux if system is OS.LINUX else timing.convergence)
         with self._lock:
-            answered = self._sentinel_answered.get(probe)
-        if answered is None:
-            return whole
-        return min(whole, max(began, answered) + timing.convergence_linux)
+            own = self._sentinel_answered.get(probe, math.inf)
+            first, waited = self._fastest.get(system, (math.inf, 0))
+        of_peer = first + max(linux, (TIMES_A_PEER - 1) * waited)
+        return min(whole, max(own, began) + linux, max(of_peer, began + linux))

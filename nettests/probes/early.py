@@ -2,9 +2,10 @@
 
 Used by ``observe``: what never converges would cost its deadline first and its checks' time-outs after that. What
 was asked in the meantime counts only if nothing that the check waited for has converged since; else it is dropped,
-and the check is asked anew. It decides nothing about answers.
+what was not asked yet is not asked any more, and the check is asked anew. It decides nothing about answers.
 """
 
+import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -62,8 +63,8 @@ class Early:
     awaited: frozenset[Pair]
     held: Held
     asked: Future[None]
-    void: bool = False
-    """Whether something of ``awaited`` has converged meanwhile."""
+    void: threading.Event
+    """Set when something of ``awaited`` has converged meanwhile."""
 
 
 @dataclass(slots=True)
@@ -77,13 +78,13 @@ class Waiting:
         """Take note that ``pair`` answers, or has had its time."""
         self.pairs.discard(pair)
         if converged and self.early is not None and pair in self.early.awaited:
-            self.early.void = True
+            self.early.void.set()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
         """Whether all that it waits for is silent, and nothing that was asked before is good for that."""
-        begun = self.early is not None and not self.early.void
+        begun = self.early is not None and not self.early.void.is_set()
         return bool(self.pairs) and self.pairs <= stalled and not begun
 
     def kept(self) -> Early | None:
         """Return what was asked before its time, if it counts."""
-        return self.early if self.early is not None and not self.early.void else None
+        return self.early if self.early is not None and not self.early.void.is_set() else None

@@ -20,6 +20,7 @@ from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
+from nettests.probes.controls import Controls
 from nettests.probes.convergence import Convergence, Pair, name_forms, pairs_of
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
@@ -64,7 +65,7 @@ class Observer:
         self._look_what_is_awaited()
         self._one = CheckRun(
             asker=self.asker,
-            attempts=Attempts(churn=self.churn),
+            attempts=Attempts(churn=self.churn, controls=Controls(self.asker.stopped)),
             origins=Origins(self.asker),
             capabilities=Capabilities(self.asker),
             problems=self.problems,
@@ -167,9 +168,9 @@ class Observer:
             ask = partial(self._release, early) if early else self._observe
             self._queue(askers, partial(ask, check))
         elif waiting.may_begin(self._stalled):
-            held = Held(self.asker.recorder)
-            asked = self._queue(askers, partial(self._one.carry_out, check, held))
-            waiting.early = Early(frozenset(waiting.pairs), held, asked)
+            held, void = Held(self.asker.recorder), threading.Event()
+            asked = self._queue(askers, partial(self._one.carry_out, check, held, void))
+            waiting.early = Early(frozenset(waiting.pairs), held, asked, void)
 
     def _queue(self, askers: Executor, ask: Callable[[], None]) -> Future[None]:
         """Have a calm check asked; one at a time is announced, so that none is waited for that is in no queue."""

@@ -1,15 +1,20 @@
 """Checks of Services that are silent: asked before their time, believed only if nothing has changed since."""
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
 from nettests.model.channel import HttpAnswer
+from nettests.model.check import Control
 from nettests.model.words import Outcome, TargetKind
 from nettests.probes import convergence
+from nettests.probes.asking import StoppedError
+from nettests.probes.controls import Controls
 from nettests.probes.convergence import Pair
 from nettests.probes.early import Early, Held, Waiting
 from tests.probes.conftest import Stage
@@ -70,6 +75,34 @@ def test_what_converges_after_all_is_asked_anew(
     assert stage.told.count(("observe", 1, 1)) == 1
 
 
+def test_what_is_void_asks_no_further(stage: Stage) -> None:
+    """A question that waits for its turn when a Service converges is not asked: its answer would be dropped."""
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    void = threading.Event()
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        void.set()
+        yield
+
+    asker = stage.observer([asked]).asker
+    probe = replace(asker.probes[PROBE], http_slots=turn())
+    asker = replace(asker, probes={PROBE: probe}, stopped=void)
+    with pytest.raises(StoppedError):
+        asker.ask(asked.id, "check", 1, asked.ask)
+    assert stage.raws() == []
+    assert stage.dialling[PROBE].asked == []
+
+
+def test_a_control_is_asked_to_its_end(stage: Stage) -> None:
+    """Other checks lean on it, too: that the check which began it is not asked any more does not end it."""
+    control = Control(proves="target", ask=ask(PROBE, TargetKind.POD_IP))
+    asked = replace(check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP)), controls=(control,))
+    void = threading.Event()
+    void.set()
+    assert Controls().ask(replace(stage.observer([asked]).asker, stopped=void), asked)
+
+
 def test_what_is_held_is_written_in_its_order(stage: Stage) -> None:
     """Nothing is in the journal before the release; then the answers are, and that the check is done."""
     held = Held(stage.journal)
@@ -87,7 +120,9 @@ def test_what_is_held_is_written_in_its_order(stage: Stage) -> None:
 
 def begun(waiting: Waiting, stage: Stage) -> None:
     """Ask what waits before its time."""
-    waiting.early = Early(frozenset(waiting.pairs), Held(stage.journal), Future())
+    waiting.early = Early(
+        frozenset(waiting.pairs), Held(stage.journal), Future(), threading.Event()
+    )
 
 
 def test_a_check_begins_early_when_all_it_waits_for_is_silent(stage: Stage) -> None:
