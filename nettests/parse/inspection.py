@@ -9,7 +9,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
-from nettests.parse.rules import RULES, Evidence, UnreadableError
+from nettests.rules import RULES, Evidence, UnreadableError
 
 RULE = "rule"
 

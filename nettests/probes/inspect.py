@@ -1,7 +1,7 @@
 """Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
 
 The examiner of ``INSPECT``. Of each reading what rules use is recorded and nothing else, as other tenants'
-objects are in it (``parse.rules.reduction``); whether it conforms is decided where the journal is read
+objects are in it (``rules.reduction``); whether it conforms is decided where the journal is read
 (``parse.inspection``). A reading that the API server or a tool refuses is a problem of
 that reading; a channel that fails makes the whole answer untrusted.
 """
@@ -17,13 +17,13 @@ from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.parse.inspection import RULE
-from nettests.parse.rules import RULES, Evidence, NothingThereError, UnreadableError
-from nettests.parse.rules.reduction import reduced
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
 from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS, Request, log_of
 from nettests.probes.seams import ApiServer
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
+from nettests.rules.reduction import reduced
 
 OK = 200
 

@@ -4,9 +4,9 @@ Joins ``parse`` (which rule needs which readings) with ``probes`` (how a reading
 neither. Pure.
 """
 
-from nettests.parse.rules import RULES
 from nettests.plan.permits import Reads
 from nettests.probes.readings import PERMISSIONS
+from nettests.rules import RULES
 
 READS: Reads = {
     name: tuple(

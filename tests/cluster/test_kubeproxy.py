@@ -10,10 +10,10 @@ from nettests.cluster.kubeproxy import (
     facts_of,
 )
 from nettests.model.facts import known
+from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
-from nettests.parse.flags import flags_in_arguments, flags_in_log
 from tests.cluster.recorded import config_map, proxy_pod
 
 NOTHING = StatedKubeProxy()

@@ -23,8 +23,8 @@ from nettests.model.journal_lines import data_of
 from nettests.model.observation import Raw
 from nettests.model.profile import StatedFacts
 from nettests.parse.read import PARSERS, read_raw, read_resolution
-from nettests.parse.rules import RULES
 from nettests.plugin.documents import write_documents
+from nettests.rules import RULES
 from nettests.session.again import judge_again
 from nettests.session.head import JOURNAL
 from tests.fuzz.budget import fuzz

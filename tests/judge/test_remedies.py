@@ -1,7 +1,7 @@
 """What to do about a configuration that deviates."""
 
 from nettests.judge.remedies import REMEDIES
-from nettests.parse.rules import RULES
+from nettests.rules import RULES
 
 
 def test_every_rule_has_its_remedy_and_no_other_exists() -> None:

@@ -10,11 +10,11 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.permission import RUN, reviewed
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question, VantageKind
-from nettests.parse.rules import RULES
 from nettests.plan import build, load
 from nettests.plan.permits import needed
 from nettests.probes.readings import PERMISSIONS, PROXY_LOG, REQUESTS
 from nettests.resources import suites_path
+from nettests.rules import RULES
 from nettests.session.reads import READS
 from tests.plan.clusters import mixed
 

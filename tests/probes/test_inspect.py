@@ -14,10 +14,10 @@ from nettests.model.check import Ask, Case, Target
 from nettests.model.facts import known, unknown
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import Protocol, Question, TargetKind
-from nettests.parse.rules import RULES
 from nettests.probes.asking import Probe
 from nettests.probes.inspect import Inspection, demands
 from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
+from nettests.rules import RULES
 from tests.probes.made import FACTS, vantage
 
 NODE = "node-windows-1-1"

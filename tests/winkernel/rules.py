@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from nettests.parse.rules import RULES, Evidence, UnreadableError
-from nettests.parse.rules.reduction import reduced
+from nettests.rules import RULES, Evidence, UnreadableError
+from nettests.rules.reduction import reduced
 from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, Step
 
 PLAYED = (

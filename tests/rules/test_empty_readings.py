@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nettests.parse.rules import RULES, Finding, NothingThereError, UnreadableError
-from nettests.parse.rules.evidence import finding
-from tests.parse.healthy import HEALTHY, OTHERWISE
-from tests.parse.rules import found, log
+from nettests.rules import RULES, Finding, NothingThereError, UnreadableError
+from nettests.rules.evidence import finding
+from tests.rules.healthy import HEALTHY, OTHERWISE
+from tests.rules.made import found, log
 
-MODULES = sorted((Path(__file__).parents[2] / "nettests" / "parse" / "rules").glob("*.py"))
+MODULES = sorted((Path(__file__).parents[2] / "nettests" / "rules").glob("*.py"))
 NO_ITEMS = json.dumps({"items": []})
 LISTS = frozenset({"nodes", "node-pods", "services", "endpoint-slices"})
 FACTS = {

@@ -7,8 +7,8 @@ first schema. Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkerne
 
 from collections.abc import Iterable, Iterator
 
-from nettests.parse.rules import balancing
-from nettests.parse.rules.evidence import (
+from nettests.rules import balancing
+from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
@@ -16,9 +16,9 @@ from nettests.parse.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.parse.rules.kube_proxy import PODS, network_of
-from nettests.parse.rules.nat import excepted, exceptions_of, extra, uncovered
-from nettests.parse.rules.plugin import of_pod_families
+from nettests.rules.kube_proxy import PODS, network_of
+from nettests.rules.nat import excepted, exceptions_of, extra, uncovered
+from nettests.rules.plugin import of_pod_families
 
 NETWORKS = "hns-networks"
 ENDPOINTS = "hns-endpoints"

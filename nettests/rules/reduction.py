@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nettests.model.json_text import read_json
-from nettests.parse.rules import balancing, cni, hns, kube_proxy, load_balancers, node, windows
-from nettests.parse.rules.evidence import Object
+from nettests.rules import balancing, cni, hns, kube_proxy, load_balancers, node, windows
+from nettests.rules.evidence import Object
 
 KEEP = True
 Kept = bool | dict[str, Any]

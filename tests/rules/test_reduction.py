@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from nettests.parse.rules import RULES
-from nettests.parse.rules.reduction import REDUCTIONS, reduced
+from nettests.rules import RULES
+from nettests.rules.reduction import REDUCTIONS, reduced
 
 
 def planted(value: Any, secrets: list[str]) -> Any:

@@ -9,8 +9,8 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
-from nettests.parse.rules.evidence import Evidence, Object
-from nettests.parse.rules.plugin import of_pod_families
+from nettests.rules.evidence import Evidence, Object
+from nettests.rules.plugin import of_pod_families
 
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})

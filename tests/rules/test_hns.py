@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, log, pods
-from tests.parse.test_rules_of_load_balancers import policy
+from nettests.rules import UnreadableError
+from tests.rules.made import found, log, pods
+from tests.rules.test_load_balancers import policy
 
 Object = dict[str, Any]
 

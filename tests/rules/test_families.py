@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, log, pods
+from nettests.rules import UnreadableError
+from tests.rules.made import found, log, pods
 
 IPV4, BOTH = ("10.244.3.5",), ("10.244.3.5", "fd00:10:244:3::5")
 CLUSTER4, CLUSTER6 = (

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from nettests.parse.rules.evidence import NothingThereError
-from tests.parse.rules import found
+from nettests.rules import UnreadableError
+from nettests.rules.evidence import NothingThereError
+from tests.rules.made import found
 
 ABOUT = "CNI {} plugin {}\r\nCNI protocol versions supported: {}\r\n"
 OLD, NEW = "0.1.0, 0.2.0, 0.3.0", "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0"

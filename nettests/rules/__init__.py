@@ -5,13 +5,13 @@ readings and writes them down; ``parse.inspection`` looks the rule up and calls 
 function of recorded text: it finds that something conforms or deviates, or that it cannot be read.
 """
 
-from nettests.parse.rules.evidence import (
+from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
     Rule,
     UnreadableError,
 )
-from nettests.parse.rules.table import RULES
+from nettests.rules.table import RULES
 
 __all__ = ["RULES", "Evidence", "Finding", "NothingThereError", "Rule", "UnreadableError"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.parse.rules.evidence import (
+from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
@@ -18,8 +18,8 @@ from nettests.parse.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.parse.rules.kube_proxy import PODS
-from nettests.parse.rules.node import NODE, build_of
+from nettests.rules.kube_proxy import PODS
+from nettests.rules.node import NODE, build_of
 
 FIRST_CALICO = {
     17763: WindowsBuild(17763, 1432),

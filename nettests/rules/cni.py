@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from nettests.parse.rules.evidence import (
+from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
@@ -18,9 +18,9 @@ from nettests.parse.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.parse.rules.hns import NETWORKS
-from nettests.parse.rules.kube_proxy import PODS
-from nettests.parse.rules.plugin import pod_addresses
+from nettests.rules.hns import NETWORKS
+from nettests.rules.kube_proxy import PODS
+from nettests.rules.plugin import pod_addresses
 
 CNI = "cni-configuration"
 ABOUT = {"win-bridge": "win-bridge-about", "win-overlay": "win-overlay-about"}

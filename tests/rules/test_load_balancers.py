@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import NothingThereError
-from tests.parse.rules import FACTS, found
+from nettests.rules import NothingThereError
+from tests.rules.made import FACTS, found
 
 Object = dict[str, Any]
 

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from nettests.parse.rules.evidence import Object
+from nettests.rules.evidence import Object
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, node
+from nettests.rules import UnreadableError
+from tests.rules.made import found, node
 
 LABEL = "node.kubernetes.io/windows-build"
 TAINT = {"key": "os", "value": "windows", "effect": "NoSchedule"}

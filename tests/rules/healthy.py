@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.parse.rules import Object, log
+from tests.rules.made import Object, log
 
 NETWORK = "flannel.4096"
 _NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/16"]}

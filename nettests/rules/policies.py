@@ -7,8 +7,8 @@ Sources: microsoft/windows-container-networking ``network/policy.go``, container
 
 from collections.abc import Iterator
 
-from nettests.parse.rules.cni import SDN, configurations
-from nettests.parse.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.cni import SDN, configurations
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
 
 REFERENCE = frozenset({"win-bridge", "win-overlay"})
 """containernetworking's plugins, which speak either schema: the second where ``apiVersion`` is 2."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, node, pods
+from nettests.rules import UnreadableError
+from tests.rules.made import found, node, pods
 
 AGENT = {
     "metadata": {"name": "antrea-agent-windows-abcde"},

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, log, node, pods
+from nettests.rules import UnreadableError
+from tests.rules.made import found, log, node, pods
 
 DYNAMIC = (
     "\r\nProtocol tcp Dynamic Port Range\r\n---------------------------------\r\n"

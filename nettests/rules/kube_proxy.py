@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.versions import KubernetesVersion, minors_behind
-from nettests.parse.flags import flags_in_arguments, flags_in_log
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 
 PODS = "node-pods"
 LOG = "kube-proxy-log"

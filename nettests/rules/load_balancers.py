@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.parse.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due, service_of
-from nettests.parse.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
-from nettests.parse.rules.hns import (
+from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due, service_of
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.hns import (
     POLICIES,
     RUN_LABEL,
     SERVICES,
@@ -21,7 +21,7 @@ from nettests.parse.rules.hns import (
     policies_of,
     shown,
 )
-from nettests.parse.rules.node import FIRST_DSR
+from nettests.rules.node import FIRST_DSR
 
 ENDPOINTS_BESIDE = "hns-endpoints-beside-policies"
 """Read with the load balancers, so that what they refer to is in it."""

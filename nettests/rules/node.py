@@ -6,7 +6,7 @@ Sources: "Guide for running Windows containers" (labels, taints), KEP-5100 and M
 
 from nettests.model.json_text import read_json
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.parse.rules.evidence import (
+from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
@@ -14,7 +14,7 @@ from nettests.parse.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.parse.rules.kube_proxy import skew
+from nettests.rules.kube_proxy import skew
 
 NODE = "node"
 NODES = "nodes"

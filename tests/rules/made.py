@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from nettests.parse.rules import RULES, Evidence, Finding
-from nettests.parse.rules.reduction import reduced
+from nettests.rules import RULES, Evidence, Finding
+from nettests.rules.reduction import reduced
 
 Object = dict[str, Any]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules import UnreadableError
-from tests.parse.rules import found, log, pods
+from nettests.rules import UnreadableError
+from tests.rules.made import found, log, pods
 
 
 def settings(version: str = "v1.29.4", **flags: str) -> dict[str, str]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.parse.rules.evidence import NothingThereError
-from tests.parse.rules import found
+from nettests.rules.evidence import NothingThereError
+from tests.rules.made import found
 
 FIRST = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16"]}
 SECOND = {"Type": "OutBoundNAT", "Settings": {"Exceptions": ["10.244.0.0/16"]}}

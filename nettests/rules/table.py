@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nettests.parse.rules import (
+from nettests.rules import (
     cni,
     hns,
     kube_proxy,
@@ -12,7 +12,7 @@ from nettests.parse.rules import (
     policies,
     windows,
 )
-from nettests.parse.rules.evidence import Rule
+from nettests.rules.evidence import Rule
 
 _PROXY = (kube_proxy.PODS, kube_proxy.LOG)
 _BALANCED = (

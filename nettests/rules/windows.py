@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.parse.rules.cni import configurations
-from nettests.parse.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
-from nettests.parse.rules.kube_proxy import network_of
-from nettests.parse.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
-from nettests.parse.rules.node import FIRST_DSR, NODE, build_of
-from nettests.parse.rules.plugin import of_pod_families
+from nettests.rules.cni import configurations
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.kube_proxy import network_of
+from nettests.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
+from nettests.rules.node import FIRST_DSR, NODE, build_of
+from nettests.rules.plugin import of_pod_families
 
 VERSION = "windows-version"
 ADAPTERS = "ipconfig"
