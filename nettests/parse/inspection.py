@@ -30,7 +30,7 @@ def read(raw: Raw) -> Reading:
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"the inspection recorded no readings: {raw.stdout}")
     try:
-        found = rule.judge(evidence)
+        found = rule.demand(evidence)
     except UnreadableError as error:
         return probe_failed(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

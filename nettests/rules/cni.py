@@ -1,7 +1,7 @@
-"""Rules about the CNI configuration of a Windows node: its version, its address management, what its plugins give.
+"""Rules about the CNI configuration of a Windows node: its version, its address management, its network.
 
 Read from the files in the folders where installers put them, and from what a plugin prints of itself when it
-is called with nothing. Sources: "Networking on Windows" (IPAM, limitations), containernetworking/plugins,
+is called with nothing. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
 microsoft/windows-container-networking ``cni/cni.go``.
 """
 
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -18,13 +19,20 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.hns import NETWORKS
-from nettests.rules.kube_proxy import PODS
-from nettests.rules.plugin import pod_addresses
+from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.pods import PODS, pod_addresses
+from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
 
-CNI = "cni-configuration"
-ABOUT = {"win-bridge": "win-bridge-about", "win-overlay": "win-overlay-about"}
-"""What these plugins print of themselves, which names the versions that their release supports."""
+SETTINGS = frozenset(
+    {
+        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
+        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
+    }
+)
+"""Settings of a CNI configuration that are kept; what holds others is kept for their sake alone."""
 FIRST_VERSION = "0.1.0"
 """What a configuration without a version means (CNI specification)."""
 EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
@@ -37,12 +45,57 @@ IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-i
 """Address management that one plugin alone has."""
 
 
+def _keep(text: str) -> str:
+    """Reduce configurations that were printed one after the other."""
+    decoder, position, found = json.JSONDecoder(), 0, []
+    while start := re.compile(r"\S").search(text, position):
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except ValueError:
+            found.append(f"(no JSON: {len(text) - start.start()} characters)")
+            break
+        found.append(json.dumps(kept.named(value, SETTINGS)))
+    return "\n".join(found)
+
+
+CNI = ToolOutput(
+    name="cni-configuration",
+    words=(
+        *CMD,
+        "type",
+        r"C:\etc\cni\net.d\*.conf*",
+        r"C:\k\cni\config\*.conf*",
+        r"C:\Program Files\containerd\cni\conf\*.conf*",
+        r"C:\k\azurecni\netconf\*.conf*",
+        r"C:\etc\kubernetes\cni\config\*.conf*",
+        r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
+    ),
+    keep=_keep,
+)
+ABOUT = {
+    plugin: ToolOutput(
+        name=f"{plugin}-about",
+        words=(*CMD, rf"C:\opt\cni\bin\{plugin}.exe", "2>&1"),
+        keep=kept.lines(r"(?m)^CNI [\w-]+ plugin .{0,40}$|versions supported: [\d., ]+"),
+    )
+    for plugin in ("win-bridge", "win-overlay")
+}
+"""What these plugins print of themselves, which names the versions that their release supports."""
+
+
+@rule(
+    "cni-version",
+    about=(HNS,),
+    reads=(CNI, *ABOUT.values()),
+    remedy="write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
+    "the plugins: one that does not know the version starts no pod",
+)
 def cni_version(evidence: Evidence) -> Finding:
     """Every plugin that is called takes the version in which its configuration is written."""
     refused, taken = [], []
     for one in configurations(evidence):
         version = str(one.get("cniVersion") or FIRST_VERSION)
-        for plugin in sorted(_plugins(one)):
+        for plugin in sorted(plugins_of(one)):
             supported = _supported(evidence, plugin, version)
             if supported is None:
                 continue
@@ -61,12 +114,19 @@ def cni_version(evidence: Evidence) -> Finding:
     return finding(not refused, found, demand, of=len(refused) + len(taken))
 
 
+@rule(
+    "cni-ipam",
+    about=(HNS,),
+    reads=(CNI, PODS),
+    remedy="name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
+    "Calico), and see that the node's pod CIDR is the range it hands out",
+)
 def cni_ipam(evidence: Evidence) -> Finding:
     """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
     found: list[str] = []
     wrong: list[str] = []
     for one in configurations(evidence):
-        plugins = _plugins(one)
+        plugins = plugins_of(one)
         if plugins == {"loopback"}:
             continue
         for kind in sorted(_managers(one, plugins)):
@@ -85,55 +145,21 @@ def cni_ipam(evidence: Evidence) -> Finding:
     )
 
 
-def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
-    """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
-    asked = [
-        str(one.get("name"))
-        for one in configurations(evidence)
-        if "sdnbridge" in _plugins(one)
-        and (one.get("optionalFlags") or {}).get("enableDualStack") is True
-    ]
-    # sample: "Name":  "cbr0", "Type":  "L2Bridge"
-    bridges = sorted(
-        str(one.get("Name"))
-        for one in evidence.rows(NETWORKS)
-        if str(one.get("Type")).lower() == "l2bridge"
-    )
-    there = bool(asked) and {name.lower() for name in asked} <= {one.lower() for one in bridges}
-    found = ", ".join(asked) or "no configuration of sdnbridge with enableDualStack"
+@rule(
+    "cni-network",
+    about=(FLANNEL, KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, CNI),
+    remedy="give the CNI configuration and KUBE_NETWORK the same name",
+)
+def cni_network(evidence: Evidence) -> Finding:
+    """The plugin attaches pods to the network that kube-proxy looks at."""
+    names = [str(one["name"]) for one in configurations(evidence) if one.get("name")]
+    wanted = network_of(evidence)
     return finding(
-        there,
-        f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
-        "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
-        of=len(asked),
-    )
-
-
-def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
-    """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
-    called = [pair for one in configurations(evidence) for pair in _givers(one)]
-    if not called:
-        raise NothingThereError(
-            f"none of {', '.join(sorted(ABOUT.keys() | SDN))} is in the CNI configuration"
-        )
-    addresses = list(pod_addresses(evidence.items(PODS)))
-    if not addresses:
-        raise NothingThereError("no Pod on the node has an address of the Pod network")
-    both = [name for name, gives_both in called if gives_both]
-    ipv6 = [str(address) for address in addresses if address.version == 6]
-    if both:
-        return finding(
-            True,  # noqa: FBT003
-            f"{', '.join(both)} with enableDualStack, {len(ipv6)} IPv6 addresses",
-            "nothing of Pods' families there: with enableDualStack Pods may have both",
-            of=len(addresses),
-        )
-    names = ", ".join(sorted({name for name, _ in called}))
-    return finding(
-        not ipv6,
-        ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses with {names}",
-        f"no IPv6 address of a Pod: {names} gives none",
-        of=len(addresses),
+        wanted.lower() in {name.lower() for name in names},
+        f"CNI networks {', '.join(names) or 'none'}",
+        f"kube-proxy's, {wanted or 'which is none'}",
+        of=1,
     )
 
 
@@ -153,7 +179,7 @@ def configurations(evidence: Evidence) -> list[Object]:
     return found
 
 
-def _parts(one: Object) -> Iterator[Object]:
+def parts_of(one: Object) -> Iterator[Object]:
     """Yield a configuration, or those of its list, and what each delegates to."""
     for part in one.get("plugins") or [one]:
         yield part
@@ -161,28 +187,16 @@ def _parts(one: Object) -> Iterator[Object]:
             yield part["delegate"]
 
 
-def _plugins(one: Object) -> set[str]:
+def plugins_of(one: Object) -> set[str]:
+    """Return the plugins that a configuration calls."""
     # samples: "type": "win-bridge", and of Windows' own names "type": "azure-vnet.exe"
-    types = {str(part["type"]) for part in _parts(one) if part.get("type")}
+    types = {str(part["type"]) for part in parts_of(one) if part.get("type")}
     return {name.lower().removesuffix(".exe") for name in types}
-
-
-def _givers(one: Object) -> Iterator[tuple[str, bool]]:
-    """Yield the plugins that are called and of whose families documents speak, and whether they give both.
-
-    sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
-    starts with it on a network that is no l2bridge.
-    """
-    for part in _parts(one):
-        name = str(part.get("type") or "").lower().removesuffix(".exe")
-        asked = (part.get("optionalFlags") or {}).get("enableDualStack") is True
-        if name in ABOUT or name in SDN:
-            yield name, name == "sdnbridge" and asked
 
 
 def _managers(one: Object, plugins: set[str]) -> set[str]:
     """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates."""
-    named = {str((part.get("ipam") or {}).get("type") or "") for part in _parts(one)} - {""}
+    named = {str((part.get("ipam") or {}).get("type") or "") for part in parts_of(one)} - {""}
     if named:
         return {name.removesuffix(".exe") for name in named}
     return {HOST_LOCAL if "flannel" in plugins else WINDOWS_IPAM}

@@ -5,7 +5,7 @@ JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes
 """
 
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from nettests.errors import NettestsError
 from nettests.model.facts import Network
 from nettests.model.json_text import read_json
 from nettests.model.versions import KubernetesVersion
+from nettests.rules.readings import Reading
 
 Object = dict[str, Any]
 
@@ -41,31 +42,31 @@ class Evidence:
     problems: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
 
-    def text(self, reading: str) -> str:
+    def text(self, reading: Reading) -> str:
         """Return a reading's text."""
-        if reading in self.texts:
-            return self.texts[reading]
-        raise UnreadableError(self.problems.get(reading, f"{reading} was not read"))
+        if reading.name in self.texts:
+            return self.texts[reading.name]
+        raise UnreadableError(self.problems.get(reading.name, f"{reading.name} was not read"))
 
-    def object(self, reading: str) -> Object:
+    def object(self, reading: Reading) -> Object:
         """Return a reading that is one JSON object."""
         loaded = self._json(reading)
         if not isinstance(loaded, dict):
-            raise UnreadableError(f"{reading} is no JSON object")
+            raise UnreadableError(f"{reading.name} is no JSON object")
         return loaded
 
-    def rows(self, reading: str) -> list[Object]:
+    def rows(self, reading: Reading) -> list[Object]:
         """Return what ``ConvertTo-Json`` made of a pipeline: nothing, one object, or several."""
         if not self.text(reading).strip():
             return []
         loaded = self._json(reading)
         return [item for item in (loaded if isinstance(loaded, list) else [loaded]) if item]
 
-    def items(self, reading: str) -> list[Object]:
+    def items(self, reading: Reading) -> list[Object]:
         """Return the items of a list as the API server gives it."""
         listed = self.object(reading).get("items")
         if not isinstance(listed, list):
-            raise UnreadableError(f"{reading} is no list of the API server")
+            raise UnreadableError(f"{reading.name} is no list of the API server")
         return listed
 
     def fact(self, name: str) -> str:
@@ -82,20 +83,12 @@ class Evidence:
         """Return a fact that is a version."""
         return KubernetesVersion.parse(self.fact(name))
 
-    def _json(self, reading: str) -> Any:
+    def _json(self, reading: Reading) -> Any:
         text = self.text(reading)
         try:
             return read_json(text)
         except ValueError as error:
-            raise UnreadableError(f"{reading} is no JSON: {text[:80]!r}") from error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """One documented rule: the readings that it needs, and what it makes of them."""
-
-    readings: tuple[str, ...]
-    judge: Callable[[Evidence], Finding]
+            raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
 
 
 def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
@@ -107,3 +100,8 @@ def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # 
     if conforms and not of:
         raise NothingThereError(f"there is nothing to hold against {demand}")
     return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")
+
+
+def name_of(item: Object) -> str:
+    """Return namespace and name of an object."""
+    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"

@@ -11,16 +11,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nettests.model.flags import flags_in_arguments, flags_in_log
-from nettests.model.versions import KubernetesVersion, minors_behind
+from nettests.model.permission import SYSTEM_LOGS
+from nettests.model.versions import KubernetesVersion
+from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.pods import FLAG, PODS
+from nettests.rules.readings import PodLog
+from nettests.rules.rule import rule
+from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
 
-PODS = "node-pods"
-LOG = "kube-proxy-log"
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
 """The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
+PROXY_LOG = PodLog(
+    name="kube-proxy-log",
+    pods=PODS,
+    component="kube-proxy",
+    permission=SYSTEM_LOGS,
+    # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
+    keep=kept.lines(rf'FLAG: --(?:{FLAG})="[^"\n]*"'),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def proxy_of(evidence: Evidence) -> Proxy:
         if not name.startswith("kube-proxy"):
             continue
         container = pod["spec"]["containers"][0]
-        logged = flags_in_log(evidence.texts.get(LOG, ""))
+        logged = flags_in_log(evidence.texts.get(PROXY_LOG.name, ""))
         if logged:
             return Proxy(container, logged, f"log of Pod {name}")
         words = [*(container.get("command") or []), *(container.get("args") or [])]
@@ -91,6 +103,13 @@ def network_of(evidence: Evidence) -> str:
     return found[1] if found else ""
 
 
+@rule(
+    "proxy-mode",
+    about=(KUBE_PROXY_POD,),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --proxy-mode=kernelspace on Windows nodes; without it versions before "
+    "1.26 run the userspace proxy",
+)
 def proxy_mode(evidence: Evidence) -> Finding:
     """kernelspace is stated, or is the only mode there is (since 1.26)."""
     proxy = proxy_of(evidence)
@@ -104,6 +123,13 @@ def proxy_mode(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "hostname-override",
+    about=(KUBE_PROXY_POD,),
+    reads=(PODS, PROXY_LOG),
+    remedy="start kube-proxy with --hostname-override=$(hostname): with another name it "
+    "takes the node's own endpoints for remote ones and deletes the vNICs of its containers",
+)
 def hostname_override(evidence: Evidence) -> Finding:
     """kube-proxy knows the node by the name that the API server knows it by."""
     proxy, node = proxy_of(evidence), evidence.fact("node")
@@ -112,6 +138,13 @@ def hostname_override(evidence: Evidence) -> Finding:
     return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
 
 
+@rule(
+    "network-name",
+    about=(KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG),
+    remedy="set KUBE_NETWORK (cbr0 for host-gw, vxlan0 or flannel.4096 for vxlan) in kube-proxy's "
+    "environment, or give --network-name",
+)
 def network_name(evidence: Evidence) -> Finding:
     """kube-proxy is told its HNS network."""
     name = network_of(evidence)
@@ -120,6 +153,13 @@ def network_name(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "source-vip",
+    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
+    reads=(PODS, PROXY_LOG),
+    remedy="on overlay reserve an address of the node's subnet and give it as --source-vip; after a "
+    "node has rejoined remove C:\\k\\SourceVip.json and C:\\k\\SourceVipRequest.json, which hold the old one",
+)
 def source_vip(evidence: Evidence) -> Finding:
     """An address of the node's own pod network on overlay; kube-proxy reads the flag nowhere else."""
     given = proxy_of(evidence).flag("source-vip")
@@ -135,31 +175,26 @@ def source_vip(evidence: Evidence) -> Finding:
     return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)
 
 
+@rule(
+    "dsr-gate",
+    about=(KUBE_PROXY_POD, KERNELSPACE, DSR),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --feature-gates=WinDSR=true beside --enable-dsr",
+)
 def dsr_gate(evidence: Evidence) -> Finding:
     """--enable-dsr needs the gate WinDSR, which is on by default since 1.33."""
     return _gate(evidence, "WinDSR", DSR_DEFAULT, "--enable-dsr")
 
 
+@rule(
+    "overlay-gate",
+    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --feature-gates=WinOverlay=true",
+)
 def overlay_gate(evidence: Evidence) -> Finding:
     """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
     return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
-
-
-def kube_proxy_skew(evidence: Evidence) -> Finding:
-    """kube-proxy follows the version-skew policy."""
-    return skew(proxy_of(evidence).version, evidence.version("server"), "kube-proxy")
-
-
-def skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
-    """Not newer than the API server, and at most three minors older (two before 1.28)."""
-    most = minors_behind(server)
-    behind = server.minor - own.minor
-    return finding(
-        own.major == server.major and 0 <= behind <= most,
-        f"{who} {own} beside API server {server}",
-        f"a version at most {most} minors older than the API server's and not newer",
-        of=1,
-    )
 
 
 def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: str) -> Finding:

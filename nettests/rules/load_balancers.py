@@ -1,32 +1,36 @@
 """Rules about the load balancers in HNS: those of Services are there, with the right backends, and no others.
 
-Sources: kube-proxy ``pkg/proxy/winkernel``, Microsoft's ``networkhealth.ps1`` (References against endpoints).
-Services that change between the readings are given the benefit of it. ``balancing`` says what is due.
+``balancing`` says what is due, ``hns_load_balancers`` what is there. Sources: kube-proxy ``pkg/proxy/winkernel``,
+Microsoft's ``networkhealth.ps1``.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due, service_of
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
-from nettests.rules.hns import (
+from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
+from nettests.rules.hns import policies_of, shown
+from nettests.rules.hns_load_balancers import (
+    ENDPOINTS_BESIDE,
     POLICIES,
-    RUN_LABEL,
+    Shown,
+    addresses,
+    balancers,
+    frontends,
+    held_twice,
+)
+from nettests.rules.rule import rule
+from nettests.rules.services import (
     SERVICES,
     SERVICES_AFTER,
     SLICES,
-    name_of,
-    policies_of,
-    shown,
+    SLICES_AFTER,
+    by_service,
+    unchanged,
 )
-from nettests.rules.node import FIRST_DSR
+from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
+from nettests.rules.updates import FIRST_DSR
 
-ENDPOINTS_BESIDE = "hns-endpoints-beside-policies"
-"""Read with the load balancers, so that what they refer to is in it."""
-SLICES_AFTER = "endpoint-slices-after"
-PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not asked."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
@@ -35,20 +39,17 @@ DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
 HEALTH_PORT = 10256
 """kube-proxy's own, which ``--forward-healthcheck-vip`` makes answer at load balancers' addresses."""
+READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
+"""In this order: what HNS shows is taken between both looks at the objects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """A load balancer that HNS shows: ``backends`` by address, ``gone`` counts references to nothing."""
-
-    front: Frontend
-    family: int
-    backends: frozenset[str]
-    gone: int
-    port: int
-    direct: bool
-
-
+@rule(
+    "load-balancers",
+    about=(KERNELSPACE,),
+    reads=READ,
+    remedy="compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
+    "then restart kube-proxy, which writes all policies anew",
+)
 def load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every Service port with backends.
 
@@ -58,21 +59,35 @@ def load_balancers(evidence: Evidence) -> Finding:
     return _complete(evidence, afar=False)
 
 
+@rule(
+    "local-policy-load-balancers",
+    about=(KERNELSPACE,),
+    reads=READ,
+    remedy="a bug of kube-proxy before 1.27: update it, or back the Service on this node "
+    "too, or set externalTrafficPolicy Cluster",
+)
 def local_policy_load_balancers(evidence: Evidence) -> Finding:
     """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
     return _complete(evidence, afar=True)
 
 
+@rule(
+    "load-balancer-backends",
+    about=(KERNELSPACE, HNS),
+    reads=READ,
+    remedy="compare References of Get-HnsPolicyList and Get-HnsEndpoint with the EndpointSlices; "
+    "restart kube-proxy, which writes all policies anew",
+)
 def load_balancer_backends(evidence: Evidence) -> Finding:
     """Every load balancer of a Service leads to that Service's backends, and each Service port has one."""
     wanted: dict[Frontend, list[Due]] = {}
-    for one in (each for service in _asked(evidence) for each in _due(evidence, service)):
+    for one in (each for service in unchanged(evidence) for each in _due(evidence, service)):
         wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
     there: dict[Frontend, list[Shown]] = {}
-    for shown_one in _shown_by_hns(evidence):
+    for shown_one in balancers(evidence):
         key = (shown_one.front[0] or str(shown_one.family), *shown_one.front[1:])
         there.setdefault(key, []).append(shown_one)
-    wrong = list(_twice(evidence))
+    wrong = list(held_twice(evidence))
     looked = 0
     for front, dues in wanted.items():
         if len(dues) > 1:
@@ -92,9 +107,16 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "stale-load-balancers",
+    about=(KERNELSPACE,),
+    reads=(SERVICES, POLICIES, SERVICES_AFTER),
+    remedy="restart kube-proxy, which removes all policies and writes those of Services anew; "
+    "from 1.26 on it leaks none",
+)
 def stale_load_balancers(evidence: Evidence) -> Finding:
     """HNS has no load balancer for what is no Service."""
-    there = set(_frontends(evidence.rows(POLICIES)))
+    there = set(frontends(evidence.rows(POLICIES)))
     if not there:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
@@ -108,12 +130,34 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "empty-source-vip",
+    about=(KERNELSPACE, L2BRIDGE),
+    reads=(POLICIES,),
+    remedy="compare kube-proxy's version with its release notes, and see who else writes load balancers "
+    "into HNS: on l2bridge replies to another address than the node's may not find the way back",
+)
+def empty_source_vip(evidence: Evidence) -> Finding:
+    """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
+    # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
+    shown = [elb for one in evidence.rows(POLICIES) for elb in policies_of(one, "ELB")]
+    if not shown:
+        raise NothingThereError("HNS shows no load balancer on the node")
+    given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
+    return finding(
+        not given,
+        f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
+        "an empty source VIP in HNS on l2bridge",
+        of=len(shown),
+    )
+
+
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     """Compare the ClusterIPs that are there with those that are due."""
-    there = set(_frontends(evidence.rows(POLICIES)))
+    there = set(frontends(evidence.rows(POLICIES)))
     wanted = {
         one.front
-        for service in _asked(evidence)
+        for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
         for one in _due(evidence, service)
         if one.kind == CLUSTER_IP and one.settled and one.backends
@@ -157,60 +201,13 @@ def _differs(evidence: Evidence, wanted: Due, there: list[Shown]) -> Iterator[st
             yield f"{front} is {'' if one.direct else 'not '}of DSR"
 
 
-def _twice(evidence: Evidence) -> Iterator[str]:
-    """Yield addresses that two HNS endpoints have, as after a remote one was made for a local Pod."""
-    remote, local = _addresses(evidence)
-    for address in sorted(remote & local):
-        yield f"a remote endpoint at {address}, which is a local one's"
-    held = Counter(
-        (str(one.get("VirtualNetworkName")), bool(one.get("IsRemoteEndpoint")), str(one[key]))
-        for one in evidence.rows(ENDPOINTS_BESIDE)
-        for key in ("IPAddress", "IPv6Address")
-        if one.get(key)
-    )
-    for (_, remote_one, address), count in sorted(held.items()):
-        if count > 1:
-            yield f"{count} {'remote' if remote_one else 'local'} endpoints at {address}"
-
-
 def _node_dsr(evidence: Evidence) -> bool | None:
     setting = evidence.facts.get("dsr")
     return None if setting is None else setting == "on"
 
 
-def _asked(evidence: Evidence) -> list[Object]:
-    """Return the Services that are the same before and after, with the same endpoints; not the runs' own."""
-    after = {name_of(one): one for one in evidence.items(SERVICES_AFTER)}
-    before_slices, after_slices = _by_service(evidence, SLICES), _by_service(evidence, SLICES_AFTER)
-    found = []
-    for one in evidence.items(SERVICES):
-        name = name_of(one)
-        same = _told(one) == _told(after.get(name, {})) and (
-            _listed_endpoints(before_slices.get(name, []))
-            == _listed_endpoints(after_slices.get(name, []))
-        )
-        if same and RUN_LABEL not in (one["metadata"].get("labels") or {}):
-            found.append(one)
-    return found
-
-
-def _told(service: Object) -> object:
-    return service.get("spec"), service.get("status") or {}
-
-
-def _listed_endpoints(slices: Iterable[Object]) -> list[object]:
-    return sorted((str((one.get("endpoints"), one.get("ports"))) for one in slices), key=str)
-
-
-def _by_service(evidence: Evidence, reading: str) -> dict[str, list[Object]]:
-    found: dict[str, list[Object]] = {}
-    for item in evidence.items(reading):
-        found.setdefault(service_of(item), []).append(item)
-    return found
-
-
 def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
-    remote, local = _addresses(evidence)
+    remote, local = addresses(evidence)
     node = Node(
         name=evidence.fact("node"),
         local=frozenset(local),
@@ -219,7 +216,7 @@ def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
     )
     if evidence.version("server") < SKIPS_UNSERVING and _is_unsure(evidence, service):
         return
-    yield from due(service, _by_service(evidence, SLICES).get(name_of(service), []), node)
+    yield from due(service, by_service(evidence, SLICES).get(name_of(service), []), node)
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:
@@ -238,7 +235,7 @@ def _is_unsure(evidence: Evidence, service: Object) -> bool:
     """Whether older releases make different things of a Service: of its policy, or of endpoints that go or do not serve."""
     if service["spec"].get("internalTrafficPolicy") == "Local":
         return True
-    for item in _by_service(evidence, SLICES).get(name_of(service), []):
+    for item in by_service(evidence, SLICES).get(name_of(service), []):
         for endpoint in item.get("endpoints") or []:
             conditions = endpoint.get("conditions") or {}
             if conditions.get("serving") is False or conditions.get("terminating") is True:
@@ -252,54 +249,9 @@ def _is_afar(evidence: Evidence, service: Object) -> bool:
         return False
     return not any(
         endpoint.get("nodeName") == evidence.fact("node")
-        for item in _by_service(evidence, SLICES).get(name_of(service), [])
+        for item in by_service(evidence, SLICES).get(name_of(service), [])
         for endpoint in item.get("endpoints") or []
     )
-
-
-def _addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
-    """Return the addresses of remote and of local endpoints."""
-    found: tuple[set[str], set[str]] = set(), set()
-    for one in evidence.rows(ENDPOINTS_BESIDE):
-        for key in ("IPAddress", "IPv6Address"):
-            if one.get(key):
-                found[not one.get("IsRemoteEndpoint")].add(str(one[key]))
-    return found
-
-
-def _shown_by_hns(evidence: Evidence) -> Iterator[Shown]:
-    # sample: {"Policies": [{"Type": "ELB", …}], "References": ["/endpoints/c55b2c86-…"]}
-    by_id = {str(one.get("ID")).lower(): one for one in evidence.rows(ENDPOINTS_BESIDE)}
-    for one in evidence.rows(POLICIES):
-        references = [str(text).rsplit("/", 1)[-1].lower() for text in one.get("References") or []]
-        known = [by_id[number] for number in references if number in by_id]
-        for policy in policies_of(one, "ELB"):
-            for front in _frontends([one]):
-                second = bool(policy.get("IPv6")) or ":" in front[0] or _all_second(known)
-                key = "IPv6Address" if second else "IPAddress"
-                yield Shown(
-                    front=front,
-                    family=6 if second else 4,
-                    backends=frozenset(str(e.get(key) or e.get("IPAddress")) for e in known),
-                    gone=len(references) - len(known),
-                    port=int(policy.get("InternalPort") or 0),
-                    direct=bool(policy.get("IsDSR")),
-                )
-
-
-def _all_second(endpoints: list[Object]) -> bool:
-    return bool(endpoints) and all(":" in str(one.get("IPAddress")) for one in endpoints)
-
-
-def _frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
-    # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
-    #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
-    for one in lists:
-        for policy in policies_of(one, "ELB"):
-            protocol = PROTOCOLS.get(policy.get("Protocol", 0), "?")
-            vips = policy.get("VIPs") or [""]
-            for vip in vips if isinstance(vips, list) else [vips]:
-                yield str(vip), int(policy["ExternalPort"]), protocol
 
 
 def _ports(service: Object) -> Iterator[Frontend]:

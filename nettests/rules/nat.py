@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
 from nettests.rules.evidence import Evidence, Object
-from nettests.rules.plugin import of_pod_families
+from nettests.rules.pods import of_pod_families
 
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})

@@ -1,11 +1,10 @@
-"""Rules about nodes and the cluster that API objects tell: labels, patch levels, versions, overlays.
+"""Rules about nodes that their API objects tell: labels, taints, the role of a control plane.
 
-Sources: "Guide for running Windows containers" (labels, taints), KEP-5100 and Microsoft's pages
-(updates), the version-skew policy, Flannel's ``backends.md``.
+Source: "Guide for running Windows containers in Kubernetes".
 """
 
-from nettests.model.json_text import read_json
-from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.permission import GET_NODE, LIST_NODES
+from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -14,25 +13,45 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.kube_proxy import skew
+from nettests.rules.kept import KEEP, Kept
+from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.rule import rule
+from nettests.rules.subjects import WINDOWS
 
-NODE = "node"
-NODES = "nodes"
-FLANNEL = "flannel-config"
 BUILD_LABEL = "node.kubernetes.io/windows-build"
-FIRST_OVERLAY = WindowsBuild(17763, 379)
-"""KB4489899, of March 2019."""
-FIRST_DSR = WindowsBuild(17763, 1432)
-"""KB4571748, of August 2020 (8C), which Kubernetes and Calico name; Microsoft once named the update before it (8B)."""
-BROKEN = WindowsBuild(20348, 2582)
-"""KB5040437, of July 2024."""
-MENDED = WindowsBuild(20348, 2762)
-"""KB5044281, of October 2024, announced as the fix."""
 CONTROL_PLANE_ROLES = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-FIRST_VNI = 4096
-VXLAN_PORT = 4789
+FIELDS: Kept = {
+    "metadata": {
+        "name": KEEP,
+        "labels": dict.fromkeys((BUILD_LABEL, *CONTROL_PLANE_ROLES), KEEP),
+    },
+    "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}},
+    "status": {
+        "nodeInfo": {"kernelVersion": KEEP, "kubeletVersion": KEEP, "operatingSystem": KEEP},
+        "addresses": {"type": KEEP, "address": KEEP},
+    },
+}
+NODE = ApiObjects(
+    name="node",
+    request=lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
+    permission=GET_NODE,
+    keep=kept.one(FIELDS),
+)
+NODES = ApiObjects(
+    name="nodes",
+    request=lambda _facts, _node: Request(path="/api/v1/nodes"),
+    permission=LIST_NODES,
+    keep=kept.items(FIELDS),
+)
 
 
+@rule(
+    "windows-build-label",
+    about=(),
+    reads=(NODE,),
+    remedy="look at the kubelet: it sets the label itself from 1.17 on; RuntimeClasses and "
+    "node selectors rely on it",
+)
 def windows_build_label(evidence: Evidence) -> Finding:
     """The kubelet labels the node with its build."""
     node = evidence.object(NODE)
@@ -47,6 +66,13 @@ def windows_build_label(evidence: Evidence) -> Finding:
     )
 
 
+@rule(
+    "windows-taint",
+    about=(),
+    reads=(NODE,),
+    remedy="register the kubelet with --register-with-taints=os=windows:NoSchedule, or keep Linux "
+    "pods away with node selectors",
+)
 def windows_taint(evidence: Evidence) -> Finding:
     """Windows nodes carry the taint that the documents agree on, so that Linux pods stay away."""
     taints = evidence.object(NODE).get("spec", {}).get("taints") or []
@@ -62,33 +88,12 @@ def windows_taint(evidence: Evidence) -> Finding:
     )
 
 
-def update_not_broken(evidence: Evidence) -> Finding:
-    """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
-    build = build_of(evidence)
-    demanded = f"no build from {BROKEN} (KB5040437) to below {MENDED} (KB5044281)"
-    return finding(not BROKEN <= build < MENDED, str(build), demanded, of=1)
-
-
-def overlay_update(evidence: Evidence) -> Finding:
-    """Overlay networks need KB4489899 on Windows Server 2019."""
-    build = build_of(evidence)
-    return finding(
-        build >= FIRST_OVERLAY, str(build), f"{FIRST_OVERLAY} (KB4489899) or later", of=1
-    )
-
-
-def dsr_update(evidence: Evidence) -> Finding:
-    """DSR needs an HNS that has it: on Windows Server 2019 an update of August 2020."""
-    build = build_of(evidence)
-    return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (KB4571748) or later", of=1)
-
-
-def kubelet_skew(evidence: Evidence) -> Finding:
-    """The kubelet follows the version-skew policy."""
-    text = str(evidence.object(NODE)["status"]["nodeInfo"].get("kubeletVersion", ""))
-    return skew(KubernetesVersion.parse(text), evidence.version("server"), "kubelet")
-
-
+@rule(
+    "control-plane-on-linux",
+    about=(WINDOWS,),
+    reads=(NODES,),
+    remedy="move the control plane to Linux nodes; Windows nodes are workers only",
+)
 def control_plane_on_linux(evidence: Evidence) -> Finding:
     """Windows nodes are workers only; where the control plane is managed, none of its nodes shows."""
     nodes = evidence.items(NODES)
@@ -104,34 +109,6 @@ def control_plane_on_linux(evidence: Evidence) -> Finding:
     )
 
 
-def vxlan_network_id(evidence: Evidence) -> Finding:
-    """Windows has no VXLAN network below 4096; Linux' default is 1."""
-    vni = _backend(evidence).get("VNI", 1)
-    return finding(int(vni) >= FIRST_VNI, f"VNI {vni}", f"{FIRST_VNI} or above", of=1)
-
-
-def vxlan_port(evidence: Evidence) -> Finding:
-    """Windows speaks VXLAN on UDP 4789 only; Linux' default is 8472."""
-    port = _backend(evidence).get("Port", 8472)
-    return finding(int(port) == VXLAN_PORT, f"port {port}", f"port {VXLAN_PORT}", of=1)
-
-
-def vxlan_options(evidence: Evidence) -> Finding:
-    """Flannel on Windows refuses DirectRouting and GBP."""
-    given = [name for name in ("DirectRouting", "GBP") if _backend(evidence).get(name)]
-    return finding(
-        not given, " and ".join(given) or "neither", "neither DirectRouting nor GBP", of=1
-    )
-
-
-def build_of(evidence: Evidence) -> WindowsBuild:
-    """Return the node's build; a rule about updates needs its patch level."""
-    build = WindowsBuild.parse(str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"]))
-    if not build.patch_known:
-        raise UnreadableError(f"the patch level of build {build} is not known")
-    return build
-
-
 def _is_plane(node: Object) -> bool:
     labels = node["metadata"].get("labels") or {}
     return any(role in labels for role in CONTROL_PLANE_ROLES)
@@ -143,16 +120,3 @@ def _name(node: Object) -> str:
 
 def _system(node: Object) -> str:
     return str(node["status"]["nodeInfo"].get("operatingSystem", ""))
-
-
-def _backend(evidence: Evidence) -> Object:
-    """Return ``Backend`` of Flannel's ``net-conf.json``."""
-    data = evidence.object(FLANNEL).get("data") or {}
-    try:
-        network = read_json(data.get("net-conf.json", ""))
-    except ValueError as error:
-        raise UnreadableError("net-conf.json of Flannel's ConfigMap is no JSON") from error
-    backend = network.get("Backend")
-    if not isinstance(backend, dict):
-        raise UnreadableError("net-conf.json of Flannel's ConfigMap names no Backend")
-    return backend

@@ -139,7 +139,7 @@ def raws(draw: st.DrawFn) -> Raw:
 
 
 def _readings() -> set[str]:
-    return {reading for rule in RULES.values() for reading in rule.readings}
+    return {reading.name for rule in RULES.values() for reading in rule.reads}
 
 
 @fuzz

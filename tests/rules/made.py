@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
-from nettests.rules import RULES, Evidence, Finding
-from nettests.rules.reduction import reduced
+from nettests.rules import RULES, Evidence, Finding, reduced
 
 Object = dict[str, Any]
 
+READINGS = {reading.name: reading for rule in RULES.values() for reading in rule.reads}
+"""Every reading that some rule takes, by its name."""
 FACTS = {
     "server": "1.29.4",
     "node": "win-1",
@@ -64,7 +65,7 @@ def node(kernel: str = "10.0.17763.1339", kubelet: str = "v1.29.4", **parts: Any
 def found(rule: str, texts: dict[str, str], **facts: str) -> Finding:
     """Return what a rule finds in these readings, whole; it finds the same in what is kept of them."""
     known = {**FACTS, **facts}
-    kept = {reading: reduced(reading, text) for reading, text in texts.items()}
+    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
     told, whole = (_said(rule, Evidence(texts=one, facts=known)) for one in (kept, texts))
     if isinstance(whole, Finding):
         assert told == whole
@@ -75,6 +76,6 @@ def found(rule: str, texts: dict[str, str], **facts: str) -> Finding:
 
 def _said(rule: str, evidence: Evidence) -> Finding | Exception:
     try:
-        return RULES[rule].judge(evidence)
+        return RULES[rule].demand(evidence)
     except Exception as error:  # noqa: BLE001 - what is left out must not change it either
         return error

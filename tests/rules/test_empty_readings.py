@@ -47,7 +47,7 @@ ONE_THING = {
     "port_pools_left",
     "proxy_mode",
     "running_build",
-    "skew",
+    "_skew",
     "source_vip",
     "subnet_file",
     "update_not_broken",
@@ -83,14 +83,14 @@ def _healthy(rule: str) -> dict[str, str]:
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_nothing_to_look_at_never_conforms(rule: str) -> None:
     """Empty lists, empty output: the rule says that it deviates, or that there is nothing."""
-    said = _judged(rule, {reading: _empty(reading) for reading in RULES[rule].readings})
+    said = _judged(rule, {one.name: _empty(one.name) for one in RULES[rule].reads})
     assert said is None or not said.conforms, said
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_every_rule_conforms_on_a_healthy_node(rule: str) -> None:
     """What follows would show nothing of a rule that never conforms."""
-    said = _judged(rule, {reading: _healthy(rule)[reading] for reading in RULES[rule].readings})
+    said = _judged(rule, {one.name: _healthy(rule)[one.name] for one in RULES[rule].reads})
     assert said is not None
     assert said.conforms, said.detail
 
@@ -98,7 +98,7 @@ def test_every_rule_conforms_on_a_healthy_node(rule: str) -> None:
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_no_list_that_is_empty_is_conform(rule: str) -> None:
     """One reading after the other has nothing in it: what it is compared with does not replace it."""
-    readings = {reading: _healthy(rule)[reading] for reading in RULES[rule].readings}
+    readings = {one.name: _healthy(rule)[one.name] for one in RULES[rule].reads}
     for reading in readings:
         said = _judged(rule, {**readings, reading: _empty(reading)})
         passes = said is not None and said.conforms

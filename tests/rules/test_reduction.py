@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from nettests.rules import RULES
-from nettests.rules.reduction import REDUCTIONS, reduced
+from nettests.rules import reduced
+from tests.rules.made import READINGS
 
 
 def planted(value: Any, secrets: list[str]) -> Any:
@@ -95,18 +95,16 @@ TEXTS = {
 }
 
 
-def test_every_reading_of_every_rule_is_reduced() -> None:
-    """A reading of which nobody says what is kept leaves nothing; a rule would find it empty."""
-    wanted = {reading for rule in RULES.values() for reading in rule.readings}
-    assert wanted == set(REDUCTIONS) == {*OBJECTS, *TEXTS}
-    assert reduced("unheard-of", "plainwords") == ""
+def test_secrets_are_planted_in_every_reading() -> None:
+    """What follows would show nothing of a reading that is left out here."""
+    assert set(READINGS) == {*OBJECTS, *TEXTS}
 
 
 def test_nothing_that_is_planted_is_kept() -> None:
     """In every object on every level, in arguments, logs, files and tools' words: 0 of N are found."""
     secrets: list[str] = []
     texts = {name: json.dumps(planted(made, secrets)) for name, made in OBJECTS.items()} | TEXTS
-    kept = {name: reduced(name, text) for name, text in texts.items()}
+    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
     number = sum(text.count("plainwords") for text in texts.values())
     found = [name for name, text in kept.items() if "plainwords" in text]
     assert (number, found) == (max(number, 100), [])
@@ -115,8 +113,8 @@ def test_nothing_that_is_planted_is_kept() -> None:
 
 def test_what_is_no_object_is_left_out() -> None:
     """A text of another form is told by its length alone."""
-    assert reduced("node", "plainwords") == "(not as expected: 10 characters)"
-    assert "plainwords" not in reduced("cni-configuration", '{"name": "n"}\nplainwords')
+    assert reduced(READINGS["node"], "plainwords") == "(not as expected: 10 characters)"
+    assert "plainwords" not in reduced(READINGS["cni-configuration"], '{"name": "n"}\nplainwords')
     assert "plainwords" not in reduced(
-        "flannel-config", '{"data": {"net-conf.json": "plainwords"}}'
+        READINGS["flannel-config"], '{"data": {"net-conf.json": "plainwords"}}'
     )

@@ -6,7 +6,7 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
-from nettests.plan.subjects import why_not_about
+from nettests.rules.subjects import L2BRIDGE, OVERLAY, subject_of, why_not_about
 from tests.plan.clusters import mixed
 
 
@@ -23,13 +23,13 @@ def windows(facts: ClusterFacts) -> NodeFacts:
 def test_a_rule_about_what_is_there_is_asked(word: str) -> None:
     """Nothing speaks against it."""
     facts = mixed()
-    assert why_not_about(word, facts, windows(facts)) == ""
+    assert why_not_about(subject_of(word), facts, windows(facts)) == ""
 
 
 def test_a_rule_about_something_else_is_skipped_with_both_values() -> None:
     """The reason says what the node has and what the rule is about."""
     facts = mixed()
-    reason = why_not_about("l2bridge", facts, windows(facts))
+    reason = why_not_about(L2BRIDGE, facts, windows(facts))
     assert reason == f"the driver of {windows(facts).name} is overlay; the rule is about l2bridge"
 
 
@@ -37,12 +37,12 @@ def test_an_unknown_subject_is_skipped_with_the_reason() -> None:
     """Where it is not known whether the rule is due, it is not taken for good."""
     facts = mixed()
     node = replace(windows(facts), cni_driver=unknown("Calico does not tell"))
-    assert why_not_about("overlay", facts, node) == (
+    assert why_not_about(OVERLAY, facts, node) == (
         f"the driver of {node.name} is not known: Calico does not tell"
     )
 
 
 def test_a_misspelt_subject_is_an_error() -> None:
-    """A rule that would never be asked is not declared silently."""
+    """A case that would never be asked is not declared silently."""
     with pytest.raises(PlanError, match="overly"):
-        why_not_about("overly", mixed(), None)
+        subject_of("overly")
