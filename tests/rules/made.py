@@ -62,6 +62,18 @@ def node(kernel: str = "10.0.17763.1339", kubelet: str = "v1.29.4", **parts: Any
     }
 
 
+def configuration(key: str, exceptions: list[str], route: str, *, encap: bool = True) -> str:
+    """Return a CNI configuration in the manner of win-bridge (``Value``) or sdnbridge (``Settings``)."""
+    nat = {"ExceptionList" if key == "Value" else "Exceptions": exceptions}
+    way = {"DestinationPrefix": route, "NeedEncap": encap}
+    if key == "Value":
+        values = [{"Type": "OutBoundNAT", **nat}, {"Type": "ROUTE", **way}]
+    else:
+        values = [{"Type": "OutBoundNAT", "Settings": nat}, {"Type": "SDNRoute", "Settings": way}]
+    policies = [{"Name": "EndpointPolicy", "Value": value} for value in values]
+    return json.dumps({"name": "cbr0", "delegate": {"policies": policies}}, indent=2) + "\r\n"
+
+
 def found(rule: str, texts: dict[str, str], **facts: str) -> Finding:
     """Return what a rule finds in these readings, whole; it finds the same in what is kept of them."""
     known = {**FACTS, **facts}

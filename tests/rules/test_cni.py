@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.rules import UnreadableError
-from nettests.rules.evidence import NothingThereError
-from tests.rules.made import found
+from nettests.rules import NothingThereError, UnreadableError
+from tests.rules.made import configuration, found, log, pods
 
 ABOUT = "CNI {} plugin {}\r\nCNI protocol versions supported: {}\r\n"
 OLD, NEW = "0.1.0, 0.2.0, 0.3.0", "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0"
@@ -113,46 +112,19 @@ def test_host_local_stays_in_the_nodes_range() -> None:
     assert found("cni-ipam", elsewhere).conforms
 
 
-@pytest.mark.parametrize(
-    ("addresses", "conforms"), [(("10.244.3.4",), True), (("10.244.3.4", "fd00::4"), False)]
-)
-@pytest.mark.parametrize(
-    "delegate", ["win-bridge", "win-overlay", "sdnbridge", "sdnoverlay", "sdnoverlay.exe"]
-)
-def test_plugins_below_flannel_give_ipv4_only(
-    delegate: str, addresses: tuple[str, ...], conforms: bool
-) -> None:
-    """An IPv6 address beside them came from elsewhere; sig-windows-tools has Flannel call sdnoverlay."""
-    texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
-    said = found("win-bridge-pods-ipv4", texts)
-    assert said.conforms is conforms
-    assert delegate.removesuffix(".exe") in said.detail
+@pytest.mark.parametrize(("network", "conforms"), [("cbr0", True), ("vxlan0", False)])
+def test_pods_are_attached_to_kube_proxys_network(network: str, conforms: bool) -> None:
+    """One of the configurations names it; several are printed one after the other."""
+    readings = {
+        "cni-configuration": '{"name": "loopback"}\r\n' + configuration("Value", [], "10.0.0.0/8"),
+        "node-pods": pods(),
+        "kube-proxy-log": log(network_name=network),
+    }
+    assert found("cni-network", readings).conforms is conforms
 
 
-@pytest.mark.parametrize(
-    ("plugin", "asked", "conforms"),
-    [
-        ("sdnbridge", True, True),
-        ("sdnbridge", False, False),
-        ("sdnoverlay", True, False),
-        ("win-bridge", True, False),
-    ],
-)
-def test_only_sdnbridge_may_be_told_to_give_both(plugin: str, asked: bool, conforms: bool) -> None:
-    """enableDualStack means something to sdnbridge alone: then an IPv6 address is no deviation."""
-    flags = {"enableDualStack": asked}
-    text = listed(type="flannel", delegate={"type": plugin, "optionalFlags": flags})
-    texts = {"cni-configuration": text, "node-pods": running("10.244.3.4", "fd00::4")}
-    assert found("win-bridge-pods-ipv4", texts).conforms is conforms
-
-
-@pytest.mark.parametrize(
-    ("delegate", "addresses"), [("azure-vnet", ("10.244.3.4",)), ("win-bridge", ())]
-)
-def test_no_pod_and_no_such_plugin_are_no_evidence(
-    delegate: str, addresses: tuple[str, ...]
-) -> None:
-    """The rule speaks of four plugins, and of addresses that were given."""
-    texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
+@pytest.mark.parametrize("text", ["", "\r\n", "{ broken"])
+def test_no_configuration_is_no_finding(text: str) -> None:
+    """The folders that are read may be others on this node."""
     with pytest.raises(UnreadableError):
-        found("win-bridge-pods-ipv4", texts)
+        found("cni-exceptions", {"cni-configuration": text})

@@ -1,4 +1,4 @@
-"""Rules about settings on nodes of dual-stack clusters: they demand the families that Pods there have."""
+"""The rules about address families of nodes and Pods."""
 
 import json
 from typing import Any
@@ -6,83 +6,105 @@ from typing import Any
 import pytest
 
 from nettests.rules import UnreadableError
-from tests.rules.made import found, log, pods
+from tests.rules.made import found, node
+from tests.rules.test_cni import flannel, listed, running
 
-IPV4, BOTH = ("10.244.3.5",), ("10.244.3.5", "fd00:10:244:3::5")
-CLUSTER4, CLUSTER6 = (
-    ["10.244.0.0/16", "10.96.0.0/16", "172.30.0.13/32"],
-    ["fd00:10:244::/56", "fd00:10:96::/112"],
+
+def addressed(*addresses: str) -> str:
+    """Return a node with these addresses."""
+    made = node()
+    made["status"]["addresses"] = [
+        {"type": "Hostname", "address": "win-1"},
+        *({"type": "InternalIP", "address": address} for address in addresses),
+    ]
+    return json.dumps(made)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "conforms"),
+    [(("172.30.0.13",), True), (("fd00::13", "172.30.0.13"), True), (("fd00::13",), False)],
 )
-FACTS = {
-    "driver": "l2bridge",
-    "pod-cidrs": "10.244.0.0/16,fd00:10:244::/56",
-    "service-cidrs": "10.96.0.0/16,fd00:10:96::/112",
-    "node-pod-cidrs": "10.244.3.0/24,fd00:10:244:3::/64",
-    "management-address": "172.30.0.13/32",
-    "management-addresses": "172.30.0.13/32",
-}
-RULES = ["hns-network-subnet", "outbound-nat", "cni-exceptions", "cni-routes"]
+def test_a_windows_node_has_ipv4(addresses: tuple[str, ...], conforms: bool) -> None:
+    """Both families will do, IPv6 alone will not."""
+    assert found("ipv4-address", {"node": addressed(*addresses)}).conforms is conforms
 
 
-def policy(kind: str, **settings: Any) -> dict[str, Any]:
-    """Return an endpoint's policy."""
-    return {"Type": kind, **settings}
+def test_a_node_without_addresses_is_unreadable() -> None:
+    """A node that was never registered completely says nothing of families."""
+    with pytest.raises(UnreadableError):
+        found("ipv4-address", {"node": addressed()})
 
 
-def readings(networks: list[str], subnets: list[str], *addresses: str) -> dict[str, str]:
-    """Return a node whose settings hold these networks, with a Pod of these addresses, if any."""
-    listed = json.loads(pods())["items"]
-    if addresses:
-        status = {
-            "phase": "Running",
-            "podIP": addresses[0],
-            "podIPs": [{"ip": address} for address in addresses],
-        }
-        metadata = {"name": "probe", "namespace": "demo"}
-        listed.append({"metadata": metadata, "spec": {"containers": [{}]}, "status": status})
-    nat = policy("OutBoundNAT", ExceptionList=networks)
-    routes = [policy("ROUTE", DestinationPrefix=one, NeedEncap=True) for one in networks]
-    written = [{"Name": "EndpointPolicy", "Value": one} for one in (nat, *routes)]
-    endpoint = {"IPAddress": "10.244.3.5", "VirtualNetworkName": "cbr0", "Policies": [nat]}
-    network = {"Name": "cbr0", "Subnets": [{"AddressPrefix": one} for one in subnets]}
+def pod(*addresses: str, **spec: Any) -> dict[str, Any]:
+    """Return a Pod with these addresses."""
     return {
-        "node-pods": json.dumps({"items": listed}),
-        "kube-proxy-log": log(network_name="cbr0"),
-        "hns-networks": json.dumps(network),
-        "hns-endpoints": json.dumps(endpoint),
-        "cni-configuration": json.dumps(
-            {"name": "cbr0", "type": "flannel", "delegate": {"policies": written}}
-        ),
+        "metadata": {"name": "web"},
+        "spec": spec,
+        "status": {"podIPs": [{"ip": address} for address in addresses]},
     }
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_settings_of_ipv4_serve_pods_that_have_nothing_else(rule: str) -> None:
-    """Where Pods have IPv4 alone nothing is to be excepted, routed or given in IPv6."""
-    assert found(rule, readings(CLUSTER4, ["10.244.3.0/24"], *IPV4), **FACTS).conforms
+@pytest.mark.parametrize("rule", ["overlay-pods-ipv4", "calico-pods-ipv4"])
+@pytest.mark.parametrize(
+    ("listed", "conforms"),
+    [
+        ([pod("10.244.3.2")], True),
+        ([pod("10.244.3.2"), pod("10.244.3.3", "fd00::3")], False),
+        ([pod("10.244.3.2"), pod("fd00::13", hostNetwork=True)], True),
+    ],
+)
+def test_pods_have_no_ipv6(rule: str, listed: list[dict[str, Any]], conforms: bool) -> None:
+    """One address of the other family is against the documents; the node's own do not count."""
+    assert found(rule, {"node-pods": json.dumps({"items": listed})}).conforms is conforms
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_pods_of_both_families_need_settings_for_both(rule: str) -> None:
-    """A Pod with an IPv6 address is lost without them, and the networks that are missing are named."""
-    said = found(rule, readings(CLUSTER4, ["10.244.3.0/24"], *BOTH), **FACTS)
-    assert not said.conforms
-    assert "fd00:10:" in said.detail
-    subnets = ["10.244.3.0/24", "fd00:10:244:3::/64"]
-    assert found(rule, readings(CLUSTER4 + CLUSTER6, subnets, *BOTH), **FACTS).conforms
+def test_a_node_without_pods_says_nothing_of_their_families() -> None:
+    """Host network Pods alone are no evidence."""
+    texts = {"node-pods": json.dumps({"items": [pod("172.30.0.13", hostNetwork=True), pod()]})}
+    with pytest.raises(UnreadableError, match="no Pod on the node"):
+        found("overlay-pods-ipv4", texts)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_settings_of_the_pods_own_family_are_demanded_all_the_same(rule: str) -> None:
-    """That the second family is left out excuses nothing in the first."""
-    assert not found(rule, readings(["10.0.0.0/32"], ["10.9.0.0/24"], *IPV4), **FACTS).conforms
+@pytest.mark.parametrize(
+    ("addresses", "conforms"), [(("10.244.3.4",), True), (("10.244.3.4", "fd00::4"), False)]
+)
+@pytest.mark.parametrize(
+    "delegate", ["win-bridge", "win-overlay", "sdnbridge", "sdnoverlay", "sdnoverlay.exe"]
+)
+def test_plugins_below_flannel_give_ipv4_only(
+    delegate: str, addresses: tuple[str, ...], conforms: bool
+) -> None:
+    """An IPv6 address beside them came from elsewhere; sig-windows-tools has Flannel call sdnoverlay."""
+    texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
+    said = found("win-bridge-pods-ipv4", texts)
+    assert said.conforms is conforms
+    assert delegate.removesuffix(".exe") in said.detail
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_without_a_pod_nobody_knows_which_families_are_due(rule: str) -> None:
-    """In a cluster of two families that is unreadable; in a cluster of one there is no question."""
-    alone = readings(CLUSTER4, ["10.244.3.0/24"])
+@pytest.mark.parametrize(
+    ("plugin", "asked", "conforms"),
+    [
+        ("sdnbridge", True, True),
+        ("sdnbridge", False, False),
+        ("sdnoverlay", True, False),
+        ("win-bridge", True, False),
+    ],
+)
+def test_only_sdnbridge_may_be_told_to_give_both(plugin: str, asked: bool, conforms: bool) -> None:
+    """enableDualStack means something to sdnbridge alone: then an IPv6 address is no deviation."""
+    flags = {"enableDualStack": asked}
+    text = listed(type="flannel", delegate={"type": plugin, "optionalFlags": flags})
+    texts = {"cni-configuration": text, "node-pods": running("10.244.3.4", "fd00::4")}
+    assert found("win-bridge-pods-ipv4", texts).conforms is conforms
+
+
+@pytest.mark.parametrize(
+    ("delegate", "addresses"), [("azure-vnet", ("10.244.3.4",)), ("win-bridge", ())]
+)
+def test_no_pod_and_no_such_plugin_are_no_evidence(
+    delegate: str, addresses: tuple[str, ...]
+) -> None:
+    """The rule speaks of four plugins, and of addresses that were given."""
+    texts = {"cni-configuration": flannel(delegate), "node-pods": running(*addresses)}
     with pytest.raises(UnreadableError):
-        found(rule, alone, **FACTS)
-    if rule != "outbound-nat":  # which looks at Pods' endpoints in any cluster
-        assert found(rule, alone, driver="l2bridge").conforms
+        found("win-bridge-pods-ipv4", texts)

@@ -124,21 +124,6 @@ def test_feature_gates_are_on_by_flag_or_by_version(
     assert found(rule, settings(version, feature_gates=gates)).conforms is conforms
 
 
-@pytest.mark.parametrize(
-    ("own", "server", "conforms"),
-    [
-        ("v1.29.4", "1.29.0", True),
-        ("v1.26.4", "1.29.0", True),
-        ("v1.25.4", "1.29.0", False),
-        ("v1.24.4", "1.27.0", False),
-        ("v1.30.0", "1.29.9", False),
-    ],
-)
-def test_components_follow_the_version_skew_policy(own: str, server: str, conforms: bool) -> None:
-    """Three minors behind an API server from 1.28 on, two before, never ahead."""
-    assert found("kube-proxy-skew", settings(own, v="6"), server=server).conforms is conforms
-
-
 def test_flags_say_nothing_beside_a_configuration_file() -> None:
     """kube-proxy ignores its flags where --config is given."""
     readings = settings(config="C:/k/config.conf", proxy_mode="kernelspace")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.rules import NothingThereError
+from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import FACTS, found
 
 Object = dict[str, Any]
@@ -284,3 +284,24 @@ def test_an_inspection_of_nothing_is_no_pass() -> None:
     for rule in ("stale-load-balancers", "local-policy-load-balancers"):
         with pytest.raises(NothingThereError):
             found(rule, balanced([], []))
+
+
+@pytest.mark.parametrize(
+    ("vips", "conforms"), [(["", ""], True), ([None], True), (["", "10.244.3.1"], False)]
+)
+def test_load_balancers_on_l2bridge_have_no_source_vip(
+    vips: list[str | None], conforms: bool
+) -> None:
+    """One that has it is enough, and its address is named."""
+    lists = [policy(80 + place, 6, "10.96.0.7") for place in range(len(vips))]
+    for one, vip in zip(lists, vips, strict=True):
+        one["Policies"][0]["SourceVIP"] = vip
+    finding = found("empty-source-vip", {"hns-policies": json.dumps(lists)}, driver="l2bridge")
+    assert finding.conforms is conforms
+    assert conforms or "source VIP 10.244.3.1" in finding.detail
+
+
+def test_a_node_without_load_balancers_shows_no_source_vip() -> None:
+    """Nothing to look at is no success."""
+    with pytest.raises(UnreadableError, match="no load balancer"):
+        found("empty-source-vip", {"hns-policies": ""})
