@@ -23,7 +23,7 @@ FLANNEL = Source(
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.CLUSTER,
     question=Question.INSPECT,
-    cases=(cases.rule("control-plane-on-linux", "windows"),),
+    cases=(cases.rule("control-plane-on-linux"),),
     facts=("plat-control-plane-linux-only",),
     sources=(WINDOWS,),
 )
@@ -39,9 +39,9 @@ def test_control_plane_system(verdict: Judgement) -> None:
     matrix=Matrix.CLUSTER,
     question=Question.INSPECT,
     cases=(
-        cases.rule("vxlan-network-id", "flannel", "vxlan", "windows"),
-        cases.rule("vxlan-port", "flannel", "vxlan", "windows"),
-        cases.rule("vxlan-options", "flannel", "vxlan", "windows"),
+        cases.rule("vxlan-network-id"),
+        cases.rule("vxlan-port"),
+        cases.rule("vxlan-options"),
     ),
     facts=("cni-flannel-vxlan-vni", "cni-flannel-options"),
     sources=(FLANNEL,),

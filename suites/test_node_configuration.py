@@ -37,7 +37,7 @@ SKEW = Source(
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
-    cases=(cases.rule("proxy-mode", "kube-proxy-pod"),),
+    cases=(cases.rule("proxy-mode"),),
     facts=("svc-userspace-default",),
     sources=(
         Source(document="Kubernetes, CHANGELOG-1.26", section="Urgent upgrade notes"),
@@ -56,12 +56,12 @@ def test_kube_proxy_mode(verdict: Judgement) -> None:
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
     cases=(
-        cases.rule("hostname-override", "kube-proxy-pod"),
-        cases.rule("network-name", "kube-proxy-pod", "kernelspace"),
-        cases.rule("source-vip", "kube-proxy-pod", "kernelspace", "overlay"),
-        cases.rule("dsr-gate", "kube-proxy-pod", "kernelspace", "dsr"),
-        cases.rule("overlay-gate", "kube-proxy-pod", "kernelspace", "overlay"),
-        cases.rule("kube-proxy-skew", "kube-proxy-pod"),
+        cases.rule("hostname-override"),
+        cases.rule("network-name"),
+        cases.rule("source-vip"),
+        cases.rule("dsr-gate"),
+        cases.rule("overlay-gate"),
+        cases.rule("kube-proxy-skew"),
     ),
     facts=(
         "kp-hostname-override",
@@ -88,8 +88,8 @@ def test_kube_proxy_configuration(verdict: Judgement) -> None:
         cases.rule("windows-build-label"),
         cases.rule("kubelet-skew"),
         cases.rule("update-not-broken"),
-        cases.rule("overlay-update", "overlay"),
-        cases.rule("dsr-update", "dsr"),
+        cases.rule("overlay-update"),
+        cases.rule("dsr-update"),
     ),
     facts=(
         "plat-label-windows-build",

@@ -39,9 +39,9 @@ LIMITATIONS = Source(
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
     cases=(
-        cases.rule("calico-build", "calico"),
-        cases.rule("calico-networking", "calico"),
-        cases.rule("antrea-alone", "antrea"),
+        cases.rule("calico-build"),
+        cases.rule("calico-networking"),
+        cases.rule("antrea-alone"),
     ),
     facts=("cni-calico-min-os", "cni-calico-policy-only", "cni-antrea"),
     sources=(CALICO, ANTREA),
@@ -73,8 +73,8 @@ def test_windows_address_families(verdict: Judgement) -> None:
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,
     cases=(
-        cases.rule("overlay-pods-ipv4", "overlay", beside_pod=True),
-        cases.rule("calico-pods-ipv4", "calico", beside_pod=True),
+        cases.rule("overlay-pods-ipv4"),
+        cases.rule("calico-pods-ipv4"),
     ),
     facts=("v6-overlay", "v6-calico-eks"),
     sources=(LIMITATIONS, CALICO_LIMITS),

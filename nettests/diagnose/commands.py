@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from nettests.model.words import OS
 from nettests.probes.commands import POWERSHELL
-from nettests.probes.readings import COMMANDS
+from nettests.rules.cni import CNI
+from nettests.rules.flannel import PROCESSES
+from nettests.rules.hns_endpoints import ENDPOINTS
+from nettests.rules.hns_load_balancers import POLICIES
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.host import DYNAMIC, EXCLUDED
+from nettests.rules.readings import ToolOutput
+from nettests.rules.updates import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +28,8 @@ class Command:
     words: tuple[str, ...]
 
 
-def _known(reading: str, file: str, title: str) -> Command:
-    return Command(file=file, title=title, words=COMMANDS[reading])
+def _known(reading: ToolOutput, file: str, title: str) -> Command:
+    return Command(file=file, title=title, words=reading.words)
 
 
 def _shell(file: str, title: str, text: str) -> Command:
@@ -50,9 +57,9 @@ def _kube_proxy(curl: str) -> tuple[Command, ...]:
 
 
 WINDOWS: tuple[Command, ...] = (
-    _known("hns-policies", "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
-    _known("hns-endpoints", "hns-endpoints.json", "HNS endpoints with their policies"),
-    _known("hns-networks", "hns-networks.json", "HNS networks"),
+    _known(POLICIES, "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
+    _known(ENDPOINTS, "hns-endpoints.json", "HNS endpoints with their policies"),
+    _known(NETWORKS, "hns-networks.json", "HNS networks"),
     _shell("hns-namespaces.json", "HNS namespaces", "Get-HnsNamespace | ConvertTo-Json -Depth 5"),
     _tool(
         "addresses.txt", "addresses of all compartments", "ipconfig.exe", "/allcompartments", "/all"
@@ -68,8 +75,8 @@ WINDOWS: tuple[Command, ...] = (
         "show",
         "interfaces",
     ),
-    _known("dynamic-ports", "dynamic-ports.txt", "the dynamic port range"),
-    _known("excluded-ports", "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
+    _known(DYNAMIC, "dynamic-ports.txt", "the dynamic port range"),
+    _known(EXCLUDED, "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
     _tool(
         "excluded-ports-udp.txt",
         "excluded UDP ports",
@@ -78,7 +85,7 @@ WINDOWS: tuple[Command, ...] = (
     _tool(
         "connections.txt", "TCP connections", "netsh.exe", "int", "ipv4", "show", "tcpconnections"
     ),
-    _known("windows-version", "windows-version.txt", "build and patch level"),
+    _known(VERSION, "windows-version.txt", "build and patch level"),
     _shell("updates.txt", "installed updates", "Get-HotFix | Format-Table -AutoSize"),
     _shell(
         "services.txt",
@@ -86,8 +93,8 @@ WINDOWS: tuple[Command, ...] = (
         "Get-Service hns,vfpext,vmcompute,kubelet,kube-proxy,containerd,flanneld "
         "-ErrorAction SilentlyContinue | Format-Table -AutoSize Name,Status,StartType",
     ),
-    _known("processes", "processes.csv", "processes"),
-    _known("cni-configuration", "cni-configuration.txt", "CNI configuration"),
+    _known(PROCESSES, "processes.csv", "processes"),
+    _known(CNI, "cni-configuration.txt", "CNI configuration"),
     _shell(
         "hns-events.txt",
         "the last events of the Host Networking Service",

@@ -17,9 +17,9 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
-from nettests.probes.readings import Request
 from nettests.probes.seams import ApiServer
 from nettests.redaction import Redactor
+from nettests.rules.readings import Request
 
 OK = 200
 FEW_WORDS = 200

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
 from nettests.judge.proof import failed_target
-from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
@@ -22,6 +21,7 @@ from nettests.model.words import (
     Question,
     TargetKind,
 )
+from nettests.rules import RULES
 
 _SERVICES = {
     TargetKind.SERVICE_CLUSTERIP,
@@ -80,7 +80,8 @@ def after_failure(check: Check, observation: Observation) -> str:
             return AFTER_SILENT_DNS
         return AFTER_FAILED_SERVICE if check.target.kind in _SERVICES else AFTER_FAILED_TARGET
     if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
-        return REMEDIES.get(check.ask.case.label, UNKNOWN_RULE)
+        rule = RULES.get(check.ask.case.label)
+        return rule.remedy if rule else AFTER_UNKNOWN_RULE
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
     if check.target.kind is TargetKind.NO_NAME and observation.outcome is Outcome.RESOLVED:
@@ -180,6 +181,8 @@ AFTER_PARTING = (
     "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
     "and the process that listens behind it"
 )
+AFTER_UNKNOWN_RULE = "compare what was found with what the documents demand"
+"""A journal of another version may name a rule that this one does not have."""
 AFTER_MISLEADING = (
     "look for a wildcard record or a stale one in the DNS suffixes that the source walks"
 )

@@ -9,7 +9,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
-from nettests.parse.rules import RULES, Evidence, UnreadableError
+from nettests.rules import RULES, Evidence, UnreadableError
 
 RULE = "rule"
 
@@ -30,7 +30,7 @@ def read(raw: Raw) -> Reading:
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"the inspection recorded no readings: {raw.stdout}")
     try:
-        found = rule.judge(evidence)
+        found = rule.demand(evidence)
     except UnreadableError as error:
         return probe_failed(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

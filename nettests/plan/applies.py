@@ -21,10 +21,10 @@ from nettests.model.words import (
 )
 from nettests.plan import pod_security
 from nettests.plan.flow import Flow
-from nettests.plan.permits import NO_READS, Reads, why_denied
+from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
-from nettests.plan.subjects import why_not_about
 from nettests.plan.targets import HOST_PORTS
+from nettests.rules.subjects import subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
@@ -35,10 +35,10 @@ SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
 
 
-def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
+def why_not(ask: Ask, facts: ClusterFacts) -> str:
     """Return why ``ask`` cannot be asked here, or nothing."""
     return (
-        why_denied(ask, facts, reads)
+        why_denied(ask, facts)
         or _no_namespace_of_level(ask, facts)
         or _forbidden_by_level(ask, facts)
         or why_not_privileged(ask, facts)
@@ -199,7 +199,8 @@ def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
     if ask.case is None:
         return ""
     node = facts.node(ask.source.node) if ask.source.node else None
-    return next(filter(None, (why_not_about(word, facts, node) for word in ask.case.when)), "")
+    subjects = map(subject_of, ask.case.when)
+    return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
 
 
 def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:

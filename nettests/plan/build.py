@@ -36,7 +36,6 @@ from nettests.plan.classes import not_enabled
 from nettests.plan.controls import Stage, controls
 from nettests.plan.flow import Flow, Matrix, NameForm
 from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
-from nettests.plan.permits import NO_READS, Reads
 from nettests.plan.samples import connections
 from nettests.plan.selection import objects_of
 
@@ -94,7 +93,6 @@ def build(
     facts: ClusterFacts,
     flows: Iterable[Flow],
     enabled: Collection[CheckClass] = (),
-    reads: Reads = NO_READS,
 ) -> Plan:
     """Return all that a run of ``flows`` will do on a cluster with these facts.
 
@@ -117,7 +115,7 @@ def build(
             for due in _in_families(_due(flow, place), facts):
                 ask = _ask(due, stage)
                 reason = (
-                    why_not(ask, facts, reads)
+                    why_not(ask, facts)
                     or why_unseen(flow, facts)
                     or not_enabled(flow.check_class, enabled)
                 )

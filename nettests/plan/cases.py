@@ -1,20 +1,23 @@
 """The cases of flows without a path: objects for the API server, rules of configuration.
 
 Used by suites beside ``flow``. Pure construction: a case carries its object as JSON, so that a journal
-says word for word what was asked; what a rule demands is known where it is read (``parse.rules``).
+says word for word what was asked; what a rule is about, and what it demands, stands with it (``rules``).
 """
 
+import difflib
 import json
 from copy import deepcopy
 from typing import Any
 
+from nettests.errors import PlanError
 from nettests.model.check import Afterwards, Case
 from nettests.model.words import Outcome
+from nettests.rules import RULES
+from nettests.rules.subjects import RUNTIME_CLASSES
 
 Json = dict[str, Any]
 
 STEERED = "steered"
-RUNTIME_CLASSES = "runtime-classes"
 _IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 
 
@@ -90,14 +93,26 @@ def steered(label: str, item: Json) -> Case:
         object=_text(item),
         counter=_text(item),
         outcome=Outcome.CONFORMS,
-        when=(RUNTIME_CLASSES,),
+        when=(RUNTIME_CLASSES.word,),
         then=Afterwards(how=STEERED),
     )
 
 
-def rule(name: str, *when: str, beside_pod: bool = False) -> Case:
-    """Return a documented rule of configuration by its name, and what it is about (``applies``)."""
-    return Case(label=name, outcome=Outcome.CONFORMS, when=when, beside_pod=beside_pod)
+def rule(name: str) -> Case:
+    """Return the case of a rule of configuration; ``PlanError`` names near misses."""
+    if name not in RULES:
+        near = difflib.get_close_matches(name, RULES, n=3, cutoff=0.5)
+        told = (
+            f"did you mean {' or '.join(near)}?" if near else f"rules: {', '.join(sorted(RULES))}"
+        )
+        raise PlanError(f"there is no rule of configuration {name!r}", hint=told)
+    found = RULES[name]
+    return Case(
+        label=name,
+        outcome=Outcome.CONFORMS,
+        when=tuple(subject.word for subject in found.about),
+        beside_pod=found.beside_pod,
+    )
 
 
 def _text(item: Json) -> str:

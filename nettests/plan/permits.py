@@ -5,8 +5,6 @@ what is denied was found out beforehand (``ClusterFacts.denied``).
 """
 
 import json
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts
@@ -34,6 +32,7 @@ from nettests.model.permission import (
 from nettests.model.service import LOAD_BALANCER
 from nettests.model.words import Question, Resolver, TargetKind, VantageKind
 from nettests.plan.pods import STATEFUL_SET
+from nettests.rules import RULES
 
 EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
@@ -42,14 +41,9 @@ _PROCESSES = {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
 _NAMED = {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
 
 
-Reads = Mapping[str, Needs]
-"""What each rule of configuration reads from the API server, by the rule's name."""
-NO_READS: Reads = MappingProxyType({})
-
-
-def why_denied(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
+def why_denied(ask: Ask, facts: ClusterFacts) -> str:
     """Return which missing permission keeps ``ask`` from being asked, or nothing."""
-    for permission in needed(ask, facts, reads):
+    for permission in needed(ask, facts):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
     if _asks_a_probe(ask):
@@ -61,7 +55,7 @@ def why_denied(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:
     return ""
 
 
-def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
+def needed(ask: Ask, facts: ClusterFacts) -> Needs:
     """Return every permission that ``ask`` cannot do without."""
     own = not facts.namespace
     if ask.question is Question.ADMIT:
@@ -70,7 +64,8 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
         removes = (LIST_LEASES, DELETE_LEASE)
         return (*(makes if own else removes), *HOLDING, CREATE_POD)
     if ask.question is Question.INSPECT:
-        read = reads.get(ask.case.label, ()) if ask.case else ()
+        rule = RULES.get(ask.case.label) if ask.case else None
+        read = rule.permissions if rule else ()
         if ask.source.kind is not VantageKind.NODE:
             return read
         return (*read, *standing(own_namespace=own), *opening(EXEC, facts.server_version))

@@ -10,7 +10,6 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
 from nettests.plan.cast import unusable
-from nettests.plan.permits import NO_READS, Reads
 from nettests.preflight.demand import Passing
 from nettests.preflight.finding import Level
 
@@ -47,7 +46,6 @@ class Evidence:
     plan: Plan
     whole: Plan
     missing: tuple[Permission, ...] = ()
-    reads: Reads = field(default_factory=lambda: NO_READS)
     images: Mapping[str, str] = field(default_factory=dict)
     """The probe image of each node, by the node's name."""
     unserved: Mapping[str, str] = field(default_factory=dict)

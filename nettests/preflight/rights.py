@@ -63,4 +63,4 @@ def _detail(one: Permission, evidence: Evidence) -> str:
 
 
 def _needs(check: Check, one: Permission, evidence: Evidence) -> bool:
-    return str(one) in map(str, needed(check.ask, evidence.facts, evidence.reads))
+    return str(one) in map(str, needed(check.ask, evidence.facts))

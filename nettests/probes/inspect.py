@@ -1,29 +1,36 @@
 """Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
 
 The examiner of ``INSPECT``. Of each reading what rules use is recorded and nothing else, as other tenants'
-objects are in it (``parse.rules.reduction``); whether it conforms is decided where the journal is read
+objects are in it (``rules.readings``); whether it conforms is decided where the journal is read
 (``parse.inspection``). A reading that the API server or a tool refuses is a problem of
 that reading; a channel that fails makes the whole answer untrusted.
 """
 
-import ipaddress
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask
-from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.parse.inspection import RULE
-from nettests.parse.rules import RULES, Evidence, NothingThereError, UnreadableError
-from nettests.parse.rules.reduction import reduced
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
-from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS, Request, log_of
 from nettests.probes.seams import ApiServer
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
+from nettests.rules.known import known_facts
+from nettests.rules.readings import (
+    ApiObjects,
+    PodLog,
+    Reading,
+    Request,
+    ToolOutput,
+    log_of,
+    reduced,
+)
 
 OK = 200
 
@@ -54,18 +61,17 @@ class Inspection:
         """Take every reading that the case's rule needs."""
         name = case_of(ask).label
         node = self.facts.node(ask.source.node) if ask.source.node else None
-        context = {RULE: name, **demands(self.facts, node)}
-        wanted = RULES[name].readings if name in RULES else ()
+        context = {RULE: name, **known_facts(self.facts, node)}
+        wanted = RULES[name].reads if name in RULES else ()
         try:
-            taken = {reading: self._take(reading, node, ask.source.probe) for reading in wanted}
+            taken = {one.name: self._take(one, node, ask.source.probe) for one in wanted}
         except ChannelError as error:
-            return Examination(
-                tool="inspection", words=wanted, error=error.message, context=context
-            )
+            words = tuple(one.name for one in wanted)
+            return Examination(tool="inspection", words=words, error=error.message, context=context)
         texts = {key: one.text for key, one in taken.items() if not one.problem}
         problems = {key: one.problem for key, one in taken.items() if one.problem}
         _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
-        on_node = any(reading in COMMANDS for reading in wanted)
+        on_node = any(isinstance(reading, ToolOutput) for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
@@ -74,8 +80,8 @@ class Inspection:
             context=context,
         )
 
-    def _take(self, reading: str, node: NodeFacts | None, probe: str) -> Taken:
-        key = f"{node.name if node else API}/{reading}"
+    def _take(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
+        key = f"{node.name if node else API}/{reading.name}"
         with self._lock:
             own = self._locks.setdefault(key, threading.Lock())
         with own:
@@ -84,12 +90,14 @@ class Inspection:
                 self._taken[key] = replace(taken, text=reduced(reading, taken.text))
             return self._taken[key]
 
-    def _read(self, reading: str, node: NodeFacts | None, probe: str) -> Taken:
-        if reading == PROXY_LOG:
-            return self._proxy_log(node, probe)
-        if reading in COMMANDS:
-            return self._run(COMMANDS[reading], probe)
-        return self._asked(REQUESTS[reading](self.facts, node))
+    def _read(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
+        match reading:
+            case ApiObjects():
+                return self._asked(reading.request(self.facts, node))
+            case ToolOutput():
+                return self._run(reading.words, probe)
+            case PodLog():
+                return self._log(reading, node, probe)
 
     def _asked(self, request: Request) -> Taken:
         status, text = self.api.read(request.path, request.query)
@@ -110,19 +118,19 @@ class Inspection:
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")
         return Taken(words=words, text=got.stdout)
 
-    def _proxy_log(self, node: NodeFacts | None, probe: str) -> Taken:
-        """Read the log of the node's kube-proxy Pod; the Pods were recorded as a reading before."""
-        pods = self._take("node-pods", node, probe)
+    def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
+        """Read the log of a component's Pod on the node; the Pods were recorded as a reading before."""
+        pods = self._take(reading.pods, node, probe)
         try:
             listed = read_json(pods.text)["items"] if pods.text.startswith("{") else []
         except (LookupError, TypeError, ValueError) as error:
             raise ChannelError(f"the Pods of the node cannot be read: {error}") from error
         for pod in listed:
             metadata = pod["metadata"]
-            if metadata["name"].startswith("kube-proxy"):
+            if metadata["name"].startswith(reading.component):
                 container = pod["spec"]["containers"][0]["name"]
                 return self._asked(log_of(metadata["namespace"], metadata["name"], container))
-        return Taken(words=("GET", "log"), problem="no kube-proxy Pod runs on this node")
+        return Taken(words=("GET", "log"), problem=f"no {reading.component} Pod runs on this node")
 
 
 def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
@@ -130,50 +138,8 @@ def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
     if name not in RULES:
         return
     try:
-        RULES[name].judge(evidence)
+        RULES[name].demand(evidence)
     except NothingThereError as error:
         raise NotOfferedError(error.message) from error
     except (UnreadableError, KeyError, IndexError, TypeError, ValueError, AttributeError):
         return
-
-
-def demands(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
-    """Return the facts that rules compare with; one that is unknown is left out."""
-    found = {
-        "server": str(facts.server_version),
-        "pod-cidrs": _joined(facts.pod_cidrs.value),
-        "service-cidrs": _joined(facts.service_cidrs.value),
-        "backend": facts.cni.backend.value or "",
-        "plugin": facts.cni.plugin.value or "",
-        "management-addresses": _joined(_blocks(facts.nodes)),
-    }
-    if node is not None:
-        found |= {
-            "node": node.name,
-            "driver": node.cni_driver.value or "",
-            "dsr": _switched(node.kube_proxy.dsr.value),
-            "build": str(node.build.value or ""),
-            "runtime": node.runtime.value or "",
-            "node-pod-cidrs": _joined(node.pod_cidrs),
-            "node-addresses": ",".join(map(str, node.addresses)),
-            "management-address": _joined(_blocks([node])),
-        }
-    return {name: value for name, value in found.items() if value}
-
-
-def _switched(value: bool | None) -> str:  # noqa: FBT001
-    return "" if value is None else ("on" if value else "off")
-
-
-def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
-    """Return the first address, which is an internal one, of every node and family; neighbours together."""
-    first = {(node.name, one.version): one for node in nodes for one in reversed(node.addresses)}
-    hosts = [ipaddress.ip_network(address) for address in first.values()]
-    return (
-        *ipaddress.collapse_addresses(net for net in hosts if net.version == 4),
-        *ipaddress.collapse_addresses(net for net in hosts if net.version == 6),
-    )
-
-
-def _joined(networks: tuple[Network, ...] | None) -> str:
-    return ",".join(map(str, networks or ()))

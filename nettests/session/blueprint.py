@@ -20,7 +20,6 @@ from nettests.model.journal import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, build
 from nettests.resources import manifests_path
-from nettests.session.reads import READS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def blueprint(
     asked besides ``default``.
     """
     read, digests = manifests
-    plan = build(facts, flows, enabled, READS)
+    plan = build(facts, flows, enabled)
     return Blueprint(
         facts=facts,
         manifests=read,

@@ -43,7 +43,6 @@ from nettests.preflight.space import NODE_PORTS
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.cleanup import ownership
 from nettests.session.options import RunOptions
-from nettests.session.reads import READS
 from nettests.session.run import blank_of
 
 Object = dict[str, Any]
@@ -86,8 +85,8 @@ def _look(
     missing = tuple(
         one for one in _reviewed(facts.server_version, namespace) if str(one) in facts.denied
     )
-    plan = build(facts, flows, options.enabled, READS)
-    whole = build(replace(facts, denied=()), flows, options.enabled, READS)
+    plan = build(facts, flows, options.enabled)
+    whole = build(replace(facts, denied=()), flows, options.enabled)
     blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
     objects = probes.standing(plan, facts, blank)
     if probes.in_cluster(plan):
@@ -98,7 +97,6 @@ def _look(
         plan=plan,
         whole=whole,
         missing=missing,
-        reads=READS,
         images={
             node.name: probe_image(profile.images, node.os, node.build.value)
             for node in facts.nodes

@@ -17,7 +17,6 @@ from nettests.plan import build, load
 from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
 from nettests.session.cleanup import ownership
-from nettests.session.reads import READS
 from nettests.session.run import blank_of
 from tests.cluster.admission import Asked, Policy
 from tests.plan.clusters import mixed
@@ -42,7 +41,7 @@ POLICY = Policy(documents("admission")[0]["spec"])
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     """Every shipped flow, of all classes, on Linux and Windows nodes."""
-    return build(FACTS, load([suites_path()]).flows, list(CheckClass), READS)
+    return build(FACTS, load([suites_path()]).flows, list(CheckClass))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from nettests.model.facts import known
 from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
-from nettests.parse.flags import flags_in_arguments, flags_in_log
 from tests.cluster.recorded import config_map, proxy_pod
 
 NOTHING = StatedKubeProxy()
@@ -24,31 +23,6 @@ LOG = (
     "I1121 01:22:03.999999       1 server.go:400] Using Kernelspace Proxier\n"
 )
 CONFIG = {"mode": "nftables", "winkernel": {"enableDSR": True, "sourceVip": ""}}
-
-
-def test_flags_are_read_from_the_log() -> None:
-    """Lines ``FLAG: --name="value"`` give the flags that are in effect."""
-    assert flags_in_log(LOG) == {
-        "enable-dsr": "false",
-        "source-vip": "10.244.2.2",
-        "proxy-mode": "kernelspace",
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--enable-dsr=true", "--proxy-mode=kernelspace"), {"enable-dsr": "true", "proxy-mode": "kernelspace"}),
-        (("--enable-dsr", "--v=4"), {"enable-dsr": "true", "v": "4"}),
-        (("--source-vip", "10.244.2.2"), {"source-vip": "10.244.2.2"}),
-        (("powershell", "kube-proxy.exe --enable-dsr=true --source-vip $vip"), {"enable-dsr": "true"}),
-    ],
-)  # fmt: skip
-def test_flags_are_read_from_arguments(
-    arguments: tuple[str, ...], expected: dict[str, str]
-) -> None:
-    """Both spellings of a flag and those inside a script are read; a script's variables are not."""
-    assert flags_in_arguments(arguments) == expected
 
 
 def test_the_log_decides_before_arguments_and_config_map() -> None:

@@ -23,8 +23,8 @@ from nettests.model.journal_lines import data_of
 from nettests.model.observation import Raw
 from nettests.model.profile import StatedFacts
 from nettests.parse.read import PARSERS, read_raw, read_resolution
-from nettests.parse.rules import RULES
 from nettests.plugin.documents import write_documents
+from nettests.rules import RULES
 from nettests.session.again import judge_again
 from nettests.session.head import JOURNAL
 from tests.fuzz.budget import fuzz
@@ -139,7 +139,7 @@ def raws(draw: st.DrawFn) -> Raw:
 
 
 def _readings() -> set[str]:
-    return {reading for rule in RULES.values() for reading in rule.readings}
+    return {reading.name for rule in RULES.values() for reading in rule.reads}
 
 
 @fuzz

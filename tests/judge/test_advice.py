@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import judge
-from nettests.judge.remedies import REMEDIES, UNKNOWN_RULE
+from nettests.judge.advice import AFTER_UNKNOWN_RULE
 from nettests.model.check import Case, Check
 from nettests.model.expectation import Expected
 from nettests.model.words import OS, Distribution, Outcome, Placement, Question, TargetKind
+from nettests.rules import RULES
 from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 
 SPOOFING = "MAC address spoofing"
@@ -21,7 +22,7 @@ def next_step(asked: Check, seen: Outcome, claim: Expected = CLAIM) -> str:
 
 @pytest.mark.parametrize(
     ("rule", "step"),
-    [("proxy-mode", REMEDIES["proxy-mode"]), ("no-such-rule", UNKNOWN_RULE)],
+    [("proxy-mode", RULES["proxy-mode"].remedy), ("no-such-rule", AFTER_UNKNOWN_RULE)],
 )
 def test_a_deviation_has_the_step_of_its_rule(rule: str, step: str) -> None:
     """What repairs a setting stands beside its rule; a rule of another version has a general one."""

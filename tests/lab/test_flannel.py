@@ -10,7 +10,7 @@ from nettests.lab import flannel
 from nettests.lab.node.cni_files import FLANNEL_FILE, installed
 from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
 from tests.lab.network.clusters import NODE_ADDRESS, WIN_A, profile
-from tests.parse.rules import found
+from tests.rules.made import found
 
 DOCKER, CONTAINERD = "docker://20.10.9", "containerd://1.7.20"
 DRIVERS = [Driver.L2BRIDGE, Driver.OVERLAY]

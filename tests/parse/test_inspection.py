@@ -7,7 +7,7 @@ import pytest
 from nettests.model.words import Outcome
 from nettests.parse import read_raw
 from tests.parse.raws import raw
-from tests.parse.rules import FACTS, log, pods
+from tests.rules.made import FACTS, log, pods
 
 
 def outcome(rule: str, readings: dict[str, str], **problems: str) -> Outcome:

@@ -10,12 +10,11 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.permission import RUN, reviewed
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question, VantageKind
-from nettests.parse.rules import RULES
 from nettests.plan import build, load
 from nettests.plan.permits import needed
-from nettests.probes.readings import PERMISSIONS, PROXY_LOG, REQUESTS
 from nettests.resources import suites_path
-from nettests.session.reads import READS
+from nettests.rules import RULES
+from nettests.rules.node import NODE
 from tests.plan.clusters import mixed
 
 FLOWS = load([suites_path()]).flows
@@ -134,16 +133,11 @@ def test_from_135_on_exec_takes_create_too() -> None:
     assert len(asked(newer)) < len(asked(older)) == len(asked(replace(newer, denied=())))
 
 
-def test_every_reading_says_what_it_needs() -> None:
-    """Each request to the API server that an inspection sends has its permission beside it."""
-    assert PERMISSIONS.keys() == {*REQUESTS, PROXY_LOG}
-
-
 def test_a_rule_whose_readings_are_denied_is_left_out() -> None:
     """What a rule reads from the API server is taken from its own readings."""
-    plan = build(replace(mixed(), denied=("get nodes",)), FLOWS, reads=READS)
+    plan = build(replace(mixed(), denied=("get nodes",)), FLOWS)
     gone = {skip.id for skip in plan.skips if skip.reason == "this identity may not get nodes"}
-    rules = {name for name, rule in RULES.items() if "node" in rule.readings}
+    rules = {name for name, rule in RULES.items() if NODE in rule.reads}
     assert gone
     assert {check_id.rpartition("/")[2] for check_id in gone} <= rules
     assert not [c for c in plan.checks if c.ask.case and c.ask.case.label in rules]

@@ -15,7 +15,6 @@ from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
 from nettests.session.cleanup import ownership
-from nettests.session.reads import READS
 from nettests.session.run import blank_of
 from tests.plan.clusters import mixed
 
@@ -35,16 +34,15 @@ def evidence(
 ) -> Evidence:
     """Return the evidence of a cluster, a healthy one unless told otherwise."""
     facts = facts or mixed()
-    plan = build(facts, flows, (), READS)
+    plan = build(facts, flows)
     return Evidence(
         server="https://127.0.0.1:6443",
         facts=facts,
         plan=plan,
         objects=objects_of(plan, facts),
         passing=passing_of(plan, facts),
-        whole=build(replace(facts, denied=()), flows, (), READS),
+        whole=build(replace(facts, denied=()), flows),
         missing=missing(facts),
-        reads=READS,
         **others,
     )
 

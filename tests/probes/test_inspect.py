@@ -1,23 +1,19 @@
 """Inspections: what is read for a rule, once a node, and what is recorded when something goes wrong."""
 
-import ipaddress
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Ask, Case, Target
-from nettests.model.facts import known, unknown
-from nettests.model.versions import WindowsBuild
 from nettests.model.words import Protocol, Question, TargetKind
-from nettests.parse.rules import RULES
 from nettests.probes.asking import Probe
-from nettests.probes.inspect import Inspection, demands
-from nettests.probes.readings import COMMANDS, PROXY_LOG, REQUESTS
+from nettests.probes.inspect import Inspection
+from nettests.rules.kube_proxy import PROXY_LOG
 from tests.probes.made import FACTS, vantage
 
 NODE = "node-windows-1-1"
@@ -104,7 +100,7 @@ def test_a_log_is_read_of_the_pod_that_the_list_names() -> None:
     log = "/api/v1/namespaces/kube-system/pods/kube-proxy-x/log"
     server = Server({"/api/v1/pods": (200, PODS), log: (200, f'{FLAG}\nFLAG: --token="hunter2"')})
     readings = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)["readings"]
-    assert readings[PROXY_LOG] == f"{FLAG}\n"
+    assert readings[PROXY_LOG.name] == f"{FLAG}\n"
 
 
 def test_a_node_is_read_once() -> None:
@@ -150,40 +146,3 @@ def test_a_channel_that_fails_makes_the_whole_untrusted(error: ChannelError) -> 
     got = inspection(Server(), Shell({"tasklist.exe": error})).examine(ask("processes-running"))
     assert got.error == error.message
     assert got.stdout == ""
-
-
-def test_every_reading_of_every_rule_can_be_taken() -> None:
-    """No rule asks for a text that nobody reads, and none is read for no rule."""
-    wanted = {reading for rule in RULES.values() for reading in rule.readings}
-    assert wanted == {*REQUESTS, *COMMANDS, PROXY_LOG}
-
-
-def test_nothing_that_is_run_changes_a_node() -> None:
-    """Tools only show; none of their words sets, adds, removes or deletes."""
-    words = {word.lower() for argv in COMMANDS.values() for word in " ".join(argv).split()}
-    assert not words & {"set", "add", "delete", "del", "remove", "new", ">", "start", "stop"}
-    assert not any(word.startswith(("set-", "new-", "remove-", "stop-")) for word in words)
-
-
-def test_nodes_are_told_by_their_internal_addresses_neighbours_together() -> None:
-    """The first address of each family is the internal one; many nodes take little room in the journal."""
-    first = FACTS.nodes[0]
-    addresses = ("172.30.0.2", "203.0.113.7", "fd00::2")
-    both = replace(first, addresses=tuple(map(ipaddress.ip_address, addresses)))
-    next_one = replace(first, name="next", addresses=(ipaddress.ip_address("172.30.0.3"),))
-    told = demands(replace(FACTS, nodes=(both, next_one)), both)
-    assert told["management-addresses"] == "172.30.0.2/31,fd00::2/128"
-    assert told["management-address"] == "172.30.0.2/32,fd00::2/128"
-
-
-def test_rules_are_told_build_and_runtime_of_the_node_that_they_look_at() -> None:
-    """HNS of old builds has no DSR, and CNI files are of another schema with Docker; what is unknown is left out."""
-    windows = replace(
-        FACTS.nodes[0],
-        build=known(WindowsBuild(17763, 1432), "test"),
-        runtime=known("containerd://1.7.20", "test"),
-    )
-    told = demands(FACTS, windows)
-    assert (told["build"], told["runtime"]) == ("17763.1432", "containerd://1.7.20")
-    nobody = replace(windows, build=unknown("not read"), runtime=unknown("not read"))
-    assert not {"build", "runtime"} & set(demands(FACTS, nobody))

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from nettests.parse.rules import RULES, Evidence, UnreadableError
-from nettests.parse.rules.reduction import reduced
+from nettests.rules import RULES, Evidence, UnreadableError, reduced
 from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, Step
 
 PLAYED = (
@@ -13,6 +12,7 @@ PLAYED = (
     "local-policy-load-balancers",
     "stale-load-balancers",
 )
+READINGS = {reading.name: reading for name in PLAYED for reading in RULES[name].reads}
 PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 
 
@@ -21,7 +21,7 @@ def findings(case: Case, step: Step, balancers: Iterable[Balancer]) -> Iterator[
     evidence = _evidence(case, step, list(balancers))
     for name in PLAYED:
         try:
-            found = RULES[name].judge(evidence)
+            found = RULES[name].demand(evidence)
         except UnreadableError:
             continue  # nothing to look at
         if not found.conforms:
@@ -46,7 +46,7 @@ def _evidence(case: Case, step: Step, balancers: list[Balancer]) -> Evidence:
         "build": "10.0.20348.3207" if case.dsr_capable else "10.0.17763.1339",
         "node-addresses": str(case.settings["nodeIP"]),
     }
-    kept = {reading: reduced(reading, text) for reading, text in texts.items()}
+    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
     return Evidence(texts=kept, facts=facts)
 
 

@@ -1,0 +1,217 @@
+"""Which load balancers a Windows node is due, from Services and EndpointSlices: frontends, backends, DSR.
+
+Used by the rules about load balancers in HNS. Sources: the API's words on traffic policies and endpoint
+conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. What
+depends on what kube-proxy did before is ``settled`` no more: it may be there or not.
+"""
+
+import ipaddress
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from nettests.rules.evidence import Object
+
+SERVICE_LABEL = "kubernetes.io/service-name"
+OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
+PRESERVED = "preserve-destination"
+"""The annotation that gives load balancers' addresses to local backends unchanged."""
+FAMILIES = {"IPv4": 4, "IPv6": 6}
+MOST_BACKENDS = 64
+"""Old builds take no more; whether more are programmed is another rule's matter."""
+
+Frontend = tuple[str, int, str]
+"""Address (empty for a NodePort), port and protocol."""
+CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "externalIP", "load balancer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A load balancer that a Service port gives rise to on one node, in one family."""
+
+    front: Frontend
+    family: int
+    kind: str
+    backends: frozenset[str]
+    ports: frozenset[int]
+    """At one of which the backends are dialled."""
+    direct: bool | None
+    """Whether it is of DSR; ``None`` where the node's setting decides."""
+    settled: bool
+    """Whether nothing but the objects decides if it is there, and with whom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Endpoint:
+    address: str
+    port: int
+    here: bool
+    ready: bool
+    serving: bool
+    terminating: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """The node as the rules know it: ``local`` and ``remote`` are addresses of HNS endpoints."""
+
+    name: str
+    local: frozenset[str]
+    remote: frozenset[str]
+    skips_unserving: bool = True
+    """Endpoints that do not serve are left out, as since 1.24.10 to 1.27."""
+    knows_dsr: bool | None = True
+    """Whether HNS there has DSR, without which policies Local and the annotation have no effect; ``None``: open."""
+
+
+def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
+    """Yield what a Service gives rise to; nothing of one that kube-proxy leaves alone."""
+    spec = service["spec"]
+    listed = list(slices)
+    for address in _cluster_ips(service):
+        family = ipaddress.ip_address(address).version
+        of_family = [one for one in listed if _family_of(one) == family]
+        for port in spec.get("ports") or []:
+            yield from _Port(service, port, address, of_family, node).due()
+
+
+def is_served(service: Object) -> bool:
+    """Whether kube-proxy serves a Service: not a name alone, not headless, not another proxy's."""
+    return bool(_cluster_ips(service))
+
+
+def service_of(item: Object) -> str:
+    """Return the Service that an EndpointSlice belongs to."""
+    metadata = item["metadata"]
+    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
+
+
+def _cluster_ips(service: Object) -> list[str]:
+    spec, labels = service["spec"], service["metadata"].get("labels") or {}
+    if spec.get("type") == "ExternalName" or OTHER_PROXY_LABEL in labels:
+        return []
+    listed = spec.get("clusterIPs") or [spec.get("clusterIP")]
+    return [str(one) for one in listed if one and one != "None"]
+
+
+def _family_of(item: Object) -> int:
+    """Return the family of a slice, 0 for one of names."""
+    if "addressType" in item:
+        return FAMILIES.get(str(item["addressType"]), 0)
+    first = next((a for one in item.get("endpoints") or [] for a in one["addresses"]), "")
+    return ipaddress.ip_address(first).version if first else 4
+
+
+class _Port:
+    """One port of a Service in one family."""
+
+    def __init__(
+        self, service: Object, port: Object, address: str, slices: list[Object], node: Node
+    ) -> None:
+        self._spec = service["spec"]
+        self._port = port
+        self._address = address
+        self._node = node
+        self._family = ipaddress.ip_address(address).version
+        self._outer_local = bool(node.knows_dsr) and (
+            self._spec.get("externalTrafficPolicy") == "Local"
+        )
+        self._inner_local = self._spec.get("internalTrafficPolicy") == "Local"
+        annotations = service["metadata"].get("annotations") or {}
+        self._preserved = bool(node.knows_dsr) and annotations.get(PRESERVED) == "true"
+        self._open = node.knows_dsr is None and (
+            self._spec.get("externalTrafficPolicy") == "Local"
+            or annotations.get(PRESERVED) == "true"
+        )
+        listed = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+        self._ingress = self._of_family(
+            one["ip"] for one in listed if one.get("ip") and one.get("ipMode") != "Proxy"
+        )
+        self._external = self._of_family(self._spec.get("externalIPs") or [])
+        self._endpoints = list(_endpoints(slices, port, node.name))
+
+    def due(self) -> Iterator[Due]:
+        """Yield the ClusterIP's load balancer and those for clients from outside."""
+        used, outward = self._used()
+        there = self._node.local | self._node.remote
+        usable = [one for one in used if not one.here or one.address in there]
+        every = frozenset(one.address for one in usable)
+        here = every & self._node.local
+        number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
+        ports = frozenset(one.port for one in self._endpoints)
+        if isinstance(self._port.get("targetPort"), int):
+            ports |= {self._port["targetPort"]}  # dialled up to 1.33
+        few = len(every) <= MOST_BACKENDS
+        # of the node, yet HNS has it from elsewhere: whether kube-proxy finds it depends on what it made first
+        borrowed = any(one.here and one.address not in self._node.local for one in usable)
+        narrow = here if self._outer_local or self._preserved else every
+        fronts: list[tuple[str, str, int, frozenset[str], bool | None, bool]] = [
+            (CLUSTER_IP, self._address, number, here if self._inner_local else every, None, True)
+        ]
+        if self._port.get("nodePort"):
+            node_port = int(self._port["nodePort"])
+            fronts.append((NODE_PORT, "", node_port, narrow, self._outer_local, outward))
+        for address in self._external:
+            backends = here if self._outer_local else every
+            fronts.append((EXTERNAL_IP, address, number, backends, self._outer_local, outward))
+        for address in self._ingress:
+            direct = self._outer_local or self._preserved
+            fronts.append((INGRESS, address, number, narrow, direct, True))
+        for kind, address, front, backends, direct, settled in fronts:
+            yield Due(
+                front=(address, front, protocol),
+                family=self._family,
+                kind=kind,
+                backends=backends,
+                ports=ports,
+                direct=direct,
+                settled=settled and few and not borrowed and not self._open,
+            )
+
+    def _used(self) -> tuple[list[_Endpoint], bool]:
+        """Return the endpoints that are used, and whether those from outside are sent to them for certain."""
+        asked = [one for one in self._endpoints if one.here or not self._outer_local]
+        counted = [one for one in asked if one.ready or one.terminating]
+        leaving = bool(self._ingress) and all(one.terminating for one in counted)
+        silent = bool(self._ingress) and not any(one.serving for one in asked)
+        found = []
+        for one in self._endpoints:
+            if self._inner_local and self._outer_local and not one.here:
+                continue
+            serves = one.serving or not self._node.skips_unserving
+            if silent or ((leaving or one.ready) and serves):
+                found.append(one)
+        return found, not leaving and not silent
+
+    def _of_family(self, addresses: Iterable[str]) -> list[str]:
+        return [str(one) for one in addresses if ipaddress.ip_address(one).version == self._family]
+
+
+def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:
+    """Yield each address and port once; a Pod that stays goes before one that leaves."""
+    found: dict[tuple[str, int], _Endpoint] = {}
+    for item in slices:
+        number = _number(item, port)
+        if number is None:
+            continue
+        for endpoint in item.get("endpoints") or []:
+            conditions = endpoint.get("conditions") or {}
+            one = _Endpoint(
+                address=str(endpoint["addresses"][0]),
+                port=number,
+                here=endpoint.get("nodeName") == node,
+                ready=conditions.get("ready", True) is not False,
+                serving=conditions.get("serving", True) is not False,
+                terminating=conditions.get("terminating") is True,
+            )
+            if (one.address, number) not in found or not one.terminating:
+                found[one.address, number] = one
+    yield from found.values()
+
+
+def _number(item: Object, port: Object) -> int | None:
+    """Return the endpoints' number of a Service port; a slice may leave a port out."""
+    for one in item.get("ports") or []:
+        same = (one.get("name") or "") == (port.get("name") or "")
+        if same and one.get("protocol", "TCP") == port.get("protocol", "TCP") and one.get("port"):
+            return int(one["port"])
+    return None

@@ -1,0 +1,228 @@
+"""Rules about the CNI configuration of a Windows node: its version, its address management, its network.
+
+Read from the files in the folders where installers put them, and from what a plugin prints of itself when it
+is called with nothing. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
+microsoft/windows-container-networking ``cni/cni.go``.
+"""
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterator
+
+from nettests.rules import kept
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.pods import PODS, pod_addresses
+from nettests.rules.readings import CMD, ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+
+SETTINGS = frozenset(
+    {
+        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
+        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
+    }
+)
+"""Settings of a CNI configuration that are kept; what holds others is kept for their sake alone."""
+FIRST_VERSION = "0.1.0"
+"""What a configuration without a version means (CNI specification)."""
+EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
+"""Versions that win-bridge and win-overlay take in every release; later ones only from 1.0.1 on."""
+SDN = frozenset({"sdnbridge", "sdnoverlay"})
+SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
+WINDOWS_IPAM = "Windows' own"
+HOST_LOCAL = "host-local"
+IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
+"""Address management that one plugin alone has."""
+
+
+def _keep(text: str) -> str:
+    """Reduce configurations that were printed one after the other."""
+    decoder, position, found = json.JSONDecoder(), 0, []
+    while start := re.compile(r"\S").search(text, position):
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except ValueError:
+            found.append(f"(no JSON: {len(text) - start.start()} characters)")
+            break
+        found.append(json.dumps(kept.named(value, SETTINGS)))
+    return "\n".join(found)
+
+
+CNI = ToolOutput(
+    name="cni-configuration",
+    words=(
+        *CMD,
+        "type",
+        r"C:\etc\cni\net.d\*.conf*",
+        r"C:\k\cni\config\*.conf*",
+        r"C:\Program Files\containerd\cni\conf\*.conf*",
+        r"C:\k\azurecni\netconf\*.conf*",
+        r"C:\etc\kubernetes\cni\config\*.conf*",
+        r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
+    ),
+    keep=_keep,
+)
+ABOUT = {
+    plugin: ToolOutput(
+        name=f"{plugin}-about",
+        words=(*CMD, rf"C:\opt\cni\bin\{plugin}.exe", "2>&1"),
+        keep=kept.lines(r"(?m)^CNI [\w-]+ plugin .{0,40}$|versions supported: [\d., ]+"),
+    )
+    for plugin in ("win-bridge", "win-overlay")
+}
+"""What these plugins print of themselves, which names the versions that their release supports."""
+
+
+@rule(
+    "cni-version",
+    about=(HNS,),
+    reads=(CNI, *ABOUT.values()),
+    remedy="write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
+    "the plugins: one that does not know the version starts no pod",
+)
+def cni_version(evidence: Evidence) -> Finding:
+    """Every plugin that is called takes the version in which its configuration is written."""
+    refused, taken = [], []
+    for one in configurations(evidence):
+        version = str(one.get("cniVersion") or FIRST_VERSION)
+        for plugin in sorted(plugins_of(one)):
+            supported = _supported(evidence, plugin, version)
+            if supported is None:
+                continue
+            told = f"{plugin} with CNI {version}"
+            if version in supported:
+                taken.append(told)
+            else:
+                refused.append(f"{told}, of which it takes {', '.join(sorted(supported))}")
+    if not refused and not taken:
+        raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
+    found = "; ".join(refused or taken)
+    demand = (
+        "win-bridge and win-overlay with CNI 0.3.0 at most unless their release takes later ones "
+        f"(1.0.1 on), sdnbridge and sdnoverlay with one of {', '.join(sorted(SDN_VERSIONS))}"
+    )
+    return finding(not refused, found, demand, of=len(refused) + len(taken))
+
+
+@rule(
+    "cni-ipam",
+    about=(HNS,),
+    reads=(CNI, PODS),
+    remedy="name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
+    "Calico), and see that the node's pod CIDR is the range it hands out",
+)
+def cni_ipam(evidence: Evidence) -> Finding:
+    """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
+    found: list[str] = []
+    wrong: list[str] = []
+    for one in configurations(evidence):
+        plugins = plugins_of(one)
+        if plugins == {"loopback"}:
+            continue
+        for kind in sorted(_managers(one, plugins)):
+            fits = kind in {HOST_LOCAL, WINDOWS_IPAM} or IPAM_OF.get(kind) in plugins
+            (found if fits else wrong).append(f"{kind} with {', '.join(sorted(plugins))}")
+    if not found and not wrong:
+        raise NothingThereError("the CNI configuration calls no plugin that gives addresses")
+    elsewhere = _outside(evidence) if any(one.startswith(HOST_LOCAL) for one in found) else []
+    wrong += [f"{address} outside the node's range" for address in elsewhere]
+    return finding(
+        not wrong,
+        "; ".join(wrong or found),
+        "host-local within the node's range, azure-vnet-ipam or azure-cns with Azure CNI alone, "
+        "calico-ipam with Calico alone, or none, which is Windows' own",
+        of=len(found) + len(wrong),
+    )
+
+
+@rule(
+    "cni-network",
+    about=(FLANNEL, KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, CNI),
+    remedy="give the CNI configuration and KUBE_NETWORK the same name",
+)
+def cni_network(evidence: Evidence) -> Finding:
+    """The plugin attaches pods to the network that kube-proxy looks at."""
+    names = [str(one["name"]) for one in configurations(evidence) if one.get("name")]
+    wanted = network_of(evidence)
+    return finding(
+        wanted.lower() in {name.lower() for name in names},
+        f"CNI networks {', '.join(names) or 'none'}",
+        f"kube-proxy's, {wanted or 'which is none'}",
+        of=1,
+    )
+
+
+def configurations(evidence: Evidence) -> list[Object]:
+    """Return the CNI configurations, printed one after the other."""
+    text, decoder = evidence.text(CNI).replace("\r", ""), json.JSONDecoder()
+    found: list[Object] = []
+    position = 0
+    while start := re.compile(r"\S").search(text, position):
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except ValueError as error:
+            raise UnreadableError("a CNI configuration on the node is no JSON") from error
+        found += [value] if isinstance(value, dict) else []
+    if not found:
+        raise UnreadableError("there is no CNI configuration in the folders that were read")
+    return found
+
+
+def parts_of(one: Object) -> Iterator[Object]:
+    """Yield a configuration, or those of its list, and what each delegates to."""
+    for part in one.get("plugins") or [one]:
+        yield part
+        if isinstance(part.get("delegate"), dict):
+            yield part["delegate"]
+
+
+def plugins_of(one: Object) -> set[str]:
+    """Return the plugins that a configuration calls."""
+    # samples: "type": "win-bridge", and of Windows' own names "type": "azure-vnet.exe"
+    types = {str(part["type"]) for part in parts_of(one) if part.get("type")}
+    return {name.lower().removesuffix(".exe") for name in types}
+
+
+def _managers(one: Object, plugins: set[str]) -> set[str]:
+    """Return who gives the addresses; Flannel's plugin writes host-local into what it delegates."""
+    named = {str((part.get("ipam") or {}).get("type") or "") for part in parts_of(one)} - {""}
+    if named:
+        return {name.removesuffix(".exe") for name in named}
+    return {HOST_LOCAL if "flannel" in plugins else WINDOWS_IPAM}
+
+
+def _outside(evidence: Evidence) -> list[str]:
+    """Return addresses of Pods that are not in the node's own range."""
+    own = evidence.networks("node-pod-cidrs")
+    return [
+        str(address)
+        for address in pod_addresses(evidence.items(PODS))
+        if not any(ipaddress.ip_address(address) in network for network in own)
+    ]
+
+
+def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] | None:
+    """Return the versions that a plugin takes, ``None`` of plugins that no rule is about."""
+    if plugin in SDN:
+        return SDN_VERSIONS
+    if plugin not in ABOUT:
+        return None
+    if version in EVERY_RELEASE:
+        return EVERY_RELEASE
+    # sample: CNI win-bridge plugin v1.1.1
+    #         CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0
+    told = re.search(r"versions supported: ([\d., ]+)", evidence.text(ABOUT[plugin]))
+    if told is None:
+        raise UnreadableError(f"{plugin} does not say which versions it supports")
+    return frozenset(part.strip() for part in told[1].split(","))

@@ -1,0 +1,107 @@
+"""What a rule may look at, and what it says: recorded texts, known facts, a finding.
+
+Used by every module of rules. Nothing is guessed here: a reading that was not taken, a text that is no
+JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
+"""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.errors import NettestsError
+from nettests.model.facts import Network
+from nettests.model.json_text import read_json
+from nettests.model.versions import KubernetesVersion
+from nettests.rules.readings import Reading
+
+Object = dict[str, Any]
+
+
+class UnreadableError(NettestsError):
+    """The evidence does not say what the rule asks."""
+
+
+class NothingThereError(UnreadableError):
+    """There is nothing of what the rule is about: its check is skipped, and never passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a rule found: whether the documents' demand is met, with both sides in ``detail``."""
+
+    conforms: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Readings by name, each reduced to what rules use, and why some could not be taken; ``facts`` as discovery read them."""
+
+    texts: Mapping[str, str]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, reading: Reading) -> str:
+        """Return a reading's text."""
+        if reading.name in self.texts:
+            return self.texts[reading.name]
+        raise UnreadableError(self.problems.get(reading.name, f"{reading.name} was not read"))
+
+    def object(self, reading: Reading) -> Object:
+        """Return a reading that is one JSON object."""
+        loaded = self._json(reading)
+        if not isinstance(loaded, dict):
+            raise UnreadableError(f"{reading.name} is no JSON object")
+        return loaded
+
+    def rows(self, reading: Reading) -> list[Object]:
+        """Return what ``ConvertTo-Json`` made of a pipeline: nothing, one object, or several."""
+        if not self.text(reading).strip():
+            return []
+        loaded = self._json(reading)
+        return [item for item in (loaded if isinstance(loaded, list) else [loaded]) if item]
+
+    def items(self, reading: Reading) -> list[Object]:
+        """Return the items of a list as the API server gives it."""
+        listed = self.object(reading).get("items")
+        if not isinstance(listed, list):
+            raise UnreadableError(f"{reading.name} is no list of the API server")
+        return listed
+
+    def fact(self, name: str) -> str:
+        """Return a fact."""
+        if name in self.facts:
+            return self.facts[name]
+        raise UnreadableError(f"{name} is not known")
+
+    def networks(self, name: str) -> tuple[Network, ...]:
+        """Return a fact that is a list of networks."""
+        return tuple(ipaddress.ip_network(text) for text in self.fact(name).split(","))
+
+    def version(self, name: str) -> KubernetesVersion:
+        """Return a fact that is a version."""
+        return KubernetesVersion.parse(self.fact(name))
+
+    def _json(self, reading: Reading) -> Any:
+        text = self.text(reading)
+        try:
+            return read_json(text)
+        except ValueError as error:
+            raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
+
+
+def finding(conforms: bool, found: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
+    """Return a finding that says what was found and what the documents demand.
+
+    ``of`` is how many things were looked at, 1 where the rule is about one thing that may be missing: none of
+    nothing deviates, and that is no reason to pass.
+    """
+    if conforms and not of:
+        raise NothingThereError(f"there is nothing to hold against {demand}")
+    return Finding(conforms=conforms, detail=f"found {found}; the documents demand {demand}")
+
+
+def name_of(item: Object) -> str:
+    """Return namespace and name of an object."""
+    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"

@@ -1,0 +1,206 @@
+"""Rules about address families: which addresses nodes have, and which plugins give to Pods on Windows.
+
+Sources: "IPv4/IPv6 dual-stack" (Windows support), "Networking on Windows" (limitations), Calico's limitations for
+Windows, microsoft/windows-container-networking.
+"""
+
+import ipaddress
+from collections.abc import Iterator
+
+from nettests.rules.cni import ABOUT, CNI, SDN, configurations, parts_of, plugins_of
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.node import NODE
+from nettests.rules.pods import PODS, pod_addresses
+from nettests.rules.rule import rule
+from nettests.rules.subjects import CALICO, FLANNEL, OVERLAY, SDNBRIDGE
+
+
+@rule(
+    "ipv4-address",
+    about=(),
+    reads=(NODE,),
+    remedy="give the node an IPv4 address: Windows supports IPv4 or both families, never IPv6 alone",
+)
+def ipv4_address(evidence: Evidence) -> Finding:
+    """A Windows node has an IPv4 address: its components do not work with IPv6 alone."""
+    status = evidence.object(NODE).get("status", {})
+    addresses = [item["address"] for item in status.get("addresses") or [] if _is_ip(item)]
+    if not addresses:
+        raise UnreadableError("the node's status has no address")
+    found = any(ipaddress.ip_address(address).version == 4 for address in addresses)
+    return finding(
+        found,
+        ", ".join(addresses),
+        "an IPv4 address: IPv6 alone is not supported",
+        of=len(addresses),
+    )
+
+
+@rule(
+    "pod-families",
+    about=(),
+    reads=(PODS,),
+    remedy="see that the node has podCIDRs of both families, that its plugin is dual-stack (win-bridge and "
+    "win-overlay are not) and that Windows is new enough (2004, build 19041.610)",
+    beside_pod=True,
+)
+def pod_families(evidence: Evidence) -> Finding:
+    """Every Pod has an address of each family in which the cluster has a Pod network."""
+    versions = sorted({network.version for network in evidence.networks("pod-cidrs")})
+    pods = {
+        _name(pod): {address.version for address in pod_addresses([pod])}
+        for pod in evidence.items(PODS)
+    }
+    addressed = {name: found for name, found in pods.items() if found}
+    if not addressed:
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
+    lacking = [
+        f"{name} without IPv{version}"
+        for name, found in sorted(addressed.items())
+        for version in versions
+        if version not in found
+    ]
+    demand = " and ".join(f"IPv{version}" for version in versions)
+    found = ", ".join(lacking) or f"{len(addressed)} Pods with {demand}"
+    return finding(
+        not lacking,
+        found,
+        f"an address of {demand} for every Pod of a dual-stack node",
+        of=len(addressed) * len(versions),
+    )
+
+
+@rule(
+    "overlay-pods-ipv4",
+    about=(OVERLAY,),
+    reads=(PODS,),
+    remedy="the documents deny IPv6 on overlay: see which plugin gave it, and ask the flows "
+    "over it before anything relies on it",
+    beside_pod=True,
+)
+def overlay_pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods on overlay networks have IPv4 addresses only."""
+    return _pods_ipv4(evidence)
+
+
+@rule(
+    "calico-pods-ipv4",
+    about=(CALICO,),
+    reads=(PODS,),
+    remedy="the documents deny IPv6 with Calico on Windows: see which pool gave it, and ask the "
+    "flows over it before anything relies on it",
+    beside_pod=True,
+)
+def calico_pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods that Calico carries on Windows have IPv4 addresses only."""
+    return _pods_ipv4(evidence)
+
+
+@rule(
+    "win-bridge-pods-ipv4",
+    about=(FLANNEL,),
+    reads=(CNI, PODS),
+    remedy="the documents deny IPv6 with these plugins: see which plugin gave it; "
+    "both families need sdnbridge or Azure CNI",
+)
+def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
+    """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
+    called = [pair for one in configurations(evidence) for pair in _givers(one)]
+    if not called:
+        raise NothingThereError(
+            f"none of {', '.join(sorted(ABOUT.keys() | SDN))} is in the CNI configuration"
+        )
+    addresses = list(pod_addresses(evidence.items(PODS)))
+    if not addresses:
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
+    both = [name for name, gives_both in called if gives_both]
+    ipv6 = [str(address) for address in addresses if address.version == 6]
+    if both:
+        return finding(
+            True,  # noqa: FBT003
+            f"{', '.join(both)} with enableDualStack, {len(ipv6)} IPv6 addresses",
+            "nothing of Pods' families there: with enableDualStack Pods may have both",
+            of=len(addresses),
+        )
+    names = ", ".join(sorted({name for name, _ in called}))
+    return finding(
+        not ipv6,
+        ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses with {names}",
+        f"no IPv6 address of a Pod: {names} gives none",
+        of=len(addresses),
+    )
+
+
+@rule(
+    "sdnbridge-dual-stack",
+    about=(SDNBRIDGE,),
+    reads=(CNI, NETWORKS),
+    remedy="make the HNS network of type L2Bridge, with a subnet of each family, before the first Pod "
+    "starts: sdnbridge makes none for two families",
+)
+def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
+    """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
+    asked = [
+        str(one.get("name"))
+        for one in configurations(evidence)
+        if "sdnbridge" in plugins_of(one)
+        and (one.get("optionalFlags") or {}).get("enableDualStack") is True
+    ]
+    # sample: "Name":  "cbr0", "Type":  "L2Bridge"
+    bridges = sorted(
+        str(one.get("Name"))
+        for one in evidence.rows(NETWORKS)
+        if str(one.get("Type")).lower() == "l2bridge"
+    )
+    there = bool(asked) and {name.lower() for name in asked} <= {one.lower() for one in bridges}
+    found = ", ".join(asked) or "no configuration of sdnbridge with enableDualStack"
+    return finding(
+        there,
+        f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
+        "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
+        of=len(asked),
+    )
+
+
+def _pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods have IPv4 addresses only, as overlay networks and Calico leave it on Windows."""
+    addresses = list(pod_addresses(evidence.items(PODS)))
+    if not addresses:
+        raise NothingThereError("no Pod on the node has an address of the Pod network")
+    ipv6 = [str(address) for address in addresses if address.version == 6]
+    found = ", ".join(ipv6) or f"{len(addresses)} IPv4 addresses"
+    return finding(
+        not ipv6,
+        found,
+        "no IPv6 address of a Pod: this network has no IPv6 on Windows",
+        of=len(addresses),
+    )
+
+
+def _givers(one: Object) -> Iterator[tuple[str, bool]]:
+    """Yield the plugins that are called and of whose families documents speak, and whether they give both.
+
+    sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
+    starts with it on a network that is no l2bridge.
+    """
+    for part in parts_of(one):
+        name = str(part.get("type") or "").lower().removesuffix(".exe")
+        asked = (part.get("optionalFlags") or {}).get("enableDualStack") is True
+        if name in ABOUT or name in SDN:
+            yield name, name == "sdnbridge" and asked
+
+
+def _is_ip(address: Object) -> bool:
+    return address.get("type") in {"InternalIP", "ExternalIP"}
+
+
+def _name(pod: Object) -> str:
+    return str(pod["metadata"]["name"])

@@ -1,0 +1,161 @@
+"""Rules about Flannel: its VXLAN as Windows needs it, its processes and its lease on a node.
+
+Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
+"""
+
+import ipaddress
+import json
+import re
+
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.json_text import read_json
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.kept import KEEP, Kept
+from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import FLANNEL, KERNELSPACE, VXLAN, WINDOWS
+
+FIRST_VNI = 4096
+VXLAN_PORT = 4789
+NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
+LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
+BACKEND: Kept = {
+    "Backend": {"Type": KEEP, "VNI": KEEP, "Port": KEEP, "DirectRouting": KEEP, "GBP": KEEP}
+}
+
+
+def _config_map(facts: ClusterFacts, _node: NodeFacts | None) -> Request:
+    """Return the request for the ConfigMap that discovery read; its name is the fact's origin."""
+    # sample of an origin: ConfigMap kube-flannel/kube-flannel-cfg
+    found = re.fullmatch(r"ConfigMap ([\w.-]+)/([\w.-]+)", facts.cni.backend.origin)
+    namespace, name = found.groups() if found else ("kube-flannel", "kube-flannel-cfg")
+    return Request(path=f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+
+
+def _keep_backend(text: str) -> str:
+    data = read_json(text).get("data") or {}
+    network = data.get("net-conf.json")
+    try:
+        shown = json.dumps(kept.fields(read_json(network or ""), BACKEND))
+    except (ValueError, TypeError):
+        shown = "(no JSON)"
+    return json.dumps({"data": {"net-conf.json": shown}})
+
+
+def _keep_processes(text: str) -> str:
+    """Keep the names that rules look for, and how many others there are."""
+    names = re.findall(r'(?m)^"([^"]+)"', text)
+    known = [name for name in names if name.lower() in NEEDED]
+    others = len(names) - len(known)
+    shown = [*known, *([f"({others} others)"] if others else [])]
+    return "".join(f'"{name}"\n' for name in shown)
+
+
+FLANNEL_CONFIG = ApiObjects(
+    name="flannel-config",
+    request=_config_map,
+    permission=None,  # where it cannot be read the backend is unknown, and its rules are left out
+    keep=_keep_backend,
+)
+PROCESSES = ToolOutput(
+    name="processes", words=("tasklist.exe", "/FO", "CSV", "/NH"), keep=_keep_processes
+)
+SUBNET_FILE = ToolOutput(
+    name="flannel-subnet-file",
+    words=(*CMD, "type", r"C:\run\flannel\subnet.env"),
+    keep=kept.lines(rf"(?m)^(?:{'|'.join(LEASE)})=\S+"),
+)
+
+
+@rule(
+    "vxlan-network-id",
+    about=(FLANNEL, VXLAN, WINDOWS),
+    reads=(FLANNEL_CONFIG,),
+    remedy="set VNI to 4096 or above in net-conf.json of Flannel's ConfigMap: HNS refuses lower "
+    "ones and flanneld ends",
+)
+def vxlan_network_id(evidence: Evidence) -> Finding:
+    """Windows has no VXLAN network below 4096; Linux' default is 1."""
+    vni = _backend(evidence).get("VNI", 1)
+    return finding(int(vni) >= FIRST_VNI, f"VNI {vni}", f"{FIRST_VNI} or above", of=1)
+
+
+@rule(
+    "vxlan-port",
+    about=(FLANNEL, VXLAN, WINDOWS),
+    reads=(FLANNEL_CONFIG,),
+    remedy="set Port to 4789 in net-conf.json of Flannel's ConfigMap, and open UDP 4789 both ways",
+)
+def vxlan_port(evidence: Evidence) -> Finding:
+    """Windows speaks VXLAN on UDP 4789 only; Linux' default is 8472."""
+    port = _backend(evidence).get("Port", 8472)
+    return finding(int(port) == VXLAN_PORT, f"port {port}", f"port {VXLAN_PORT}", of=1)
+
+
+@rule(
+    "vxlan-options",
+    about=(FLANNEL, VXLAN, WINDOWS),
+    reads=(FLANNEL_CONFIG,),
+    remedy="remove DirectRouting and GBP from net-conf.json of Flannel's ConfigMap",
+)
+def vxlan_options(evidence: Evidence) -> Finding:
+    """Flannel on Windows refuses DirectRouting and GBP."""
+    given = [name for name in ("DirectRouting", "GBP") if _backend(evidence).get(name)]
+    return finding(
+        not given, " and ".join(given) or "neither", "neither DirectRouting nor GBP", of=1
+    )
+
+
+@rule(
+    "processes-running",
+    about=(FLANNEL, KERNELSPACE),
+    reads=(PROCESSES,),
+    remedy="start what is missing: kubelet, kube-proxy and flanneld have to run before anything "
+    "else is looked at",
+)
+def processes_running(evidence: Evidence) -> Finding:
+    """kubelet, kube-proxy and flanneld run."""
+    # sample: "kube-proxy.exe","3716","Services","0","43,148 K"
+    names = {name.lower() for name in re.findall(r'(?m)^"([^"]+)"', evidence.text(PROCESSES))}
+    if not names:
+        raise UnreadableError("tasklist names no process")
+    missing = [name for name in NEEDED if name not in names]
+    return finding(
+        not missing,
+        f"no {', '.join(missing)}" if missing else "all three",
+        f"{', '.join(NEEDED)} running",
+        of=len(names),
+    )
+
+
+@rule(
+    "subnet-file",
+    about=(FLANNEL,),
+    reads=(SUBNET_FILE,),
+    remedy="restart flanneld, or copy /run/flannel/subnet.env of a Linux node to C:\\run\\flannel and "
+    "set FLANNEL_SUBNET to the node's pod CIDR",
+)
+def subnet_file(evidence: Evidence) -> Finding:
+    """Flannel's lease on the node is its pod CIDR."""
+    text = evidence.text(SUBNET_FILE)
+    # sample: FLANNEL_SUBNET=10.244.4.1/24
+    found = re.search(r"FLANNEL_SUBNET=(\S+)", text)
+    if found is None:
+        return finding(False, "no FLANNEL_SUBNET", "a lease in subnet.env", of=1)  # noqa: FBT003
+    subnet = ipaddress.ip_interface(found[1]).network
+    own = evidence.networks("node-pod-cidrs")
+    return finding(subnet in own, f"FLANNEL_SUBNET={found[1]}", f"{', '.join(map(str, own))}", of=1)
+
+
+def _backend(evidence: Evidence) -> Object:
+    """Return ``Backend`` of Flannel's ``net-conf.json``."""
+    data = evidence.object(FLANNEL_CONFIG).get("data") or {}
+    try:
+        network = read_json(data.get("net-conf.json", ""))
+    except ValueError as error:
+        raise UnreadableError("net-conf.json of Flannel's ConfigMap is no JSON") from error
+    backend = network.get("Backend")
+    if not isinstance(backend, dict):
+        raise UnreadableError("net-conf.json of Flannel's ConfigMap names no Backend")
+    return backend

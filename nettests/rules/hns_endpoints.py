@@ -1,0 +1,155 @@
+"""Rules about the endpoints of Pods in HNS: their network, their gateway, their OutBoundNAT.
+
+Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, containernetworking/plugins.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.hns import policies_of, shown, shown_by
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.nat import excepted, exceptions_of, extra, uncovered
+from nettests.rules.pods import PODS, PODS_AFTER, running_pods
+from nettests.rules.rule import rule
+from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY_POD
+
+GATEWAYS = {"l2bridge": 2, "overlay": 1}
+"""Which address of the node's range is its Pods' gateway: win-bridge has an endpoint of the host there."""
+ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
+
+
+@rule(
+    "pod-endpoints",
+    about=(KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, ENDPOINTS, PODS_AFTER),
+    remedy="check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
+    "CNI configuration; on virtual machines allow MAC spoofing",
+)
+def pod_endpoints(evidence: Evidence) -> Finding:
+    """Every pod of the node has an endpoint on kube-proxy's network."""
+    name = network_of(evidence)
+    networks = {
+        str(one.get("IPAddress")): str(one.get("VirtualNetworkName"))
+        for one in _local(evidence.rows(ENDPOINTS))
+    }
+    still_there = set(running_pods(evidence, PODS_AFTER))
+    pods = dict(one for one in running_pods(evidence) if one in still_there)
+    if not pods:
+        raise NothingThereError("no pod of the pod network runs on the node")
+    wrong = [
+        f"{pod} ({address}) on {networks.get(address, 'no network')}"
+        for address, pod in sorted(pods.items())
+        if networks.get(address, "").lower() != name.lower()
+    ]
+    return finding(
+        not wrong,
+        shown(wrong) or f"{len(pods)} endpoints of pods on {name}",
+        f"an endpoint on {name} for every pod: kube-proxy looks nowhere else",
+        of=len(pods),
+    )
+
+
+@rule(
+    "outbound-nat",
+    about=(HNS,),
+    reads=(PODS, ENDPOINTS),
+    remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
+    "configuration, take outside addresses out of it, and recreate the pods",
+)
+def outbound_nat(evidence: Evidence) -> Finding:
+    """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    needed = excepted(evidence)
+    pods = dict(running_pods(evidence))
+    endpoints = [
+        one for one in _local(evidence.rows(ENDPOINTS)) if str(one.get("IPAddress")) in pods
+    ]
+    if not endpoints:
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    wrong = []
+    for one in endpoints:
+        lists = [list(exceptions_of(policy)) for policy in policies_of(one, "OutBoundNAT")]
+        entries = [entry for listed in lists for entry in listed]
+        missing, foreign = uncovered(needed, entries), extra(evidence, entries)
+        told = [f"lacks {', '.join(missing)}"] if missing else []
+        told += [f"excepts {', '.join(foreign)}"] if foreign else []
+        if told or not lists:
+            what = " and ".join(told) if lists else "has no OutBoundNAT"
+            wrong.append(f"{pods[str(one['IPAddress'])]} {what}")
+    return finding(
+        not wrong,
+        shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
+        f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
+        of=len(endpoints),
+    )
+
+
+@rule(
+    "nat-unused",
+    about=(),
+    reads=(PODS, NETWORKS, ENDPOINTS),
+    remedy="name the plugin's network in the CNI configuration: pods came to the runtime's default one",
+)
+def nat_unused(evidence: Evidence) -> Finding:
+    """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
+    known = evidence.rows(NETWORKS)
+    if not known:
+        raise UnreadableError("HNS shows no network on the node")
+    nat = {str(one.get("Name")) for one in known if one.get("Type") == "NAT"}
+    pods = dict(running_pods(evidence))
+    if not pods:
+        raise NothingThereError("no pod of the pod network runs on the node")
+    networks = {
+        pods[str(one.get("IPAddress"))]: str(one.get("VirtualNetworkName"))
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in pods
+    }
+    if not networks:
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    on_nat = [pod for pod, network in networks.items() if network in nat]
+    found = (
+        f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(networks)} pods on one"
+    )
+    return finding(not on_nat, found, "no pod on a network of type NAT", of=len(networks))
+
+
+@rule(
+    "pod-gateway",
+    about=(HNS, FLANNEL),
+    reads=(PODS, ENDPOINTS),
+    remedy="compare the HNS network's subnet with the node's pod CIDR; remove an HNS network of an "
+    "earlier life of the node and restart the plugin's daemon; with sdnbridge on Flannel's network set "
+    "forceBridgeGateway among optionalFlags",
+)
+def pod_gateway(evidence: Evidence) -> Finding:
+    """Pods' gateway is the second address of their subnet with win-bridge, the first with win-overlay."""
+    driver, own = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
+    if driver not in GATEWAYS:
+        raise UnreadableError(f"the documents name no gateway of {driver} networks")
+    pods = dict(running_pods(evidence))
+    found = {
+        pods[str(one.get("IPAddress"))]: str(one.get("GatewayAddress"))
+        for one in _local(evidence.rows(ENDPOINTS))
+        if str(one.get("IPAddress")) in pods
+    }
+    if not found:
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    due = {str(network[GATEWAYS[driver]]) for network in own}
+    wrong = [f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in due]
+    return finding(
+        not wrong,
+        shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
+        f"{' or '.join(sorted(due))} as the gateway on {driver}",
+        of=len(found),
+    )
+
+
+def _local(endpoints: Iterable[Object]) -> Iterator[Object]:
+    return (one for one in endpoints if not one.get("IsRemoteEndpoint"))

@@ -1,0 +1,93 @@
+"""Load balancers as HNS shows them on a Windows node, with the endpoints that they refer to.
+
+No rule is declared here: ``load_balancers`` compares them with Services. Sources: kube-proxy
+``pkg/proxy/winkernel``, Microsoft's ``networkhealth.ps1`` (References against endpoints).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nettests.rules.balancing import Frontend
+from nettests.rules.evidence import Evidence, Object
+from nettests.rules.hns import policies_of, shown_by
+
+PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
+POLICIES = shown_by("Get-HnsPolicyList", "hns-policies")
+ENDPOINTS_BESIDE = shown_by("Get-HnsEndpoint", "hns-endpoints-beside-policies")
+"""Read with the load balancers, so that what they refer to is in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A load balancer that HNS shows: ``backends`` by address, ``gone`` counts references to nothing."""
+
+    front: Frontend
+    family: int
+    backends: frozenset[str]
+    gone: int
+    port: int
+    direct: bool
+
+
+def balancers(evidence: Evidence) -> Iterator[Shown]:
+    """Yield the load balancers, each with the addresses of the endpoints that it refers to."""
+    # sample: {"Policies": [{"Type": "ELB", …}], "References": ["/endpoints/c55b2c86-…"]}
+    by_id = {str(one.get("ID")).lower(): one for one in evidence.rows(ENDPOINTS_BESIDE)}
+    for one in evidence.rows(POLICIES):
+        references = [str(text).rsplit("/", 1)[-1].lower() for text in one.get("References") or []]
+        known = [by_id[number] for number in references if number in by_id]
+        for policy in policies_of(one, "ELB"):
+            for front in frontends([one]):
+                second = bool(policy.get("IPv6")) or ":" in front[0] or _all_second(known)
+                key = "IPv6Address" if second else "IPAddress"
+                yield Shown(
+                    front=front,
+                    family=6 if second else 4,
+                    backends=frozenset(str(e.get(key) or e.get("IPAddress")) for e in known),
+                    gone=len(references) - len(known),
+                    port=int(policy.get("InternalPort") or 0),
+                    direct=bool(policy.get("IsDSR")),
+                )
+
+
+def frontends(lists: Iterable[Object]) -> Iterator[Frontend]:
+    """Yield where the load balancers of policy lists listen."""
+    # sample: {"ExternalPort":  443, "InternalPort":  6443, "IsDSR":  false, "Protocol":  6,
+    #          "SourceVIP":  "10.244.3.2", "Type":  "ELB", "VIPs":  ["10.96.0.1"]}
+    for one in lists:
+        for policy in policies_of(one, "ELB"):
+            protocol = PROTOCOLS.get(policy.get("Protocol", 0), "?")
+            vips = policy.get("VIPs") or [""]
+            for vip in vips if isinstance(vips, list) else [vips]:
+                yield str(vip), int(policy["ExternalPort"]), protocol
+
+
+def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
+    """Return the addresses of remote and of local endpoints."""
+    found: tuple[set[str], set[str]] = set(), set()
+    for one in evidence.rows(ENDPOINTS_BESIDE):
+        for key in ("IPAddress", "IPv6Address"):
+            if one.get(key):
+                found[not one.get("IsRemoteEndpoint")].add(str(one[key]))
+    return found
+
+
+def held_twice(evidence: Evidence) -> Iterator[str]:
+    """Yield addresses that two HNS endpoints have, as after a remote one was made for a local Pod."""
+    remote, local = addresses(evidence)
+    for address in sorted(remote & local):
+        yield f"a remote endpoint at {address}, which is a local one's"
+    held = Counter(
+        (str(one.get("VirtualNetworkName")), bool(one.get("IsRemoteEndpoint")), str(one[key]))
+        for one in evidence.rows(ENDPOINTS_BESIDE)
+        for key in ("IPAddress", "IPv6Address")
+        if one.get(key)
+    )
+    for (_, remote_one, address), count in sorted(held.items()):
+        if count > 1:
+            yield f"{count} {'remote' if remote_one else 'local'} endpoints at {address}"
+
+
+def _all_second(endpoints: list[Object]) -> bool:
+    return bool(endpoints) and all(":" in str(one.get("IPAddress")) for one in endpoints)

@@ -1,0 +1,138 @@
+"""Rules about the network of HNS that carries Pods: it is there, of its type, with its subnet and its VXLAN.
+
+Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Flannel's ``backends.md``, OVN-Kubernetes'
+hybrid overlay.
+"""
+
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.hns import listed, policies_of, shown_by
+from nettests.rules.kube_proxy import PROXY_LOG, network_of
+from nettests.rules.pods import PODS, of_pod_families
+from nettests.rules.rule import rule
+from nettests.rules.subjects import (
+    FLANNEL,
+    HNS,
+    KERNELSPACE,
+    KUBE_PROXY_POD,
+    OVERLAY,
+    OVN_KUBERNETES,
+    VXLAN,
+)
+
+FIRST_VNI = 4096
+HYBRID_OVERLAY_VNI = 4097
+VXLAN_PORT = 4789
+NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
+
+
+@rule(
+    "hns-network",
+    about=(KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG, NETWORKS),
+    remedy="compare Get-HnsNetwork with KUBE_NETWORK; where no network was made, check the name of "
+    "the physical adapter (InterfaceName of start.ps1) and restart flanneld",
+)
+def hns_network(evidence: Evidence) -> Finding:
+    """The HNS network that kube-proxy is given exists."""
+    wanted = network_of(evidence)
+    names = sorted(str(one.get("Name")) for one in evidence.rows(NETWORKS))
+    there = bool(wanted) and wanted.lower() in {name.lower() for name in names}
+    return finding(
+        there,
+        f"HNS networks {', '.join(names) or 'none'}",
+        f"the one that kube-proxy is given, {wanted or 'which is none'}",
+        of=1,
+    )
+
+
+@rule(
+    "hns-network-type",
+    about=(KUBE_PROXY_POD, KERNELSPACE, HNS),
+    reads=(PODS, PROXY_LOG, NETWORKS),
+    remedy="remove the HNS network of another type and let the plugin make its own "
+    "(Get-HnsNetwork, Remove-HnsNetwork)",
+)
+def hns_network_type(evidence: Evidence) -> Finding:
+    """Its type is the driver that the plugin's settings promise."""
+    # sample: "Name":  "cbr0", "Type":  "L2Bridge"
+    kind, driver = str(_network(evidence).get("Type")), evidence.fact("driver")
+    return finding(kind.lower() == driver.lower(), f"type {kind}", f"{driver}", of=1)
+
+
+@rule(
+    "hns-network-subnet",
+    about=(KUBE_PROXY_POD, KERNELSPACE, FLANNEL),
+    reads=(PODS, PROXY_LOG, NETWORKS),
+    remedy="the node has rejoined with another subnet: remove the old HNS network and "
+    "C:\\k\\SourceVip.json, C:\\k\\SourceVipRequest.json, then restart flanneld",
+)
+def hns_network_subnet(evidence: Evidence) -> Finding:
+    """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
+    subnets = _network(evidence).get("Subnets") or []
+    found = [str(one.get("AddressPrefix")) for one in listed(subnets)]
+    own = [str(one) for one in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))]
+    return finding(
+        set(own) <= set(found), f"subnet {', '.join(found)}", f"{', '.join(own)}", of=len(own)
+    )
+
+
+@rule(
+    "overlay-network-id",
+    about=(OVERLAY, VXLAN),
+    reads=(NETWORKS,),
+    remedy="make the HNS network again with a network id of 4096 or above and UDP port 4789: "
+    "the other nodes have to use the same",
+)
+def overlay_network_id(evidence: Evidence) -> Finding:
+    """HNS carries overlays in VXLAN with a network id from 4096 on, to UDP port 4789."""
+    ids, ports = _vxlan(evidence)
+    return finding(
+        all(number >= FIRST_VNI for number in ids) and ports <= {VXLAN_PORT},
+        _vxlan_text(ids, ports),
+        f"a network id of {FIRST_VNI} or above, and port {VXLAN_PORT}",
+        of=len(ids),
+    )
+
+
+@rule(
+    "hybrid-overlay-id",
+    about=(OVERLAY, OVN_KUBERNETES),
+    reads=(NETWORKS,),
+    remedy="let the hybrid overlay make its HNS network again: Linux nodes send to Windows nodes "
+    "with network id 4097 only",
+)
+def hybrid_overlay_id(evidence: Evidence) -> Finding:
+    """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
+    ids, ports = _vxlan(evidence)
+    return finding(
+        HYBRID_OVERLAY_VNI in ids,
+        _vxlan_text(ids, ports),
+        f"network id {HYBRID_OVERLAY_VNI}",
+        of=len(ids),
+    )
+
+
+def _network(evidence: Evidence) -> Object:
+    name = network_of(evidence)
+    for one in evidence.rows(NETWORKS):
+        if str(one.get("Name")).lower() == name.lower():
+            return one
+    raise UnreadableError(f"the node has no HNS network {name or '(kube-proxy is given none)'}")
+
+
+def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
+    """Return network ids and UDP ports of the overlay networks; a port that none gives is the usual."""
+    # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
+    #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
+    networks = [one for one in evidence.rows(NETWORKS) if str(one.get("Type")) == "Overlay"]
+    subnets = [subnet for one in networks for subnet in listed(one.get("Subnets") or [])]
+    ids = {int(policy["VSID"]) for one in subnets for policy in policies_of(one, "VSID")}
+    if not ids:
+        raise UnreadableError("no HNS network of type Overlay shows a network id")
+    ports = {int(policy["Port"]) for one in networks for policy in policies_of(one, "VxlanPort")}
+    return ids, ports
+
+
+def _vxlan_text(ids: set[int], ports: set[int]) -> str:
+    told = f"network id {', '.join(map(str, sorted(ids)))}"
+    return f"{told}, port {', '.join(map(str, sorted(ports))) or 'not given'}"

@@ -1,0 +1,129 @@
+"""Rules about what Windows' own tools say of a node's adapters and ports.
+
+Read from ``ipconfig`` and ``netsh`` in a HostProcess container. Their words are translated by Windows, so only
+numbers, addresses and names are read. Sources: "Windows debugging tips", Microsoft's ``networkhealth.ps1`` and
+"Common problems".
+"""
+
+import re
+
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
+from nettests.rules.readings import ToolOutput
+from nettests.rules.rule import rule
+from nettests.rules.subjects import HNS, KERNELSPACE
+
+NODE_PORTS = range(30000, 32768)
+"""The API server's default; another range is set by --service-node-port-range."""
+POOL = 64
+FEWEST_POOLS = 10
+"""networkhealth.ps1 warns from here on: HNS takes ports for source rewriting in blocks of 64."""
+ADAPTERS = ToolOutput(
+    name="ipconfig",
+    words=("ipconfig.exe",),
+    # names of adapters, and the lines that end with an address
+    # sample: Ethernet adapter vEthernet (Ethernet):
+    #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
+    keep=kept.lines(r"(?m)^\S.{0,200}$|^[ \t]+.{0,80}: [0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*.{0,20}$"),
+)
+DYNAMIC = ToolOutput(
+    name="dynamic-ports",
+    words=("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
+    keep=kept.lines(r"(?m):\s*\d+\s*$"),
+)
+EXCLUDED = ToolOutput(
+    name="excluded-ports",
+    words=("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
+    keep=kept.lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
+)
+
+
+@rule(
+    "virtual-adapter",
+    about=(HNS,),
+    reads=(ADAPTERS,),
+    remedy="creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
+    "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",
+)
+def virtual_adapter(evidence: Evidence) -> Finding:
+    """The node's address is on a virtual adapter: without one no pod network was made."""
+    own = set(evidence.fact("node-addresses").split(","))
+    # sample: Ethernet adapter vEthernet (Ethernet):
+    #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
+    sections = re.split(r"\n(?=\S)", evidence.text(ADAPTERS).replace("\r", ""))
+    holding = [
+        section.strip().splitlines()[0].rstrip(":")
+        for section in sections
+        if own & set(re.findall(r"[0-9a-fA-F:.]+", section))
+    ]
+    if not holding:
+        raise UnreadableError("ipconfig shows no adapter with the node's address")
+    return finding(
+        any("vEthernet (" in name for name in holding),
+        f"the node's address on {', '.join(holding)}",
+        "it on a virtual adapter, vEthernet (…)",
+        of=len(holding),
+    )
+
+
+@rule(
+    "node-ports-free",
+    about=(),
+    reads=(DYNAMIC, EXCLUDED),
+    remedy="move the range: netsh int ipv4 set dynamicport tcp start=49152 num=16384, or delete "
+    "the exclusion",
+)
+def node_ports_free(evidence: Evidence) -> Finding:
+    """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
+    ranges = [_dynamic(evidence), *_excluded(evidence)]
+    taken = [
+        f"{one.start}-{one.stop - 1}"
+        for one in ranges
+        if max(one.start, NODE_PORTS.start) < min(one.stop, NODE_PORTS.stop)
+    ]
+    return finding(
+        not taken,
+        f"{', '.join(taken)} taken" if taken else "no port of that range taken",
+        f"{NODE_PORTS.start}-{NODE_PORTS.stop - 1} left to NodePorts",
+        of=len(ranges),
+    )
+
+
+@rule(
+    "port-pools-left",
+    about=(KERNELSPACE,),
+    reads=(DYNAMIC, EXCLUDED),
+    remedy="enable DSR, which rewrites no source, or install KB4551853 or later, from which on "
+    "load balancers share a pool",
+)
+def port_pools_left(evidence: Evidence) -> Finding:
+    """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
+    dynamic = _dynamic(evidence)
+    taken = {port for one in _excluded(evidence) for port in one}
+    blocks = range(dynamic.start, dynamic.stop - POOL + 1, POOL)
+    free = sum(taken.isdisjoint(range(start, start + POOL)) for start in blocks)
+    return finding(
+        free > FEWEST_POOLS,
+        f"{free} free blocks",
+        f"more than {FEWEST_POOLS} blocks of {POOL} ports",
+        of=1,
+    )
+
+
+def _dynamic(evidence: Evidence) -> range:
+    # sample: Start Port      : 49152
+    #         Number of Ports : 16384
+    numbers = re.findall(r"(?m):\s*(\d+)\s*$", evidence.text(DYNAMIC).replace("\r", ""))
+    if len(numbers) != 2:
+        raise UnreadableError("netsh names no dynamic port range")
+    return range(int(numbers[0]), int(numbers[0]) + int(numbers[1]))
+
+
+def _excluded(evidence: Evidence) -> list[range]:
+    # sample: ----------    --------
+    #              50000       50059     *
+    text = evidence.text(EXCLUDED)
+    if not re.search(r"(?m)^-{4,}", text):
+        raise UnreadableError("netsh prints no table of excluded port ranges")
+    rows = re.findall(r"(?m)^\s+(\d+)\s+(\d+)\s*\*?\s*$", text)
+    return [range(int(first), int(last) + 1) for first, last in rows]

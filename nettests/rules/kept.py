@@ -1,0 +1,79 @@
+"""How a text is cut down before it is recorded: to named fields, named properties, or lines of a form. Pure.
+
+Used by the readings, each of which says what is kept of it. Readings hold whole objects of other tenants, whose
+variables, arguments and annotations are nobody's business here.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nettests.model.json_text import read_json
+
+Keep = Callable[[str], str]
+"""Takes a text and returns what is kept of it; raises what ``read_json`` and wrong types raise."""
+KEEP = True
+Kept = bool | dict[str, Any]
+"""Fields by name, each with what is kept below it; of a list, what is kept of each item."""
+NAMED: dict[str, Any] = {"name": KEEP, "namespace": KEEP}
+"""What tells one object from others."""
+SCHEMA = "Settings"
+"""Whether a policy has it tells the schema that it is written in, even where nothing in it is kept."""
+
+
+def fields(value: Any, kept: Kept) -> Any:
+    """Return these fields of a value."""
+    if kept is KEEP or value is None:
+        return value
+    if isinstance(value, list):
+        return [fields(item, kept) for item in value]
+    if isinstance(value, dict) and isinstance(kept, dict):
+        return {key: fields(value[key], below) for key, below in kept.items() if key in value}
+    return None
+
+
+def one(kept: Kept) -> Keep:
+    """Keep these fields of one object."""
+
+    def keep(text: str) -> str:
+        return json.dumps(fields(read_json(text), kept))
+
+    return keep
+
+
+def items(kept: Kept) -> Keep:
+    """Keep these fields of the items of a list."""
+    return one({"items": kept})
+
+
+def lines(pattern: str) -> Keep:
+    """Keep what a pattern finds, each on a line of its own."""
+
+    def keep(text: str) -> str:
+        return "".join(f"{found[0]}\n" for found in re.finditer(pattern, text))
+
+    return keep
+
+
+def named(value: Any, names: frozenset[str]) -> Any:
+    """Return properties of these names wherever they stand, and what leads to them."""
+    if isinstance(value, list):
+        below = [named(item, names) for item in value]
+        return [item for item in below if item is not None]
+    if not isinstance(value, dict):
+        return None
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if key in names and _plain(item):
+            found[key] = item
+        elif (below := named(item, names)) or key == SCHEMA:
+            found[key] = below or {}
+    return found
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value holds no other properties."""
+    if isinstance(value, list):
+        return not any(isinstance(item, dict | list) for item in value)
+    return not isinstance(value, dict)

@@ -1,0 +1,51 @@
+"""Facts that rules compare with, by the names that they ask ``Evidence`` for.
+
+``probes.inspect`` records them beside the readings, so that a finding can be computed again from a journal.
+"""
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+
+from nettests.model.facts import ClusterFacts, Network, NodeFacts
+
+
+def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
+    """Return what is known of the cluster and of the node that is inspected; what is unknown is left out."""
+    found = {
+        "server": str(facts.server_version),
+        "pod-cidrs": _joined(facts.pod_cidrs.value),
+        "service-cidrs": _joined(facts.service_cidrs.value),
+        "backend": facts.cni.backend.value or "",
+        "plugin": facts.cni.plugin.value or "",
+        "management-addresses": _joined(_blocks(facts.nodes)),
+    }
+    if node is not None:
+        found |= {
+            "node": node.name,
+            "driver": node.cni_driver.value or "",
+            "dsr": _switched(node.kube_proxy.dsr.value),
+            "build": str(node.build.value or ""),
+            "runtime": node.runtime.value or "",
+            "node-pod-cidrs": _joined(node.pod_cidrs),
+            "node-addresses": ",".join(map(str, node.addresses)),
+            "management-address": _joined(_blocks([node])),
+        }
+    return {name: value for name, value in found.items() if value}
+
+
+def _switched(value: bool | None) -> str:  # noqa: FBT001
+    return "" if value is None else ("on" if value else "off")
+
+
+def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
+    """Return the first address, which is an internal one, of every node and family; neighbours together."""
+    first = {(node.name, one.version): one for node in nodes for one in reversed(node.addresses)}
+    hosts = [ipaddress.ip_network(address) for address in first.values()]
+    return (
+        *ipaddress.collapse_addresses(net for net in hosts if net.version == 4),
+        *ipaddress.collapse_addresses(net for net in hosts if net.version == 6),
+    )
+
+
+def _joined(networks: tuple[Network, ...] | None) -> str:
+    return ",".join(map(str, networks or ()))

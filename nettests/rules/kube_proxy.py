@@ -1,0 +1,219 @@
+"""Rules about kube-proxy on a Windows node: mode, node name, network, source VIP, feature gates.
+
+Read from the Pods of the node and from the flags with which kube-proxy's log begins, which are those in
+effect. Where a configuration file is given its settings are on the node, and flags say nothing of them.
+Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nettests.model.flags import flags_in_arguments, flags_in_log
+from nettests.model.permission import SYSTEM_LOGS
+from nettests.model.versions import KubernetesVersion
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
+from nettests.rules.pods import FLAG, PODS
+from nettests.rules.readings import PodLog
+from nettests.rules.rule import rule
+from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
+
+KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
+DSR_DEFAULT = KubernetesVersion(1, 33)
+OVERLAY_DEFAULT = KubernetesVersion(1, 20)
+CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
+"""The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
+PROXY_LOG = PodLog(
+    name="kube-proxy-log",
+    pods=PODS,
+    component="kube-proxy",
+    permission=SYSTEM_LOGS,
+    # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
+    keep=kept.lines(rf'FLAG: --(?:{FLAG})="[^"\n]*"'),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """kube-proxy of one node: its container, its flags, and where they were read."""
+
+    container: Object
+    flags: Mapping[str, str]
+    origin: str
+
+    def flag(self, name: str) -> str:
+        """Return a flag, empty if others are given; not readable beside a configuration file or a script."""
+        if self.flags.get("config"):
+            raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
+        if not self.flags:
+            raise UnreadableError("neither log nor arguments of kube-proxy name one of its flags")
+        return self.flags.get(name, "")
+
+    def gate(self, name: str) -> bool | None:
+        """Return a feature gate, ``None`` if it is not set."""
+        # sample: FLAG: --feature-gates="WinDSR=true,WinOverlay=false"
+        found = re.search(rf"\b{name}=(true|false)\b", self.flag("feature-gates"), re.IGNORECASE)
+        return found[1].lower() == "true" if found else None
+
+    @property
+    def version(self) -> KubernetesVersion:
+        """The version that the image's tag names."""
+        image = str(self.container.get("image", ""))
+        # sample: docker.io/sigwindowstools/kube-proxy:v1.29.4-flannel-hostprocess
+        found = re.search(r"kube-proxy[^:/@]*:(v?\d[^@]*)", image)
+        if found is None:
+            raise UnreadableError(f"kube-proxy's image {image} names no version")
+        return KubernetesVersion.parse(found[1])
+
+
+def proxy_of(evidence: Evidence) -> Proxy:
+    """Return the node's kube-proxy."""
+    for pod in evidence.items(PODS):
+        name = pod["metadata"]["name"]
+        if not name.startswith("kube-proxy"):
+            continue
+        container = pod["spec"]["containers"][0]
+        logged = flags_in_log(evidence.texts.get(PROXY_LOG.name, ""))
+        if logged:
+            return Proxy(container, logged, f"log of Pod {name}")
+        words = [*(container.get("command") or []), *(container.get("args") or [])]
+        expanded = [_expanded(word, container, evidence.fact("node")) for word in words]
+        return Proxy(container, flags_in_arguments(expanded), f"arguments of Pod {name}")
+    raise UnreadableError(f"no kube-proxy Pod runs on {evidence.fact('node')}")
+
+
+def network_of(evidence: Evidence) -> str:
+    """Return the name of the HNS network that kube-proxy is given; empty if there is none."""
+    proxy = proxy_of(evidence)
+    given = proxy.flags.get("network-name", "")
+    if given:
+        return given
+    for entry in proxy.container.get("env") or []:
+        if entry.get("name") == "KUBE_NETWORK" and entry.get("value"):
+            return str(entry["value"])
+    words = " ".join(
+        [*(proxy.container.get("command") or []), *(proxy.container.get("args") or [])]
+    )
+    # sample of a start script: $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
+    found = re.search(r"KUBE_NETWORK\s*=\s*['\"]?([\w.-]+)", words)
+    if found is None and CALICO_IMAGE in str(proxy.container.get("image", "")):
+        return CALICO_NETWORK
+    return found[1] if found else ""
+
+
+@rule(
+    "proxy-mode",
+    about=(KUBE_PROXY_POD,),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --proxy-mode=kernelspace on Windows nodes; without it versions before "
+    "1.26 run the userspace proxy",
+)
+def proxy_mode(evidence: Evidence) -> Finding:
+    """kernelspace is stated, or is the only mode there is (since 1.26)."""
+    proxy = proxy_of(evidence)
+    mode = proxy.flag("proxy-mode")
+    demand = "--proxy-mode=kernelspace, which no kube-proxy before 1.26 takes by itself"
+    if mode:
+        return finding(mode == "kernelspace", f"--proxy-mode={mode} ({proxy.origin})", demand, of=1)
+    version = proxy.version
+    return finding(
+        version >= KERNELSPACE_DEFAULT, f"no mode, and kube-proxy {version}", demand, of=1
+    )
+
+
+@rule(
+    "hostname-override",
+    about=(KUBE_PROXY_POD,),
+    reads=(PODS, PROXY_LOG),
+    remedy="start kube-proxy with --hostname-override=$(hostname): with another name it "
+    "takes the node's own endpoints for remote ones and deletes the vNICs of its containers",
+)
+def hostname_override(evidence: Evidence) -> Finding:
+    """kube-proxy knows the node by the name that the API server knows it by."""
+    proxy, node = proxy_of(evidence), evidence.fact("node")
+    given = proxy.flags.get("hostname-override", "")
+    found = f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
+    return finding(given.strip().lower() == node.lower(), found, f"the node's name, {node}", of=1)
+
+
+@rule(
+    "network-name",
+    about=(KUBE_PROXY_POD, KERNELSPACE),
+    reads=(PODS, PROXY_LOG),
+    remedy="set KUBE_NETWORK (cbr0 for host-gw, vxlan0 or flannel.4096 for vxlan) in kube-proxy's "
+    "environment, or give --network-name",
+)
+def network_name(evidence: Evidence) -> Finding:
+    """kube-proxy is told its HNS network."""
+    name = network_of(evidence)
+    return finding(
+        bool(name), name or "neither", "an HNS network in KUBE_NETWORK or --network-name", of=1
+    )
+
+
+@rule(
+    "source-vip",
+    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
+    reads=(PODS, PROXY_LOG),
+    remedy="on overlay reserve an address of the node's subnet and give it as --source-vip; after a "
+    "node has rejoined remove C:\\k\\SourceVip.json and C:\\k\\SourceVipRequest.json, which hold the old one",
+)
+def source_vip(evidence: Evidence) -> Finding:
+    """An address of the node's own pod network on overlay; kube-proxy reads the flag nowhere else."""
+    given = proxy_of(evidence).flag("source-vip")
+    if evidence.fact("driver") != "overlay":
+        raise UnreadableError("the flag says nothing on other networks than overlay; HNS shows it")
+    calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
+    own = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
+    demand = f"an address of the node's own pod network, {', '.join(map(str, own))}"
+    try:
+        inside = any(ipaddress.ip_address(given) in network for network in own)
+    except ValueError:
+        inside = False
+    return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)
+
+
+@rule(
+    "dsr-gate",
+    about=(KUBE_PROXY_POD, KERNELSPACE, DSR),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --feature-gates=WinDSR=true beside --enable-dsr",
+)
+def dsr_gate(evidence: Evidence) -> Finding:
+    """--enable-dsr needs the gate WinDSR, which is on by default since 1.33."""
+    return _gate(evidence, "WinDSR", DSR_DEFAULT, "--enable-dsr")
+
+
+@rule(
+    "overlay-gate",
+    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
+    reads=(PODS, PROXY_LOG),
+    remedy="give kube-proxy --feature-gates=WinOverlay=true",
+)
+def overlay_gate(evidence: Evidence) -> Finding:
+    """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
+    return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
+
+
+def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: str) -> Finding:
+    proxy = proxy_of(evidence)
+    given = proxy.gate(name)
+    demand = f"{name} on for {what}: given before {default_on}, never off"
+    if given is not None:
+        return finding(given, f"{name}={str(given).lower()} ({proxy.origin})", demand, of=1)
+    version = proxy.version
+    return finding(
+        version >= default_on, f"{name} not given, and kube-proxy {version}", demand, of=1
+    )
+
+
+def _expanded(word: str, container: Object, node: str) -> str:
+    """Replace ``$(NAME)`` as the kubelet does, for variables whose value the Pod itself tells."""
+    for entry in container.get("env") or []:
+        path = ((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
+        value = node if path == "spec.nodeName" else entry.get("value")
+        if value:
+            word = word.replace(f"$({entry['name']})", str(value))
+    return word

@@ -1,0 +1,276 @@
+"""Rules about the load balancers in HNS: those of Services are there, with the right backends, and no others.
+
+``balancing`` says what is due, ``hns_load_balancers`` what is there. Sources: kube-proxy ``pkg/proxy/winkernel``,
+Microsoft's ``networkhealth.ps1``.
+"""
+
+from collections.abc import Iterator
+
+from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
+from nettests.rules.hns import policies_of, shown
+from nettests.rules.hns_load_balancers import (
+    ENDPOINTS_BESIDE,
+    POLICIES,
+    Shown,
+    addresses,
+    balancers,
+    frontends,
+    held_twice,
+)
+from nettests.rules.rule import rule
+from nettests.rules.services import (
+    SERVICES,
+    SERVICES_AFTER,
+    SLICES,
+    SLICES_AFTER,
+    by_service,
+    unchanged,
+)
+from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
+from nettests.rules.updates import FIRST_DSR
+
+SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
+"""Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not asked."""
+EARLIEST_DSR = WindowsBuild(17763, 1397)
+"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
+DSR_BUILD = 19041
+"""Windows 2004, the first release that all sources name."""
+HEALTH_PORT = 10256
+"""kube-proxy's own, which ``--forward-healthcheck-vip`` makes answer at load balancers' addresses."""
+READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
+"""In this order: what HNS shows is taken between both looks at the objects."""
+
+
+@rule(
+    "load-balancers",
+    about=(KERNELSPACE,),
+    reads=READ,
+    remedy="compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
+    "then restart kube-proxy, which writes all policies anew",
+)
+def load_balancers(evidence: Evidence) -> Finding:
+    """HNS has a load balancer at the ClusterIP of every Service port with backends.
+
+    Those of Services with externalTrafficPolicy Local and backends on other nodes alone are another rule's:
+    versions of kube-proxy are documented to leave them out.
+    """
+    return _complete(evidence, afar=False)
+
+
+@rule(
+    "local-policy-load-balancers",
+    about=(KERNELSPACE,),
+    reads=READ,
+    remedy="a bug of kube-proxy before 1.27: update it, or back the Service on this node "
+    "too, or set externalTrafficPolicy Cluster",
+)
+def local_policy_load_balancers(evidence: Evidence) -> Finding:
+    """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
+    return _complete(evidence, afar=True)
+
+
+@rule(
+    "load-balancer-backends",
+    about=(KERNELSPACE, HNS),
+    reads=READ,
+    remedy="compare References of Get-HnsPolicyList and Get-HnsEndpoint with the EndpointSlices; "
+    "restart kube-proxy, which writes all policies anew",
+)
+def load_balancer_backends(evidence: Evidence) -> Finding:
+    """Every load balancer of a Service leads to that Service's backends, and each Service port has one."""
+    wanted: dict[Frontend, list[Due]] = {}
+    for one in (each for service in unchanged(evidence) for each in _due(evidence, service)):
+        wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
+    there: dict[Frontend, list[Shown]] = {}
+    for shown_one in balancers(evidence):
+        key = (shown_one.front[0] or str(shown_one.family), *shown_one.front[1:])
+        there.setdefault(key, []).append(shown_one)
+    wrong = list(held_twice(evidence))
+    looked = 0
+    for front, dues in wanted.items():
+        if len(dues) > 1:
+            continue  # Services that share an address and port have one load balancer, whose is not said
+        due_here = dues[0].backends and dues[0].kind != CLUSTER_IP  # those are other rules' matter
+        looked += dues[0].settled and bool(due_here or there.get(front))
+        wrong += _differs(evidence, dues[0], there.get(front, []))
+    if not looked and not wrong:
+        raise NothingThereError(
+            "no Service stays that has backends and a load balancer on this node"
+        )
+    return finding(
+        not wrong,
+        shown(wrong) or f"{looked} load balancers with their Services' backends",
+        "one load balancer for each Service port and address, with exactly its backends for this node",
+        of=looked,
+    )
+
+
+@rule(
+    "stale-load-balancers",
+    about=(KERNELSPACE,),
+    reads=(SERVICES, POLICIES, SERVICES_AFTER),
+    remedy="restart kube-proxy, which removes all policies and writes those of Services anew; "
+    "from 1.26 on it leaks none",
+)
+def stale_load_balancers(evidence: Evidence) -> Finding:
+    """HNS has no load balancer for what is no Service."""
+    there = set(frontends(evidence.rows(POLICIES)))
+    if not there:
+        raise NothingThereError("HNS shows no load balancer on the node")
+    services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
+    known = {one for service in services for one in _ports(service)}
+    stale = [f"a stale one for {_spelled(one)}" for one in sorted(there - known)]
+    return finding(
+        not stale,
+        shown(stale) or f"{len(there)} load balancers, all of Services",
+        "no load balancer for what is no Service",
+        of=len(there),
+    )
+
+
+@rule(
+    "empty-source-vip",
+    about=(KERNELSPACE, L2BRIDGE),
+    reads=(POLICIES,),
+    remedy="compare kube-proxy's version with its release notes, and see who else writes load balancers "
+    "into HNS: on l2bridge replies to another address than the node's may not find the way back",
+)
+def empty_source_vip(evidence: Evidence) -> Finding:
+    """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
+    # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
+    shown = [elb for one in evidence.rows(POLICIES) for elb in policies_of(one, "ELB")]
+    if not shown:
+        raise NothingThereError("HNS shows no load balancer on the node")
+    given = sorted({str(elb["SourceVIP"]) for elb in shown if elb.get("SourceVIP")})
+    return finding(
+        not given,
+        f"source VIP {', '.join(given)}" if given else f"{len(shown)} load balancers without one",
+        "an empty source VIP in HNS on l2bridge",
+        of=len(shown),
+    )
+
+
+def _complete(evidence: Evidence, *, afar: bool) -> Finding:
+    """Compare the ClusterIPs that are there with those that are due."""
+    there = set(frontends(evidence.rows(POLICIES)))
+    wanted = {
+        one.front
+        for service in unchanged(evidence)
+        if _is_afar(evidence, service) is afar
+        for one in _due(evidence, service)
+        if one.kind == CLUSTER_IP and one.settled and one.backends
+    }
+    if not wanted:
+        which = " with externalTrafficPolicy Local and no local backend" if afar else ""
+        raise NothingThereError(f"no Service{which} stays that has backends for this node")
+    missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
+    return finding(
+        not missing,
+        shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports due",
+        "a load balancer for every one of these Service ports that has backends",
+        of=len(wanted),
+    )
+
+
+def _differs(evidence: Evidence, wanted: Due, there: list[Shown]) -> Iterator[str]:
+    """Yield what is wrong with the load balancers of one frontend."""
+    front = _spelled(wanted.front)
+    if not wanted.backends and wanted.settled and there:
+        yield f"a load balancer for {front}, which has no backends for this node"
+    missing = wanted.backends and wanted.settled and not there
+    if missing and wanted.kind != CLUSTER_IP:  # of ClusterIPs other rules say it
+        yield f"no load balancer for {front}"
+    if len(there) > 1:
+        yield f"{len(there)} load balancers for {front}"
+    for one in there:
+        if not wanted.settled:
+            continue
+        if one.gone:
+            yield f"{front} refers to {one.gone} endpoints that HNS does not have"
+        lacking, foreign = wanted.backends - one.backends, one.backends - wanted.backends
+        if wanted.backends and lacking:
+            yield f"{front} lacks {', '.join(sorted(lacking))}"
+        if wanted.backends and foreign:
+            yield f"{front} leads to {', '.join(sorted(foreign))}, no backend of it"
+        if wanted.ports and one.port not in wanted.ports:
+            yield f"{front} dials port {one.port}"
+        direct = _node_dsr(evidence) if wanted.direct is None else wanted.direct
+        if direct is not None and one.direct is not direct:
+            yield f"{front} is {'' if one.direct else 'not '}of DSR"
+
+
+def _node_dsr(evidence: Evidence) -> bool | None:
+    setting = evidence.facts.get("dsr")
+    return None if setting is None else setting == "on"
+
+
+def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
+    remote, local = addresses(evidence)
+    node = Node(
+        name=evidence.fact("node"),
+        local=frozenset(local),
+        remote=frozenset(remote),
+        knows_dsr=_knows_dsr(evidence),
+    )
+    if evidence.version("server") < SKIPS_UNSERVING and _is_unsure(evidence, service):
+        return
+    yield from due(service, by_service(evidence, SLICES).get(name_of(service), []), node)
+
+
+def _knows_dsr(evidence: Evidence) -> bool | None:
+    """Whether HNS of the node's build has DSR; open between the updates that sources name, and where it is not known."""
+    text = evidence.facts.get("build")
+    if text is None:
+        return True
+    build = WindowsBuild.parse(text)
+    if build.build >= DSR_BUILD or (build >= FIRST_DSR and build.build == FIRST_DSR.build):
+        return True
+    named = build.build == FIRST_DSR.build and build.patch_known
+    return False if named and build < EARLIEST_DSR else None
+
+
+def _is_unsure(evidence: Evidence, service: Object) -> bool:
+    """Whether older releases make different things of a Service: of its policy, or of endpoints that go or do not serve."""
+    if service["spec"].get("internalTrafficPolicy") == "Local":
+        return True
+    for item in by_service(evidence, SLICES).get(name_of(service), []):
+        for endpoint in item.get("endpoints") or []:
+            conditions = endpoint.get("conditions") or {}
+            if conditions.get("serving") is False or conditions.get("terminating") is True:
+                return True
+    return False
+
+
+def _is_afar(evidence: Evidence, service: Object) -> bool:
+    """Whether its policy is Local and none of its backends is on this node."""
+    if service["spec"].get("externalTrafficPolicy") != "Local":
+        return False
+    return not any(
+        endpoint.get("nodeName") == evidence.fact("node")
+        for item in by_service(evidence, SLICES).get(name_of(service), [])
+        for endpoint in item.get("endpoints") or []
+    )
+
+
+def _ports(service: Object) -> Iterator[Frontend]:
+    """Yield every frontend that kube-proxy may make of a Service."""
+    spec, status = service["spec"], service.get("status") or {}
+    ingress = (status.get("loadBalancer") or {}).get("ingress") or []
+    balanced = [str(item["ip"]) for item in ingress if item.get("ip")]
+    own = [*(spec.get("clusterIPs") or [spec.get("clusterIP")]), *(spec.get("externalIPs") or [])]
+    for port in spec.get("ports") or []:
+        protocol = port.get("protocol", "TCP")
+        yield from ((str(one), int(port["port"]), protocol) for one in (*own, *balanced) if one)
+        if port.get("nodePort"):
+            yield "", int(port["nodePort"]), protocol
+        # forwardHealthCheckVip: the balancer's address, in the protocol of the Service port
+        health = int(spec.get("healthCheckNodePort") or HEALTH_PORT)
+        yield from ((one, health, protocol) for one in balanced)
+    if spec.get("healthCheckNodePort"):
+        yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in own if one)
+
+
+def _spelled(one: Frontend) -> str:
+    return f"{one[0] or 'NodePort'}:{one[1]}/{one[2]}"

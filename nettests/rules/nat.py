@@ -1,0 +1,95 @@
+"""OutBoundNAT's exceptions: which networks have to be in the list, and which entries have no place in it.
+
+Used by the rules about HNS and about CNI configurations. Sources: "Windows debugging tips" (cluster, Service
+and management subnet are excepted, and an outside address that Pods ask for is not), microsoft/SDN
+``cni.conf`` of l2bridge and of overlay, of which only the former has the nodes' subnet.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+
+from nettests.model.facts import Network
+from nettests.rules.evidence import Evidence, Object
+from nettests.rules.pods import of_pod_families
+
+MANAGEMENT = "management-addresses"
+EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})
+"""Plugins whose documented l2bridge configuration excepts the nodes' subnet; Calico's leaves it out by intent."""
+WIDEST = {4: 8, 6: 20}
+"""Prefix lengths of the widest networks that one holder has: what is wider is no network of a cluster."""
+INTERNAL = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "224.0.0.0/4",
+        "168.63.129.16/32",  # Azure's platform, which knows the addresses of Pods
+        "fc00::/7",
+        "fe80::/10",
+        "ff00::/8",
+    )
+)
+"""Networks from which the internet is not asked for: one's own sites may well route back to Pods."""
+
+
+def excepted(evidence: Evidence) -> tuple[Network, ...]:
+    """Return what has to be excepted: Pods and Services, and on l2bridge the nodes where documents say so."""
+    needed = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    nodes = (
+        evidence.facts.get("driver") == "l2bridge"
+        and evidence.facts.get("plugin") in EXCEPTING_NODES
+    )
+    return of_pod_families(
+        evidence, needed + management_of(evidence, MANAGEMENT) if nodes else needed
+    )
+
+
+def exceptions_of(policy: Object) -> Iterator[str]:
+    """Yield the exceptions of an OutBoundNAT policy, under both names that they have had."""
+    # samples: "ExceptionList":  ["10.244.0.0/16"] (HNS v1), "Exceptions": ["10.244.0.0/16"] (v2)
+    for key in ("ExceptionList", "Exceptions"):
+        listed = policy.get(key) or []
+        yield from map(str, listed if isinstance(listed, list) else [listed])
+
+
+def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
+    """Return which of the needed networks the entries do not contain."""
+    given = _networks(entries)
+    joined: list[Network] = [
+        *ipaddress.collapse_addresses(net for net in given if net.version == 4),
+        *ipaddress.collapse_addresses(net for net in given if net.version == 6),
+    ]
+    return [str(one) for one in needed if not _inside(one, joined)]
+
+
+def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
+    """Return the entries with addresses of the internet: packets to them leave with a Pod's address.
+
+    A network that holds one of the cluster's own may be written wider than that, within reason.
+    """
+    own = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
+    own += management_of(evidence, MANAGEMENT)
+    return [
+        str(net)
+        for net in _networks(entries)
+        if not _inside(net, INTERNAL + own)
+        and (net.prefixlen < WIDEST[net.version] or not any(_inside(one, [net]) for one in own))
+    ]
+
+
+def management_of(evidence: Evidence, fact: str) -> tuple[Network, ...]:
+    """Return addresses by which nodes are managed, in the families that Pods have."""
+    families = {net.version for net in evidence.networks("pod-cidrs")}
+    return tuple(net for net in evidence.networks(fact) if net.version in families)
+
+
+def _networks(entries: Iterable[str]) -> list[Network]:
+    return [ipaddress.ip_network(entry, strict=False) for entry in entries]
+
+
+def _inside(one: Network, others: Iterable[Network]) -> bool:
+    return any(one.version == net.version and one.subnet_of(net) for net in others)  # type: ignore[arg-type]

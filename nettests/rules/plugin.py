@@ -1,0 +1,80 @@
+"""Rules about releases of network plugins: what Calico and Antrea demand of Windows nodes.
+
+Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``.
+"""
+
+import re
+
+from nettests.model.versions import KubernetesVersion
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
+from nettests.rules.pods import PODS
+from nettests.rules.rule import rule
+from nettests.rules.subjects import ANTREA, CALICO
+
+ANTREA_ALONE = KubernetesVersion(1, 13)
+"""From this release on Antrea serves all Services itself, and kube-proxy must not run."""
+CALICO_CARRIES = KubernetesVersion(3, 16)
+"""From this release on Calico carries Pods on Windows; before it was a policy engine alone."""
+
+
+@rule(
+    "calico-networking",
+    about=(CALICO,),
+    reads=(PODS,),
+    remedy="install Calico 3.16 or later, or give it CALICO_NETWORKING_BACKEND=none beside another "
+    "network plugin",
+)
+def calico_networking(evidence: Evidence) -> Finding:
+    """Calico carries Pods itself only in releases that have networks on Windows."""
+    backend = evidence.fact("backend")
+    release = _release(evidence.items(PODS), "calico")
+    return finding(
+        backend == "none" or release >= CALICO_CARRIES,
+        f"Calico {release} with backend {backend}",
+        f"{CALICO_CARRIES} or later where Calico carries Pods itself",
+        of=1,
+    )
+
+
+@rule(
+    "antrea-alone",
+    about=(ANTREA,),
+    reads=(PODS,),
+    remedy="remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
+)
+def antrea_alone(evidence: Evidence) -> Finding:
+    """No kube-proxy runs beside Antrea."""
+    pods = evidence.items(PODS)
+    if not pods:
+        raise NothingThereError("no Pod runs on the node")
+    proxies = [name for name in map(_name, pods) if name.startswith("kube-proxy")]
+    demand = f"no kube-proxy on a Windows node with Antrea {ANTREA_ALONE} or later"
+    if not proxies:
+        return finding(True, "no Pod of kube-proxy", demand, of=len(pods))  # noqa: FBT003
+    version = _release(pods, "antrea")
+    return finding(
+        version < ANTREA_ALONE, f"Pod {proxies[0]} beside Antrea {version}", demand, of=len(pods)
+    )
+
+
+def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
+    """Return a plugin's release, as the image of one of its Pods on the node names it."""
+    for pod in pods:
+        for container in pod["spec"]["containers"]:
+            # samples: antrea/antrea-agent-windows:v2.2.0, quay.io/calico/node-windows:v3.29.1
+            image = str(container.get("image", ""))
+            found = re.search(rf"(?:^|/){plugin}[\w/-]*:(v\d[\d.]*)", image)
+            if found:
+                return KubernetesVersion.parse(found[1])
+    raise UnreadableError(f"no image on the node tells the release of {plugin}")
+
+
+def _name(pod: Object) -> str:
+    return str(pod["metadata"]["name"])

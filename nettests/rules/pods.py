@@ -1,0 +1,114 @@
+"""Pods of a node as rules read them: kube-proxy's container, and the addresses of the others.
+
+No rule is declared here. The Pods are read twice by rules that look at the node meanwhile, as Pods come and go.
+"""
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.json_text import read_json
+from nettests.model.permission import LIST_ALL_PODS
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Object, UnreadableError, name_of
+from nettests.rules.kept import KEEP, NAMED, Kept
+from nettests.rules.readings import ApiObjects, Request
+
+FLAGS = (
+    "config",
+    "enable-dsr",
+    "feature-gates",
+    "hostname-override",
+    "network-name",
+    "proxy-mode",
+    "source-vip",
+)
+"""Flags of kube-proxy that are kept, of its arguments and of its log."""
+FLAG = "|".join(FLAGS)
+NETWORK_VARIABLE = "KUBE_NETWORK"
+POD: Kept = {
+    "metadata": {**NAMED, "deletionTimestamp": KEEP},
+    "spec": {"hostNetwork": KEEP, "containers": {"name": KEEP, "image": KEEP}},
+    "status": {"phase": KEEP, "podIP": KEEP, "podIPs": {"ip": KEEP}},
+}
+VARIABLE: Kept = {
+    "name": KEEP,
+    "value": KEEP,
+    "valueFrom": {"fieldRef": {"fieldPath": KEEP}},
+}
+
+
+def _pods(text: str) -> str:
+    items = read_json(text)["items"]
+    return json.dumps({"items": [_pod(item) for item in items]})
+
+
+def _pod(pod: Object) -> Object:
+    """Reduce a Pod; of kube-proxy's first container what says how it was started is kept too."""
+    found: Object = kept.fields(pod, POD)
+    if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
+        return found
+    full, container = pod["spec"]["containers"][0], found["spec"]["containers"][0]
+    words = [*(full.get("command") or []), *(full.get("args") or [])]
+    container["args"] = _started(" ".join(map(str, words)))
+    wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
+    env = [one for one in full.get("env") or [] if one.get("name") in wanted]
+    container["env"] = [kept.fields(one, VARIABLE) for one in env]
+    return found
+
+
+def _started(command: str) -> list[str]:
+    """Return the flags and the variable that rules look for in a command or a script."""
+    # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
+    value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"
+    flags = rf"--(?:{FLAG})(?![\w-])(?:[= ](?!-){value}?)?[\"',;]?"
+    variables = re.findall(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?[\w.-]+['\"]?", command)
+    return [*variables, *(word.strip() for word in re.findall(flags, command))]
+
+
+def _of_node(_facts: ClusterFacts, node: NodeFacts | None) -> Request:
+    name = node.name if node else ""
+    return Request(path="/api/v1/pods", query={"fieldSelector": f"spec.nodeName={name}"})
+
+
+PODS = ApiObjects(name="node-pods", request=_of_node, permission=LIST_ALL_PODS, keep=_pods)
+PODS_AFTER = replace(PODS, name="node-pods-after")
+
+
+def running_pods(evidence: Evidence, reading: ApiObjects = PODS) -> Iterator[tuple[str, str]]:
+    """Yield address and name of the node's running pods that are in the pod network."""
+    for pod in evidence.items(reading):
+        status = pod.get("status") or {}
+        if status.get("phase") != "Running" or pod["spec"].get("hostNetwork"):
+            continue
+        if pod["metadata"].get("deletionTimestamp") or not status.get("podIP"):
+            continue
+        yield str(status["podIP"]), name_of(pod)
+
+
+def pod_addresses(
+    pods: list[Object],
+) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """Yield the addresses of Pods that are in the Pod network."""
+    for pod in pods:
+        if not pod.get("spec", {}).get("hostNetwork"):
+            for entry in pod.get("status", {}).get("podIPs") or []:
+                yield ipaddress.ip_address(entry["ip"])
+
+
+def of_pod_families(evidence: Evidence, networks: Iterable[Network]) -> tuple[Network, ...]:
+    """Return the networks of families in which Pods of the node have addresses.
+
+    In a dual-stack cluster plugins may give Windows Pods one family alone; settings for the other then serve
+    nobody. That Pods lack a family is asked by ``pod_families``, not by every rule about settings.
+    """
+    given = tuple(networks)
+    if len({network.version for network in given}) < 2:
+        return given
+    versions = {address.version for address in pod_addresses(evidence.items(PODS))}
+    if not versions:
+        raise UnreadableError("no Pod on the node tells by its addresses which families Pods have")
+    return tuple(network for network in given if network.version in versions)

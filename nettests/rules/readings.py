@@ -1,0 +1,93 @@
+"""What rules read: the form of a request to the API server, of a tool on a node, of a Pod's log.
+
+Each reading is a value that says how it is taken, what it needs to be allowed, and what is kept of it; it stands
+beside the rules that use it. ``probes.inspect`` takes readings and is the only one that does. Nothing that is
+asked changes anything.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.permission import Permission
+from nettests.rules.kept import Keep
+
+LOG_BYTES = 65_536
+"""A component prints its flags first: no more of a log is needed."""
+POWERSHELL = ("powershell.exe", "-NoProfile", "-NonInteractive", "-Command")
+CMD = ("cmd.exe", "/c")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A GET request to the API server."""
+
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The request as the journal records it."""
+        asked = "&".join(f"{key}={value}" for key, value in self.query.items())
+        return ("GET", f"{self.path}?{asked}" if asked else self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiObjects:
+    """Objects that the API server gives; the request follows from the facts and the node that is inspected."""
+
+    name: str
+    request: Callable[[ClusterFacts, NodeFacts | None], Request]
+    permission: Permission | None
+    """``None`` where a rule is left out anyway if the reading is denied."""
+    keep: Keep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """What a tool that every Windows Server has prints in a HostProcess container."""
+
+    name: str
+    words: tuple[str, ...]
+    keep: Keep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodLog:
+    """The beginning of the log of the first of ``pods`` whose name begins with ``component``."""
+
+    name: str
+    pods: ApiObjects
+    component: str
+    permission: Permission
+    keep: Keep
+
+
+Reading = ApiObjects | ToolOutput | PodLog
+
+
+def permission_of(reading: Reading) -> Permission | None:
+    """Return what a reading needs to be allowed; tools need what every question from a node needs."""
+    match reading:
+        case ApiObjects() | PodLog():
+            return reading.permission
+        case ToolOutput():
+            return None
+
+
+def log_of(namespace: str, pod: str, container: str) -> Request:
+    """Return the request for the beginning of a container's log."""
+    return Request(
+        path=f"/api/v1/namespaces/{namespace}/pods/{pod}/log",
+        query={"container": container, "limitBytes": str(LOG_BYTES)},
+    )
+
+
+def reduced(reading: Reading, text: str) -> str:
+    """Return what is kept of a reading's text; one that has another form than expected is left out."""
+    if not text.strip():
+        return ""
+    try:
+        return reading.keep(text.replace("\r\n", "\n"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return f"(not as expected: {len(text)} characters)"

@@ -1,0 +1,98 @@
+"""Services and EndpointSlices as rules read them: before and after a node was looked at.
+
+No rule is declared here; ``balancing`` says what Services are due. Those that change between the readings are
+given the benefit of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
+from nettests.rules import kept
+from nettests.rules.balancing import OTHER_PROXY_LABEL, PRESERVED, SERVICE_LABEL, service_of
+from nettests.rules.evidence import Evidence, Object, name_of
+from nettests.rules.kept import KEEP, NAMED, Kept
+from nettests.rules.readings import ApiObjects, Request
+
+RUN_LABEL = "nettests.dev/run"
+"""Services of a run come and go; whether theirs are complete is asked by its flows."""
+SERVICE: Kept = {
+    "metadata": {
+        **NAMED,
+        "labels": {RUN_LABEL: KEEP, OTHER_PROXY_LABEL: KEEP},
+        "annotations": {PRESERVED: KEEP},
+    },
+    "spec": {
+        "type": KEEP,
+        "clusterIP": KEEP,
+        "clusterIPs": KEEP,
+        "externalIPs": KEEP,
+        "externalTrafficPolicy": KEEP,
+        "internalTrafficPolicy": KEEP,
+        "healthCheckNodePort": KEEP,
+        "ports": {
+            "name": KEEP,
+            "port": KEEP,
+            "protocol": KEEP,
+            "nodePort": KEEP,
+            "targetPort": KEEP,
+        },
+    },
+    "status": {"loadBalancer": {"ingress": {"ip": KEEP, "ipMode": KEEP}}},
+}
+SLICE: Kept = {
+    "metadata": {**NAMED, "labels": {SERVICE_LABEL: KEEP}},
+    "addressType": KEEP,
+    "endpoints": {
+        "addresses": KEEP,
+        "nodeName": KEEP,
+        "conditions": {"ready": KEEP, "serving": KEEP, "terminating": KEEP},
+    },
+    "ports": {"name": KEEP, "port": KEEP, "protocol": KEEP},
+}
+SERVICES = ApiObjects(
+    name="services",
+    request=lambda _facts, _node: Request(path="/api/v1/services"),
+    permission=LIST_ALL_SERVICES,
+    keep=kept.items(SERVICE),
+)
+SERVICES_AFTER = replace(SERVICES, name="services-after")
+SLICES = ApiObjects(
+    name="endpoint-slices",
+    request=lambda _facts, _node: Request(path="/apis/discovery.k8s.io/v1/endpointslices"),
+    permission=LIST_ALL_SLICES,
+    keep=kept.items(SLICE),
+)
+SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
+
+
+def unchanged(evidence: Evidence) -> list[Object]:
+    """Return the Services that are the same before and after, with the same endpoints; not the runs' own."""
+    after = {name_of(one): one for one in evidence.items(SERVICES_AFTER)}
+    before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
+    found = []
+    for one in evidence.items(SERVICES):
+        name = name_of(one)
+        same = _told(one) == _told(after.get(name, {})) and (
+            _listed_endpoints(before_slices.get(name, []))
+            == _listed_endpoints(after_slices.get(name, []))
+        )
+        if same and RUN_LABEL not in (one["metadata"].get("labels") or {}):
+            found.append(one)
+    return found
+
+
+def by_service(evidence: Evidence, reading: ApiObjects) -> dict[str, list[Object]]:
+    """Return the EndpointSlices of a reading by the Service that they belong to."""
+    found: dict[str, list[Object]] = {}
+    for item in evidence.items(reading):
+        found.setdefault(service_of(item), []).append(item)
+    return found
+
+
+def _told(service: Object) -> object:
+    return service.get("spec"), service.get("status") or {}
+
+
+def _listed_endpoints(slices: Iterable[Object]) -> list[object]:
+    return sorted((str((one.get("endpoints"), one.get("ports"))) for one in slices), key=str)

@@ -1,0 +1,44 @@
+"""Rules about versions beside each other: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
+
+from nettests.model.versions import KubernetesVersion, minors_behind
+from nettests.rules.evidence import Evidence, Finding, finding
+from nettests.rules.kube_proxy import PROXY_LOG, proxy_of
+from nettests.rules.node import NODE
+from nettests.rules.pods import PODS
+from nettests.rules.rule import rule
+from nettests.rules.subjects import KUBE_PROXY_POD
+
+
+@rule(
+    "kube-proxy-skew",
+    about=(KUBE_PROXY_POD,),
+    reads=(PODS, PROXY_LOG),
+    remedy="bring kube-proxy to the version of the node's kubelet",
+)
+def kube_proxy_skew(evidence: Evidence) -> Finding:
+    """kube-proxy follows the version-skew policy."""
+    return _skew(proxy_of(evidence).version, evidence.version("server"), "kube-proxy")
+
+
+@rule(
+    "kubelet-skew",
+    about=(),
+    reads=(NODE,),
+    remedy="upgrade the node: see the version-skew policy",
+)
+def kubelet_skew(evidence: Evidence) -> Finding:
+    """The kubelet follows the version-skew policy."""
+    text = str(evidence.object(NODE)["status"]["nodeInfo"].get("kubeletVersion", ""))
+    return _skew(KubernetesVersion.parse(text), evidence.version("server"), "kubelet")
+
+
+def _skew(own: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
+    """Not newer than the API server, and at most three minors older (two before 1.28)."""
+    most = minors_behind(server)
+    behind = server.minor - own.minor
+    return finding(
+        own.major == server.major and 0 <= behind <= most,
+        f"{who} {own} beside API server {server}",
+        f"a version at most {most} minors older than the API server's and not newer",
+        of=1,
+    )

@@ -1,0 +1,120 @@
+"""What rules of configuration are about: facts of a node or of the cluster, each with a word for it.
+
+Used by rules, and by ``plan.applies`` for the words of ``Case.when``. A rule about overlays is not asked of an
+l2bridge node, and not where the driver is unknown either: the check is then skipped with the reason why the fact
+is unknown, never taken for good.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from nettests.errors import PlanError
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.words import OS
+
+Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One thing that a rule may be about: the fact ``what``, where it has one of the ``wanted`` values."""
+
+    word: str
+    what: str
+    read: Reader
+    wanted: frozenset[str]
+    of_node: bool
+    """Whether nodes may differ in it."""
+
+
+def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
+    return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=True)
+
+
+def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
+    return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=False)
+
+
+def _driver(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    return node.cni_driver if node else Fact(None, "a driver is a matter of nodes")
+
+
+def _mode(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    return node.kube_proxy.mode if node else Fact(None, "kube-proxy's mode is a matter of nodes")
+
+
+def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    if node is None:
+        return Fact(None, "DSR is a matter of nodes")
+    dsr = node.kube_proxy.dsr
+    return Fact(None if dsr.value is None else ("on" if dsr.value else "off"), dsr.origin)
+
+
+def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
+    """Return whether kube-proxy runs as a Pod: only then its image names a version."""
+    if node is None:
+        return Fact(None, "kube-proxy's Pod is a matter of nodes")
+    version = node.kube_proxy.version
+    return Fact("pod" if version.known else None, version.origin)
+
+
+def _plugin(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    return facts.cni.plugin
+
+
+def _backend(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    return facts.cni.backend
+
+
+def _windows(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    count = sum(node.os is OS.WINDOWS for node in facts.nodes)
+    return Fact("some" if count else "none", f"{count} Windows nodes")
+
+
+def _classes(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
+    classes = facts.runtime_classes
+    if classes.value is None:
+        return Fact(None, classes.origin)
+    return Fact("some" if classes.value else "none", classes.origin)
+
+
+OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
+L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
+HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
+KERNELSPACE = _of_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
+DSR = _of_node("dsr", "DSR", _dsr, "on")
+KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
+ANTREA = _of_cluster("antrea", "the network plugin", _plugin, "antrea")
+CALICO = _of_cluster("calico", "the network plugin", _plugin, "calico")
+OVN_KUBERNETES = _of_cluster("ovn-kubernetes", "the network plugin", _plugin, "ovn-kubernetes")
+SDNBRIDGE = _of_cluster("sdnbridge", "the network plugin", _plugin, "sdnbridge")
+FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
+WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
+RUNTIME_CLASSES = _of_cluster(
+    "runtime-classes", "the number of RuntimeClasses that steer Pods", _classes, "some"
+)
+VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
+
+SUBJECTS: Mapping[str, Subject] = {
+    one.word: one for one in tuple(globals().values()) if isinstance(one, Subject)
+}
+"""Those above, by their words."""
+
+
+def subject_of(word: str) -> Subject:
+    """Return the subject of a word; ``PlanError`` for a word that is none."""
+    if word not in SUBJECTS:
+        raise PlanError(f"a rule cannot be about {word!r}; valid: {', '.join(sorted(SUBJECTS))}")
+    return SUBJECTS[word]
+
+
+def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> str:
+    """Return why a rule about ``subject`` is not asked of this node or cluster, or nothing."""
+    fact = subject.read(facts, node)
+    where = f" of {node.name}" if node and subject.of_node else ""
+    if fact.value is None:
+        return f"{subject.what}{where} is not known: {fact.origin}"
+    if fact.value in subject.wanted:
+        return ""
+    wanted = " or ".join(sorted(subject.wanted))
+    return f"{subject.what}{where} is {fact.value}; the rule is about {wanted}"

@@ -1,0 +1,55 @@
+"""All rules of configuration by their names: every one that a module of rules declares."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
+
+from nettests.rules import (
+    cni,
+    cni_policies,
+    families,
+    flannel,
+    hns_endpoints,
+    hns_networks,
+    host,
+    kube_proxy,
+    load_balancers,
+    node,
+    plugin,
+    skew,
+    updates,
+)
+from nettests.rules.rule import Rule
+
+_MODULES = (
+    kube_proxy,
+    skew,
+    node,
+    updates,
+    plugin,
+    families,
+    flannel,
+    hns_networks,
+    hns_endpoints,
+    load_balancers,
+    host,
+    cni,
+    cni_policies,
+)
+"""Each topic's module; what it declares is found in it."""
+
+
+def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:
+    """Return rules by their names; ``ValueError`` where two have the same."""
+    found: dict[str, Rule] = {}
+    for one in rules:
+        if one.name in found:
+            raise ValueError(f"two rules of configuration are called {one.name}")
+        found[one.name] = one
+    return found
+
+
+def _declared(module: ModuleType) -> Iterator[Rule]:
+    return (value for value in vars(module).values() if isinstance(value, Rule))
+
+
+RULES: Mapping[str, Rule] = table_of(one for module in _MODULES for one in _declared(module))

@@ -1,0 +1,212 @@
+"""Readings of a healthy Windows node, one for each that a rule may ask for: every rule has something to look at."""
+
+import json
+from typing import Any
+
+from tests.rules.made import Object, log
+
+NETWORK = "flannel.4096"
+_NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/16"]}
+
+
+def _items(*items: Object) -> str:
+    return json.dumps({"items": list(items)})
+
+
+def _pod(name: str, **more: Any) -> Object:
+    return {
+        "metadata": {"name": name, "namespace": more.get("namespace", "demo")},
+        "spec": {"containers": [{"name": name, "image": more.get("image", "agnhost:2.53")}]},
+        "status": {
+            "phase": "Running",
+            "podIP": more.get("address", "10.244.3.5"),
+            "podIPs": [{"ip": more.get("address", "10.244.3.5")}],
+        },
+    }
+
+
+_NODE: Object = {
+    "metadata": {
+        "name": "win-1",
+        "labels": {"node.kubernetes.io/windows-build": "10.0.20348"},
+    },
+    "spec": {"taints": [{"key": "os", "value": "windows", "effect": "NoSchedule"}]},
+    "status": {
+        "nodeInfo": {
+            "kernelVersion": "10.0.20348.3207",
+            "kubeletVersion": "v1.29.4",
+            "operatingSystem": "windows",
+        },
+        "addresses": [{"type": "InternalIP", "address": "172.30.0.13"}],
+    },
+}
+_CONTROL_PLANE: Object = {
+    "metadata": {"name": "linux-1", "labels": {"node-role.kubernetes.io/control-plane": ""}},
+    "spec": {},
+    "status": {"nodeInfo": {"operatingSystem": "linux"}},
+}
+_PROXY = _pod(
+    "kube-proxy-windows-x2x4z",
+    namespace="kube-system",
+    image="docker.io/sigwindowstools/kube-proxy:v1.29.4-flannel-hostprocess",
+    address="172.30.0.13",
+)
+_PROXY["spec"]["hostNetwork"] = True
+_PODS = _items(_pod("web"), _PROXY)
+_SERVICES = [
+    {
+        "metadata": {"name": name, "namespace": "demo"},
+        "spec": {
+            "clusterIP": vip,
+            "ports": [{"port": 80, "protocol": "TCP"}],
+            **({"externalTrafficPolicy": "Local"} if name == "local" else {}),
+        },
+    }
+    for name, vip in (("web", "10.96.7.7"), ("local", "10.96.7.8"))
+]
+_SLICES = [
+    {
+        "metadata": {"namespace": "demo", "labels": {"kubernetes.io/service-name": name}},
+        "endpoints": [{"addresses": [address], "nodeName": node}],
+        "ports": [{"name": "", "protocol": "TCP", "port": 8080}],
+    }
+    for name, address, node in (
+        ("web", "10.244.3.5", "win-1"),
+        ("local", "10.244.1.7", "linux-1"),
+    )
+]
+_ENDPOINTS: list[Object] = [
+    {
+        "ID": "a1",
+        "IPAddress": "10.244.3.5",
+        "VirtualNetworkName": NETWORK,
+        "GatewayAddress": "10.244.3.1",
+        "Policies": [_NAT],
+    },
+    {"ID": "b2", "IPAddress": "10.244.1.7", "IsRemoteEndpoint": True, "Policies": []},
+]
+
+
+def _balancer(vip: str, endpoint: str) -> Object:
+    elb = {
+        "ExternalPort": 80,
+        "InternalPort": 8080,
+        "IsDSR": False,
+        "Protocol": 6,
+        "SourceVIP": "",
+        "Type": "ELB",
+        "VIPs": [vip],
+    }
+    return {"Policies": [elb], "References": [f"/endpoints/{endpoint}"], "State": 2}
+
+
+_VXLAN = [{"Type": "VSID", "VSID": 4096}, {"Type": "VxlanPort", "Port": 4789}]
+_CNI = {
+    "cniVersion": "0.3.0",
+    "name": NETWORK,
+    "type": "flannel",
+    "delegate": {
+        "type": "win-overlay",
+        "apiVersion": 2,
+        "ipam": {"type": "host-local"},
+        "policies": [
+            {
+                "Name": "EndpointPolicy",
+                "Value": {
+                    "Type": "OutBoundNAT",
+                    "Settings": {"Exceptions": ["10.244.0.0/16", "10.96.0.0/16"]},
+                },
+            },
+            {
+                "Name": "EndpointPolicy",
+                "Value": {
+                    "Type": "SDNROUTE",
+                    "Settings": {"DestinationPrefix": "10.96.0.0/16", "NeedEncap": True},
+                },
+            },
+        ],
+    },
+}
+_ABOUT = "CNI win-overlay plugin v1.5.1\nCNI protocol versions supported: 0.3.0, 0.4.0, 1.0.0\n"
+_FLANNEL = {
+    "Network": "10.244.0.0/16",
+    "Backend": {"Type": "vxlan", "VNI": 4096, "Port": 4789},
+}
+HEALTHY = {
+    "node": json.dumps(_NODE),
+    "nodes": _items(_NODE, _CONTROL_PLANE),
+    "node-pods": _PODS,
+    "node-pods-after": _PODS,
+    "kube-proxy-log": log(
+        proxy_mode="kernelspace",
+        hostname_override="win-1",
+        network_name=NETWORK,
+        source_vip="10.244.3.2",
+        feature_gates="WinOverlay=true,WinDSR=true",
+        enable_dsr="true",
+    ),
+    "services": _items(*_SERVICES),
+    "services-after": _items(*_SERVICES),
+    "endpoint-slices": _items(*_SLICES),
+    "endpoint-slices-after": _items(*_SLICES),
+    "hns-endpoints": json.dumps(_ENDPOINTS),
+    "hns-endpoints-beside-policies": json.dumps(_ENDPOINTS),
+    "hns-policies": json.dumps([_balancer("10.96.7.7", "A1"), _balancer("10.96.7.8", "B2")]),
+    "hns-networks": json.dumps(
+        [
+            {
+                "Name": NETWORK,
+                "Type": "Overlay",
+                "Subnets": [{"AddressPrefix": "10.244.3.0/24", "Policies": [_VXLAN[0]]}],
+                "Policies": [_VXLAN[1]],
+            },
+            {"Name": "nat", "Type": "NAT"},
+        ]
+    ),
+    "cni-configuration": json.dumps(_CNI),
+    "win-bridge-about": _ABOUT.replace("overlay", "bridge"),
+    "win-overlay-about": _ABOUT,
+    "flannel-config": json.dumps({"data": {"net-conf.json": json.dumps(_FLANNEL)}}),
+    "flannel-subnet-file": "FLANNEL_NETWORK=10.244.0.0/16\nFLANNEL_SUBNET=10.244.3.1/24\n",
+    "ipconfig": (
+        "Ethernet adapter vEthernet (Ethernet):\n\n"
+        "   IPv4 Address. . . . . . . . . . . : 172.30.0.13\n"
+    ),
+    "processes": (
+        '"kubelet.exe","1","Services","0","4 K"\n"kube-proxy.exe","2","Services","0","4 K"\n'
+        '"flanneld.exe","3","Services","0","4 K"\n'
+    ),
+    "windows-version": "Microsoft Windows [Version 10.0.20348.3207]\n",
+    "dynamic-ports": "Start Port      : 49152\nNumber of Ports : 16384\n",
+    "excluded-ports": "Start Port    End Port\n----------    --------\n     50000       50059     *\n",
+}
+"""Each reading, of a node of a cluster with Flannel's overlay."""
+OTHERWISE = {
+    "antrea-alone": {"node-pods": _items(_pod("web"))},
+    "calico-networking": {
+        "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
+    },
+    "hybrid-overlay-id": {
+        "hns-networks": json.dumps(
+            [
+                {
+                    "Name": "OVNKubernetesHybridOverlayNetwork",
+                    "Type": "Overlay",
+                    "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4097}]}],
+                }
+            ]
+        )
+    },
+    "sdnbridge-dual-stack": {
+        "cni-configuration": json.dumps(
+            {
+                "cniVersion": "0.3.0",
+                "name": "cbr0",
+                "type": "sdnbridge",
+                "optionalFlags": {"enableDualStack": True},
+            }
+        ),
+        "hns-networks": json.dumps([{"Name": "cbr0", "Type": "L2Bridge"}]),
+    },
+}
+"""Readings of other clusters, for rules about those alone."""

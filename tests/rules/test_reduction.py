@@ -1,0 +1,120 @@
+"""Secrets that other tenants keep in objects and files stay there: nothing of them is in what is recorded."""
+
+import json
+from typing import Any
+
+from nettests.rules import reduced
+from tests.rules.made import READINGS
+
+
+def planted(value: Any, secrets: list[str]) -> Any:
+    """Plant a secret, which looks like none, in every object on every level, beside what is there."""
+    if isinstance(value, list):
+        return [planted(item, secrets) for item in value]
+    if not isinstance(value, dict):
+        return value
+    secrets.append(f"plainwords-{len(secrets)}-end")
+    return {**{key: planted(item, secrets) for key, item in value.items()}, "note": secrets[-1]}
+
+
+META = {
+    "name": "x",
+    "namespace": "y",
+    "labels": {"a": "b"},
+    "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+}
+CONTAINER = {
+    "name": "c",
+    "image": "i:1",
+    "env": [{"name": "MODE", "value": "m"}],
+    "args": ["--note plainwords-arg-end", "--v=6"],
+    "command": ["sh", "-c", "echo plainwords-command-end"],
+}
+PODS = {
+    "items": [
+        {
+            "metadata": {**META, "name": name},
+            "spec": {"containers": [CONTAINER], "initContainers": [CONTAINER], "volumes": [{}]},
+            "status": {"podIP": "10.0.0.1", "podIPs": [{"ip": "10.0.0.1"}]},
+        }
+        for name in ("web", "kube-proxy-of-a-tenant")
+    ]
+}
+NODE = {
+    "metadata": META,
+    "spec": {"taints": [{"key": "a"}]},
+    "status": {"nodeInfo": {"kernelVersion": "10"}, "addresses": [{"address": "10.0.0.1"}]},
+}
+SERVICES = {
+    "items": [
+        {
+            "metadata": META,
+            "spec": {"selector": {}, "ports": [{"port": 1}]},
+            "status": {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}},
+        }
+    ]
+}
+SLICES = {"items": [{"metadata": META, "endpoints": [{"addresses": [], "conditions": {}}]}]}
+HNS = [{"Name": "n", "Policies": [{"Type": "ELB", "Settings": {"VIPs": []}}], "Extra": {"a": {}}}]
+CNI = {
+    "name": "n",
+    "plugins": [{"type": "t", "ipam": {}, "kubernetes": {"a": 1}, "policies": [{}]}],
+}
+NETWORK = json.dumps(
+    {"Backend": {"Type": "vxlan", "note": "plainwords-backend-end"}, "note": "plainwords-net-end"}
+)
+OBJECTS = {
+    "node": NODE,
+    "nodes": {"items": [NODE]},
+    "node-pods": PODS,
+    "node-pods-after": PODS,
+    "services": SERVICES,
+    "services-after": SERVICES,
+    "endpoint-slices": SLICES,
+    "endpoint-slices-after": SLICES,
+    "flannel-config": {
+        "metadata": META,
+        "data": {"net-conf.json": NETWORK, "cni-conf.json": "plainwords-cni-end"},
+    },
+    "hns-networks": HNS,
+    "hns-endpoints": HNS,
+    "hns-endpoints-beside-policies": HNS,
+    "hns-policies": HNS,
+    "cni-configuration": CNI,
+}
+TEXTS = {
+    "kube-proxy-log": 'FLAG: --proxy-mode="kernelspace"\nFLAG: --note="plainwords-1-end"\nE1 plainwords-2-end\n',
+    "windows-version": "Microsoft Windows [Version 10.0.17763.1339] plainwords-end",
+    "ipconfig": "Ethernet adapter a:\n   DNS Suffix  . : plainwords-end\n   IPv4 Address. : 10.0.0.1\n",
+    "dynamic-ports": "plainwords-end\nStart Port      : 49152\nNumber of Ports : 16384\n",
+    "excluded-ports": "plainwords-end\n     50000       50059     *\n",
+    "processes": '"plainwords-1-end.exe","1"\n"kubelet.exe","2","plainwords-2-end"\n',
+    "flannel-subnet-file": "FLANNEL_SUBNET=10.244.4.1/24\nNOTE=plainwords-end\n",
+    "win-bridge-about": "CNI win-bridge plugin v1.1.1\nplainwords-end\nCNI protocol versions supported: 0.1.0\n",
+    "win-overlay-about": "plainwords-end\nCNI protocol versions supported: 0.1.0\n",
+}
+
+
+def test_secrets_are_planted_in_every_reading() -> None:
+    """What follows would show nothing of a reading that is left out here."""
+    assert set(READINGS) == {*OBJECTS, *TEXTS}
+
+
+def test_nothing_that_is_planted_is_kept() -> None:
+    """In every object on every level, in arguments, logs, files and tools' words: 0 of N are found."""
+    secrets: list[str] = []
+    texts = {name: json.dumps(planted(made, secrets)) for name, made in OBJECTS.items()} | TEXTS
+    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
+    number = sum(text.count("plainwords") for text in texts.values())
+    found = [name for name, text in kept.items() if "plainwords" in text]
+    assert (number, found) == (max(number, 100), [])
+    assert all(len(text) > 2 and not text.startswith("(not") for text in kept.values()), kept
+
+
+def test_what_is_no_object_is_left_out() -> None:
+    """A text of another form is told by its length alone."""
+    assert reduced(READINGS["node"], "plainwords") == "(not as expected: 10 characters)"
+    assert "plainwords" not in reduced(READINGS["cni-configuration"], '{"name": "n"}\nplainwords')
+    assert "plainwords" not in reduced(
+        READINGS["flannel-config"], '{"data": {"net-conf.json": "plainwords"}}'
+    )
