@@ -153,6 +153,7 @@ class PortForward:
         kept = False
         try:
             over.begin(timeout)
+            began = time.monotonic()
             asking = http.client.HTTPConnection(self.pod)
             asking.sock = over
             asking.request("GET", path, headers={"Host": self.pod})
@@ -172,7 +173,7 @@ class PortForward:
                 over.stream.close()
         with self._lock:
             self._idle.append(over)
-        return HttpAnswer(status=response.status, body=body)
+        return HttpAnswer(status=response.status, body=body, seconds=time.monotonic() - began)
 
     def read(self, *, timeout: float) -> str:
         """Return what a server says by itself over a forwarding of its own, until it closes."""

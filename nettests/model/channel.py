@@ -30,6 +30,8 @@ class HttpAnswer:
 
     status: int
     body: str
+    seconds: float | None = None
+    """From the request to the end of the answer, where the channel had to be opened first or may have been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from nettests.errors import NettestsError
@@ -61,6 +61,22 @@ class Answer:
     stdout: str = ""
     stderr: str = ""
     error: str | None = None
+    seconds: float | None = None
+    """How long the question itself took, where the channel was opened first."""
+
+    def examination(self, wanted: Command, context: Mapping[str, str]) -> Examination:
+        """Return it with what was asked."""
+        return Examination(
+            tool=wanted.tool,
+            words=wanted.words,
+            context=context,
+            channel=self.channel,
+            exit_code=self.exit_code,
+            status=self.status,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            error=self.error,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,15 +128,16 @@ class Asker:
             started = time.monotonic()
             on_sent()
             answer = self._answer(wanted, ask)
-            elapsed = time.monotonic() - started
+            ended = time.monotonic()
+        elapsed = ended - started if answer.seconds is None else answer.seconds
         if ask.protocol is Protocol.UDP and self.pace.spent(ask.source.probe, started):
             context[ICMP] = SPENT
-        done = Examination(tool=wanted.tool, words=wanted.words, context=context, **asdict(answer))
+        done = answer.examination(wanted, context)
         raw = self._written(
             ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
         if not paced and read_raw(raw).outcome is Outcome.REFUSED:
-            self.pace.told(ask.source.probe, started)
+            self.pace.told(ask.source.probe, ended)
         return raw
 
     def _go_on(self) -> None:
@@ -207,7 +224,9 @@ class Asker:
                     f"probe {probe.name}: {errors[0]}; asked again over {channel.name}: "
                     f"{wanted.path}"
                 )
-            return Answer(channel=channel.name, status=got.status, stdout=got.body)
+            return Answer(
+                channel=channel.name, status=got.status, stdout=got.body, seconds=got.seconds
+            )
         return Answer(
             channel=probe.http[0].name if probe.http else "none",
             error="; ".join(errors) or f"probe {probe.name} has no control channel",

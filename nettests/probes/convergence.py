@@ -226,12 +226,11 @@ def _answers(
         wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
     except (NotStandingError, CannotAskError):
         return True
-    asked = time.monotonic()
     raw = _read(wanted, asker.carry_out(wanted, ask))
     if raw is None:
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
-        asker.pace.told(pair.probe, asked)
+        asker.pace.told(pair.probe, time.monotonic())
     return _enough(raw)
 
 

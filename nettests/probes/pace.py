@@ -15,6 +15,8 @@ BURST = 6
 SECONDS = 1.0
 """``net.ipv4.icmp_ratelimit``; 1,000 ms is the kernel's default, and also that of ``net.ipv6.icmp.ratelimit``."""
 _REMEMBERED = 4 * BURST * SECONDS
+UNHEARD = 1
+"""So many refusals may have gone to one who did not listen any more, such as that of a last SYN."""
 
 
 @dataclass(slots=True)
@@ -28,7 +30,7 @@ class Pace:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def told(self, probe: str, at: float) -> None:
-        """Remember that ``probe`` was refused something that it asked at ``at``."""
+        """Remember that ``probe`` was told at ``at`` that something is refused: a SYN may have been sent several times."""
         with self._lock:
             kept = [one for one in self._told[probe] if one > at - _REMEMBERED]
             self._told[probe] = sorted([*kept, at])
@@ -47,7 +49,7 @@ class Pace:
     def spent(self, probe: str, at: float) -> bool:
         """Whether the kernel may have kept back a refusal of what ``probe`` asked at ``at``."""
         with self._lock:
-            return left([one for one in self._told[probe] if one < at], at) < 1
+            return left([one for one in self._told[probe] if one < at], at) < 1 + UNHEARD
 
 
 def left(told: Sequence[float], now: float) -> float:

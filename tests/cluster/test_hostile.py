@@ -1,6 +1,7 @@
 """Answers that never end and frames of any length are given up with a plain error, and their connections closed."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ HUGE = 1 << 40
 CONTINUED, MORE = 0x02, 0x00
 """First bytes of a binary frame that is continued, and of one that continues it and is continued."""
 GONE_SECONDS = 10
+OPENING = 0.2
+"""Seconds that a slow API server takes to open a stream."""
 
 
 @pytest.fixture(autouse=True)
@@ -181,6 +184,23 @@ def test_words_that_nobody_asked_for_end_an_idle_port_forward(opened: Opened) ->
         assert hung_up_on(server)
         channel.close()
     assert len(server.asked) == 2
+
+
+def test_an_answers_time_begins_when_the_port_forward_is_open(opened: Opened) -> None:
+    """What the API server takes to open it says nothing about the probe."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+    def speak(path: str, wire: Wire) -> None:
+        threading.Event().wait(OPENING)
+        forwarded(message(0, answer))(path, wire)
+
+    with hostile(speak) as server:
+        channel = PortForward(opened(server.url), "ns", "probe", 80)
+        began = time.monotonic()
+        seconds = channel.get("/hostname", timeout=5).seconds
+        assert seconds is not None
+        assert seconds <= time.monotonic() - began - OPENING
+        channel.close()
 
 
 @pytest.mark.parametrize("last", [bytes([0x88, 0]), b""], ids=["closed", "cut"])

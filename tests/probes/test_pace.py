@@ -22,6 +22,15 @@ def test_each_probe_has_a_limit_of_its_own() -> None:
     assert not pace.spent("probe-linux-1-2", 100.1)
 
 
+def test_a_refusal_that_nobody_heard_may_have_been_the_last() -> None:
+    """Who gave up a connection does not hear that its last SYN was refused: one of six may be gone."""
+    pace = Pace()
+    for _ in range(BURST - 1):
+        pace.told(PROBE, 100.0)
+    assert pace.spent(PROBE, 100.0 + SECONDS / 2)
+    assert not pace.spent(PROBE, 100.0 + SECONDS)
+
+
 def test_what_is_spent_comes_back() -> None:
     """After a second one refusal is told again, after six as many as at first."""
     told = [100.0] * BURST

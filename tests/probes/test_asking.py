@@ -1,0 +1,57 @@
+"""How long a question took, and when a refusal was told, as the journal and the pace of refusals have it."""
+
+import json
+import threading
+from dataclasses import replace
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.words import Outcome, TargetKind
+from nettests.parse.read import read_raw
+from nettests.probes.pace import Pace
+from tests.probes.conftest import Stage
+from tests.probes.made import ask, check
+
+PROBE = "probe-linux-1-1"
+REFUSED = HttpAnswer(status=200, body=json.dumps({"errors": ["connect: connection refused"]}))
+SECONDS = 0.2
+
+
+def slowly(answer: HttpAnswer) -> HttpAnswer:
+    """Return an answer after a while."""
+    threading.Event().wait(SECONDS)
+    return answer
+
+
+def test_opening_a_channel_is_no_part_of_an_answers_time(stage: Stage) -> None:
+    """An API server that takes a second for a port-forward does not look like a lost SYN."""
+    answer = replace(REFUSED, seconds=0.001)
+    stage.dialling[PROBE].hook = lambda _: slowly(answer)
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    raw = stage.observer([asked]).asker.ask(asked.id, "check", 1, asked.ask)
+    assert raw.elapsed == 0.001
+
+
+def test_an_answers_time_is_the_questions_where_nothing_else_is_known(stage: Stage) -> None:
+    """Over the API server's proxy each request opens its own way."""
+    stage.dialling[PROBE].hook = lambda _: slowly(REFUSED)
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    raw = stage.observer([asked]).asker.ask(asked.id, "check", 1, asked.ask)
+    assert raw.elapsed >= SECONDS
+
+
+def test_a_refusal_is_told_when_it_comes(stage: Stage) -> None:
+    """A SYN whose refusal a kernel keeps back is sent again; what is told then is told at the end."""
+    told: list[float] = []
+
+    class Remembered(Pace):
+        def told(self, probe: str, at: float) -> None:
+            assert probe == PROBE
+            told.append(at)
+
+    stage.dialling[PROBE].hook = lambda _: slowly(REFUSED)
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    asker = replace(stage.observer([asked]).asker, pace=Remembered())
+    raw = asker.ask(asked.id, "check", 1, asked.ask)
+    assert read_raw(raw).outcome is Outcome.REFUSED
+    (at,) = told
+    assert at - asker.began >= raw.started + SECONDS
