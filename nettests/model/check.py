@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
+from nettests.model.target_kinds import Descriptor, descriptor
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import (
     OS,
@@ -65,6 +66,11 @@ class Target:
     """For ``CHURN``: the backends that the Service had before, and that must not answer any more."""
     name_form: str | None = None
     settings: ServiceSettings | None = None
+
+    @property
+    def descriptor(self) -> Descriptor:
+        """What holds of every target of this kind."""
+        return descriptor(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +194,9 @@ class Check:
     @property
     def asks_dns(self) -> bool:
         """Whether the cluster's DNS has a part in the answer."""
-        of_dns = self.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
-        return of_dns or self.target.kind.by_name or self.ask.question is Question.RESOLVE
+        reached = self.target.descriptor
+        named = reached.by_name or self.ask.question is Question.RESOLVE
+        return named or reached.name_server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,25 +86,6 @@ class TargetKind(StrEnum):
     POD = "pod"
     """A Pod of the check's own, from its creation on."""
 
-    @property
-    def by_name(self) -> bool:
-        """Whether a resolver is asked first."""
-        return self in _BY_NAME
-
-
-_BY_NAME = frozenset(
-    {
-        TargetKind.POD_NAME,
-        TargetKind.SERVICE_PQDN,
-        TargetKind.SERVICE_PARTIAL_NAME,
-        TargetKind.SERVICE_FQDN,
-        TargetKind.EXTERNAL_NAME,
-        TargetKind.HEADLESS_NAME,
-        TargetKind.KUBERNETES_SERVICE,
-        TargetKind.NO_NAME,
-    }
-)
-
 
 class Placement(StrEnum):
     """Where the target's node stands relative to the source's node."""

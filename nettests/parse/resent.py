@@ -68,11 +68,11 @@ def _positive(check: Check, raw: Raw) -> bool:
 
 def _delays(check: Check) -> tuple[float, ...]:
     tcp = SYN_AGAIN if check.ask.protocol is Protocol.TCP else ()
-    return (*tcp, *(QUERY_AGAIN if check.target.kind.by_name else ()))
+    return (*tcp, *(QUERY_AGAIN if check.target.descriptor.by_name else ()))
 
 
 def _what(check: Check, raw: Raw) -> str:
-    named = check.target.kind.by_name and raw.elapsed >= QUERY_AGAIN[0]
+    named = check.target.descriptor.by_name and raw.elapsed >= QUERY_AGAIN[0]
     return "query to the name server" if named else "SYN"
 
 

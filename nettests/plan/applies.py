@@ -9,6 +9,7 @@ import json
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
@@ -16,7 +17,6 @@ from nettests.model.words import (
     Protocol,
     Question,
     Resolver,
-    TargetKind,
     VantageKind,
 )
 from nettests.plan import pod_security
@@ -24,11 +24,9 @@ from nettests.plan.flow import Flow
 from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.subjects import why_not_about
-from nettests.plan.targets import HOST_PORTS
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
-OUTSIDE = frozenset({TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME})
 MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
 SLICES = KubernetesVersion.parse("1.21")
@@ -62,7 +60,7 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
         what = (
             "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
         )
-        what = what or ("hostPort" if ask.target.kind in HOST_PORTS else "")
+        what = what or ("hostPort" if ask.target.descriptor.owner is Owner.HOST_PORT else "")
     if level == pod_security.RESTRICTED and not what:
         what = _forbidden_ping(ask)
     return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
@@ -74,7 +72,7 @@ def _forbidden_ping(ask: Ask) -> str:
         return ""
     if ask.source.os is OS.LINUX:
         return "the capability NET_RAW that ping needs"
-    if ask.target.kind is TargetKind.EXTERNAL_IP:
+    if ask.target.descriptor.location is Location.EXTERNAL_ADDRESS:
         return "the capability NET_RAW that the ping of a Linux pod needs, beside which this one would count"
     return ""
 
@@ -95,7 +93,7 @@ def _on_hosts(ask: Ask) -> bool:
     settings = ask.target.settings
     return (
         ask.source.kind is VantageKind.NODE
-        or (ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP)
+        or (ask.target.descriptor.on_node_network and ask.protocol is Protocol.UDP)
         or (settings is not None and settings.behind == "node")
     )
 
@@ -152,15 +150,16 @@ def _no_hints(ask: Ask, facts: ClusterFacts) -> str:
 def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
     external = facts.external_target
     missing = ""
-    settings = ask.target.settings
-    by_name = ask.target.kind is TargetKind.EXTERNAL_NAME or bool(
+    settings, reached = ask.target.settings, ask.target.descriptor
+    by_address = reached.location is Location.EXTERNAL_ADDRESS
+    by_name = reached.location is Location.EXTERNAL_NAME or bool(
         settings and settings.external_name
     )
-    if ask.target.kind is not TargetKind.EXTERNAL_IP and not by_name:
+    if not by_address and not by_name:
         return ""
     if external is None:
         return "the cluster profile declares no external target"
-    if ask.target.kind is TargetKind.EXTERNAL_IP and external.address is None:
+    if by_address and external.address is None:
         missing = "address"
     if by_name and external.name is None:
         missing = "name"
@@ -177,7 +176,11 @@ def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
 def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
     """Return why nobody tells whose address is seen outside, where a flow claims it, or nothing."""
     external = facts.external_target
-    if flow.source_seen is None or flow.target not in OUTSIDE or external is None:
+    if (
+        flow.source_seen is None
+        or descriptor(flow.target).owner is not Owner.OUTSIDE
+        or external is None
+    ):
         return ""
     if external.reports_client_address:
         return ""
@@ -205,9 +208,10 @@ def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
 def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
     """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
     named = ask.source.dns_policy == "None"
-    if (named or ask.target.kind is TargetKind.DNS_SERVICE) and not facts.dns_address.known:
+    location = ask.target.descriptor.location
+    if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
-    if ask.target.kind is TargetKind.DNS_POD and not facts.dns_pods.value:
+    if location is Location.DNS_POD and not facts.dns_pods.value:
         return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
     return ""
 

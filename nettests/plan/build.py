@@ -6,10 +6,13 @@ check that cannot be asked on this cluster becomes a skip.
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import assert_never
 
+from nettests.errors import PlanError
 from nettests.model.check import Ask, Case, Check, Control, Plan, Skip, Target, Vantage
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import (
     OS,
     CheckClass,
@@ -18,7 +21,6 @@ from nettests.model.words import (
     Protocol,
     Question,
     Resolver,
-    TargetKind,
     VantageKind,
 )
 from nettests.plan import targets
@@ -40,7 +42,6 @@ from nettests.plan.permits import NO_READS, Reads
 from nettests.plan.samples import connections
 from nettests.plan.selection import objects_of
 
-_EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
 _NEEDS = {
     Resolver.NSLOOKUP: ("nslookup",),
     Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
@@ -76,7 +77,7 @@ class _Due:
         path = self.cell.path
         if self.case is not None:
             return f"{self.flow.name}/{path}/{self.case.label}"
-        if self.flow.target in _EXTERNAL:
+        if descriptor(self.flow.target).owner is Owner.OUTSIDE:
             path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
         parts = (self.flow.name, path, self.protocol.value, *self.details)
         return "/".join(parts)
@@ -175,7 +176,7 @@ def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
 
 def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[_Due]:
     """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
-    by_protocol = flow.target in targets.NAME_SERVERS
+    by_protocol = descriptor(flow.target).name_server
     for resolver in name.resolvers:
         if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
             continue
@@ -228,40 +229,55 @@ def _source(due: _Due) -> Vantage:
 
 
 def _target(due: _Due, players: Cast) -> Target:
-    cell, kind = due.cell, due.flow.target
-    if kind is TargetKind.POD and cell.target and cell.placement is Placement.OTHER_NODE:
-        return targets.asked_by_a_pod(cell.target)
-    if kind in targets.PATHLESS:
-        return targets.pathless(kind, cell.target, due.flow.service)
+    cell, kind, settings = due.cell, due.flow.target, due.flow.service
     template = due.name.template if due.name else None
-    if kind in targets.PLACELESS:
-        return targets.placeless(kind, template)
-    if kind is TargetKind.HEADLESS_NAME:
-        return targets.headless(players.nodes, template)
-    settings = due.flow.service
+    match descriptor(kind).owner:
+        case Owner.CHECK if cell.target and cell.placement is Placement.OTHER_NODE:
+            return targets.asked_by_a_pod(cell.target)
+        case Owner.CHECK | Owner.NOBODY:
+            return targets.pathless(kind, cell.target, settings)
+        case Owner.CLUSTER | Owner.OUTSIDE:
+            return targets.placeless(kind, template)
+        case Owner.PODS:
+            return targets.of_pods(kind, players.nodes, template)
+        case Owner.SERVICE | Owner.NODE_PORT:
+            return _of_service(due, template)
+        case Owner.POD:
+            return targets.of_pod(kind, _node(due), template)
+        case Owner.ASKER:
+            return targets.of_asker(kind, _node(due), _source(due).probe)
+        case Owner.NODE:
+            return targets.of_node(kind, _node(due))
+        case Owner.HOST_PORT:
+            return targets.at_host_port(kind, _node(due))
+        case owner:
+            assert_never(owner)
+
+
+def _of_service(due: _Due, template: str | None) -> Target:
+    """Return a Service as the cell and the flow's settings say who backs it."""
+    cell, kind, settings = due.cell, due.flow.target, due.flow.service
     if cell.crowd is not None:
         return targets.crowd(cell.crowd, due.flow.backends)
     if cell.backends is not None:
         return _over(due.flow, cell.backends, _source(due))
     if settings is not None and (settings.no_endpoints or settings.external_name):
         return targets.unbacked(kind, cell.target, settings, template)
-    node = cell.target
-    if node is None:
-        by_name = kind is TargetKind.EXTERNAL_NAME
-        return targets.external_name(template) if by_name else targets.external_ip()
-    if kind in targets.NODE_PORTS:
+    node = _node(due)
+    if descriptor(kind).owner is Owner.NODE_PORT:
         return targets.node_port(node, cell.backend or node, settings, kind)
-    if kind in targets.HOST_PORTS:
-        return targets.at_host_port(kind, node)
-    owned = {
-        TargetKind.NODE_IP: lambda: targets.node_ip(node),
-        TargetKind.POD_IP: lambda: targets.pod_ip(node),
-        TargetKind.OWN_IP: lambda: targets.own_ip(node, _source(due).probe),
-        TargetKind.POD_CLOSED_PORT: lambda: targets.closed_port(kind, node),
-        TargetKind.NODE_CLOSED_PORT: lambda: targets.closed_port(kind, node),
-        TargetKind.POD_NAME: lambda: targets.pod_name(node, template or targets.POD_FQDN),
-    }
-    return owned[kind]() if kind in owned else targets.of_service(kind, node, template, settings)
+    return targets.of_service(kind, node, template, settings)
+
+
+def _node(due: _Due) -> NodeFacts:
+    """Return the node that holds the target; ``PlanError`` where the flow's matrix gives none."""
+    if due.cell.target is None:
+        kind, matrix = due.flow.target.value, due.flow.matrix.value
+        raise PlanError(
+            f"flow {due.flow.name} asks for {kind}, which is on a node, and its matrix {matrix} gives none",
+            hint="cross it with a matrix that has targets, such as Matrix.PAIRS",
+        )
+    return due.cell.target
 
 
 def _over(flow: Flow, role: Role, client: Vantage) -> Target:

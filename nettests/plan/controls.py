@@ -9,10 +9,12 @@ negative result ``unknown``.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Location, Owner, ShownBy
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import pod_security, targets
 from nettests.plan.cast import (
@@ -28,8 +30,6 @@ from nettests.plan.cast import (
 _PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 _OPENED = {"pod-proxy", "port-forward", "port-read"}
 """What may fail to be opened: the counter-case is opened in the same way."""
-_IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
-_CLOSED = {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,10 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
     settings = ask.target.settings
     if ask.source.kind is VantageKind.EXTERNAL:
         target = _other_node_port(stage, ask)
-    elif ask.target.kind is TargetKind.LOADBALANCER and settings != targets.LOAD_BALANCED:
+    elif (
+        ask.target.descriptor.location is Location.LOAD_BALANCER
+        and settings != targets.LOAD_BALANCED
+    ):
         target = _balanced(stage, ask)
     elif settings is not None and (settings.internal_local or settings.behind == "node"):
         target = _ordinary(stage, ask)
@@ -167,38 +170,47 @@ def _distribution(ask: Ask, backends: Role) -> Ask:
 
 
 def _target(stage: Stage, ask: Ask) -> Ask | None:
-    if ask.target.settings is not None:
-        special = _of_settings(stage, ask)
-        if special is not None:
-            return special
-    if ask.question is Question.RESOLVE and ask.target.kind in _IN_CLUSTER_NAMES:
-        return replace(ask, target=targets.fully_qualified(ask.target))
-    if _beside_the_full_name(ask):
-        return replace(ask, target=targets.kubernetes())
-    if ask.question is Question.PING and ask.target.kind is TargetKind.SERVICE_CLUSTERIP:
-        # Nobody may be answered there: that the Service stands shows at its port, to this very source.
-        return replace(ask, question=Question.REACH, protocol=Protocol.TCP)
-    if ask.size is not None:
-        return replace(ask, size=None)  # the same path, by packets of any network's size
-    if ask.target.kind in _CLOSED:
-        # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
-        return replace(ask, target=targets.opened(ask.target))
-    if ask.target.kind in targets.HOST_PORTS:
-        # Whether the node's address leads to the pod is in question: the pod answers at its own.
-        own = replace(ask, target=replace(ask.target, kind=TargetKind.POD_IP))
-        return next(_from_elsewhere(stage, own), None)
-    if ask.target.kind in targets.NODE_PORTS:
-        ask = replace(ask, target=replace(ask.target, kind=TargetKind.NODEPORT))
-        return next(_through_node_port(stage, ask), None)
-    return next(_from_elsewhere(stage, ask), None)
+    special = _of_settings(stage, ask) if ask.target.settings is not None else None
+    return special or _of_kind(stage, ask)
 
 
-def _beside_the_full_name(ask: Ask) -> bool:
-    """Whether a name means something only beside one that exists, asked of the same resolver."""
-    short = ask.target.kind is TargetKind.KUBERNETES_SERVICE
-    return ask.target.kind is TargetKind.NO_NAME or (
-        short and ask.target.name_form != targets.KUBERNETES_FQDN
-    )
+def _of_kind(stage: Stage, ask: Ask) -> Ask | None:
+    """Return the control that shows targets of this kind, where their Service asks for no other."""
+    target = ask.target
+    match target.descriptor.shown_by:
+        case ShownBy.NOTHING:
+            return None
+        case ShownBy.FULL_NAME if ask.question is Question.RESOLVE:
+            return replace(ask, target=targets.fully_qualified(target))
+        case ShownBy.KUBERNETES_NAME if target.name_form != targets.KUBERNETES_FQDN:
+            # The name means something only beside one that exists, asked of the same resolver.
+            return replace(ask, target=targets.kubernetes())
+        case ShownBy.SERVICE_PORT if ask.question is Question.PING:
+            # Nobody may be answered there: that the Service stands shows at its port, to this very source.
+            return replace(ask, question=Question.REACH, protocol=Protocol.TCP)
+        case _ if ask.size is not None:
+            return replace(ask, size=None)  # the same path, by packets of any network's size
+        case ShownBy.POD_PORT:
+            # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
+            return replace(ask, target=replace(target, kind=TargetKind.POD_IP))
+        case ShownBy.NODE_LISTENER:
+            return replace(ask, target=replace(target, kind=TargetKind.NODE_IP))
+        case ShownBy.POD_ITSELF:
+            # Whether the node's address leads to the pod is in question: the pod answers at its own.
+            own = replace(ask, target=replace(target, kind=TargetKind.POD_IP))
+            return next(_from_elsewhere(stage, own), None)
+        case ShownBy.OTHER_NODE:
+            through = replace(ask, target=replace(target, kind=TargetKind.NODEPORT))
+            return next(_through_node_port(stage, through), None)
+        case (
+            ShownBy.OTHER_VANTAGE
+            | ShownBy.FULL_NAME
+            | ShownBy.KUBERNETES_NAME
+            | ShownBy.SERVICE_PORT
+        ):
+            return next(_from_elsewhere(stage, ask), None)
+        case shown:
+            assert_never(shown)
 
 
 def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
@@ -212,7 +224,7 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
         return None
     if settings.no_endpoints:
         owner = stage.facts.node(target.node or ask.source.node or "")
-        by_port = target.kind in targets.NODE_PORTS
+        by_port = target.descriptor.owner is Owner.NODE_PORT
         served = (
             targets.node_port(owner, owner)
             if by_port
@@ -228,10 +240,10 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
     if settings.by_hand is ByHand.TERMINATING:
         # What nothing but the slice says of it: the backend answers as an ordinary Service's.
         return replace(ask, target=targets.of_service(TargetKind.SERVICE_CLUSTERIP, backing))
-    if target.kind is TargetKind.HEALTH_CHECK_PORT:
+    if target.descriptor.location is Location.HEALTH_CHECK_PORT:
         through = targets.node_port(backing, backing, settings, target.kind)
         return replace(ask, target=through) if backing.name != target.node else None
-    if settings.external_local and target.kind is TargetKind.NODEPORT:
+    if settings.external_local and target.kind is TargetKind.NODEPORT:  # not that of loopback
         elsewhere = backing.name != target.node
         through = targets.node_port(backing, backing, settings)
         return replace(ask, target=through) if elsewhere else None
@@ -242,7 +254,10 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
 
 def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:
     """Yield the same question from other pods, Linux first; pings outside from Linux alone."""
-    outside_ping = ask.question is Question.PING and ask.target.kind is TargetKind.EXTERNAL_IP
+    outside_ping = (
+        ask.question is Question.PING
+        and ask.target.descriptor.location is Location.EXTERNAL_ADDRESS
+    )
     if ask.resolver is Resolver.RESOLVE_DNSNAME:
         ask = replace(ask, resolver=Resolver.NSLOOKUP)  # the others may not have it
     for node in stage.cast.nodes:

@@ -32,14 +32,13 @@ from nettests.model.permission import (
     standing,
 )
 from nettests.model.service import LOAD_BALANCER
-from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import Question, Resolver, VantageKind
 from nettests.plan.pods import STATEFUL_SET
 
 EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
 
 _PROCESSES = {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
-_NAMED = {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
 
 
 Reads = Mapping[str, Needs]
@@ -75,7 +74,7 @@ def needed(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> Needs:
             return read
         return (*read, *standing(own_namespace=own), *opening(EXEC, facts.server_version))
     found = [*standing(own_namespace=own)]
-    if ask.target.service or ask.target.kind in _NAMED:
+    if ask.target.service or ask.target.descriptor.named_by_headless:
         found += serving(own_namespace=own)
     settings = ask.target.settings
     if settings is not None and settings.by_hand is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, VantageKind
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def _hosts(ask: Ask, facts: ClusterFacts) -> list[NodeFacts]:
     nodes = []
     if ask.source.kind is VantageKind.NODE:
         nodes.append(facts.node(ask.source.node or ""))
-    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+    if ask.target.descriptor.on_node_network and ask.protocol is Protocol.UDP:
         nodes.append(facts.node(ask.target.node or ""))
     settings = ask.target.settings
     if settings is not None and settings.behind == "node":

@@ -94,7 +94,7 @@ def patience(ask: Ask) -> float:
 
 def asks_resolver(ask: Ask) -> bool:
     """Whether a resolver stands before the answer, which repeats a query to a silent server by itself."""
-    return ask.target.kind.by_name or ask.question is Question.RESOLVE
+    return ask.target.descriptor.by_name or ask.question is Question.RESOLVE
 
 
 def resolver_gave_up(ask: Ask, raw: Raw) -> bool:

@@ -102,7 +102,7 @@ def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing
     match ask.source.kind:
         case VantageKind.POD:
             asked = dial(host, port, ask.protocol, path, timing)
-            patience = timing.names if ask.target.kind.by_name else 0
+            patience = timing.names if ask.target.descriptor.by_name else 0
             return replace(asked, request=request, deadline=asked.deadline + patience)
         case VantageKind.NODE if ask.question is Question.RESOLVE:
             raise CannotAskError("a node vantage has no system resolver to ask for a name alone")
