@@ -6,6 +6,7 @@ check before and after an upgrade; addresses are looked up when the probes stand
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
@@ -145,6 +146,30 @@ class Ask:
     """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
     """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is asked."""
+
+    @property
+    def is_process(self) -> bool:
+        """Whether the source starts a program of its own to ask, for which there is no request over HTTP."""
+        match self.question:
+            case Question.PING | Question.IDLE:
+                return True
+            case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
+                return self.resolver is not None and self.resolver.is_process
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self.question)
+
+    @property
+    def answered_on_host(self) -> bool:
+        """Whether a Pod on the target node's own network has to answer; its kubelet and its kernel do by themselves."""
+        match self.protocol:
+            case Protocol.UDP:
+                return self.target.descriptor.on_node_network
+            case Protocol.TCP | Protocol.ICMP:
+                return False
+            case _:
+                assert_never(self.protocol)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

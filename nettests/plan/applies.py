@@ -5,9 +5,10 @@ same: only what has no vantage, no target or no permission is skipped.
 """
 
 import json
+from typing import assert_never
 
 from nettests.model.check import Ask
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, ExternalTarget
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
@@ -93,7 +94,7 @@ def _on_hosts(ask: Ask) -> bool:
     settings = ask.target.settings
     return (
         ask.source.kind is VantageKind.NODE
-        or (ask.target.descriptor.on_node_network and ask.protocol is Protocol.UDP)
+        or ask.answered_on_host
         or (settings is not None and settings.behind == "node")
     )
 
@@ -101,7 +102,7 @@ def _on_hosts(ask: Ask) -> bool:
 def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
     """Return what is forbidden of a case's Pod: of what has to be accepted or to start."""
     case = ask.case
-    if case is None or ask.question not in {Question.START, Question.ADMIT}:
+    if case is None or not ask.question.tries_objects:
         return ""
     os = facts.node(ask.source.node).os if ask.source.node else OS.WINDOWS
     refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
@@ -166,11 +167,21 @@ def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
     if ask.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
     if ask.question is Question.REACH:
-        if ask.protocol is Protocol.TCP and external.tcp_port is None:
-            missing = missing or "tcpPort"
-        if ask.protocol is Protocol.UDP and external.udp_port is None:
-            missing = missing or "udpPort"
+        missing = missing or _missing_port(ask.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
+
+
+def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:
+    """Return which port of the external target a protocol lacks, or nothing."""
+    match protocol:
+        case Protocol.TCP:
+            return "" if external.tcp_port else "tcpPort"
+        case Protocol.UDP:
+            return "" if external.udp_port else "udpPort"
+        case Protocol.ICMP:
+            return ""
+        case _:
+            assert_never(protocol)
 
 
 def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
@@ -192,7 +203,7 @@ def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:
         return ""
     if facts.external_vantage == "none":
         return "the cluster profile declares no external vantage"
-    if ask.protocol is not Protocol.TCP:
+    if not ask.protocol.from_outside:
         return f"the external vantage carries TCP only, not {ask.protocol.value.upper()}"
     return ""
 

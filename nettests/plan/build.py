@@ -42,20 +42,8 @@ from nettests.plan.permits import NO_READS, Reads
 from nettests.plan.samples import connections
 from nettests.plan.selection import objects_of
 
-_NEEDS = {
-    Resolver.NSLOOKUP: ("nslookup",),
-    Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
-}
-_SPEAKS = {OS.LINUX: ("bash",), OS.WINDOWS: ("powershell",)}
-"""What an image needs to hold a connection that is silent."""
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
-_PLACES = {
-    Placement.SAME_NODE: "on its own node",
-    Placement.OTHER_NODE: "on another node",
-    Placement.OUTSIDE: "",
-    Placement.NOWHERE: "",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,13 +207,18 @@ def _size(flow: Flow, facts: ClusterFacts) -> int | None:
 
 
 def _source(due: _Due) -> Vantage:
-    if due.flow.source is VantageKind.API:
-        return api_vantage(due.cell.source)
-    if due.cell.source is None:
-        return external_vantage()
-    if due.flow.source is VantageKind.NODE:
-        return node_vantage(due.cell.source, due.flow.dns_policy)
-    return pod_vantage(due.cell.source, due.flow.dns_policy)
+    flow, node = due.flow, due.cell.source
+    match flow.source:
+        case VantageKind.API:
+            return api_vantage(node)
+        case VantageKind.NODE if node is not None:
+            return node_vantage(node, flow.dns_policy)
+        case VantageKind.POD if node is not None:
+            return pod_vantage(node, flow.dns_policy)
+        case VantageKind.EXTERNAL | VantageKind.NODE | VantageKind.POD:
+            return external_vantage()
+        case _:
+            assert_never(flow.source)
 
 
 def _target(due: _Due, players: Cast) -> Target:
@@ -315,8 +308,19 @@ def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
 def _needs(due: _Due) -> tuple[str, ...]:
     """Return what the source needs for this way of asking."""
     if due.question is Question.IDLE and due.cell.source is not None:
-        return _SPEAKS[due.cell.source.os]
-    return _NEEDS.get(due.resolver, ()) if due.resolver else ()
+        return _to_be_silent(due.cell.source.os)
+    return (due.resolver.value,) if due.resolver and due.resolver.is_process else ()
+
+
+def _to_be_silent(os: OS) -> tuple[str, ...]:
+    """Return what an image needs to hold a connection that is silent."""
+    match os:
+        case OS.LINUX:
+            return ("bash",)
+        case OS.WINDOWS:
+            return ("powershell",)
+        case _:
+            assert_never(os)
 
 
 def _of_family(proofs: Iterable[Control], due: _Due) -> tuple[Control, ...]:
@@ -340,6 +344,17 @@ def _title(due: _Due) -> str:
         target = due.cell.path.split("/")[1] + " "
     elif due.flow.service is not None:
         target = f"{due.flow.service.label} "
-    where = _PLACES[due.cell.placement]
-    words = f"{source} → {target}{due.flow.target.value} {where}".rstrip()
+    words = f"{source} → {target}{due.flow.target.value} {_where(due.cell.placement)}".rstrip()
     return ", ".join((words, due.protocol.value.upper(), *due.details))
+
+
+def _where(placement: Placement) -> str:
+    match placement:
+        case Placement.SAME_NODE:
+            return "on its own node"
+        case Placement.OTHER_NODE:
+            return "on another node"
+        case Placement.OUTSIDE | Placement.NOWHERE:
+            return ""
+        case _:
+            assert_never(placement)

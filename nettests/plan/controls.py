@@ -27,7 +27,6 @@ from nettests.plan.cast import (
     server,
 )
 
-_PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 _OPENED = {"pod-proxy", "port-forward", "port-read"}
 """What may fail to be opened: the counter-case is opened in the same way."""
 
@@ -53,16 +52,27 @@ class Stage:
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
     """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
-    if ask.question in {Question.CHURN, Question.IDLE}:
-        # A control changes nothing, and waits for nothing.
-        ask = replace(ask, question=Question.REACH, connections=1)
-    if ask.question in _PATHLESS:
+    ask = _at_once(ask)
+    if not ask.question.has_path:
         return (*_without_a_path(ask), *_asked_otherwise(stage, ask))
     found = (
         ("vantage", _vantage(stage, ask)),
         ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
     )
     return tuple(Control(proves=proves, ask=proof) for proves, proof in found if proof)
+
+
+def _at_once(ask: Ask) -> Ask:
+    """Return what stands for a question beside itself: a control changes nothing, and waits for nothing."""
+    match ask.question:
+        case Question.CHURN | Question.IDLE:
+            return replace(ask, question=Question.REACH, connections=1)
+        case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+            return ask
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return ask
+        case _:
+            assert_never(ask.question)
 
 
 def _without_a_path(ask: Ask) -> Iterator[Control]:
@@ -105,16 +115,30 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
         target = _other_pod(stage, ask)
     if target is None:
         return None
-    question = Question.PING if ask.question is Question.PING else Question.REACH
     return replace(
         ask,
         target=target,
-        question=question,
+        question=_beside(ask.question),
         resolver=None,
         connections=1,
         pause=0,
         size=None,
     )
+
+
+def _beside(question: Question) -> Question:
+    """Return what shows that a vantage reaches something: by echoes what sends echoes, else by a connection."""
+    match question:
+        case Question.PING:
+            return Question.PING
+        case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
+            return Question.REACH
+        case Question.IDLE | Question.CHURN:
+            return Question.REACH
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return Question.REACH
+        case _:
+            assert_never(question)
 
 
 def _other_pod(stage: Stage, ask: Ask) -> Target | None:
@@ -282,7 +306,7 @@ def _through_node_port(stage: Stage, ask: Ask) -> Iterator[Ask]:
         if node.name not in {ask.source.node, ask.target.node}:
             yield replace(ask, source=node_vantage(node))
     inside = ask.source.kind is not VantageKind.EXTERNAL
-    if inside and ask.protocol is Protocol.TCP and stage.facts.external_vantage != "none":
+    if inside and ask.protocol.from_outside and stage.facts.external_vantage != "none":
         yield replace(ask, source=external_vantage())
     for node in nodes:
         if node.os is OS.LINUX and node.name == ask.target.node != ask.source.node:

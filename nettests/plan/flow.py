@@ -7,9 +7,9 @@ they follow from vantage, target and question (``controls``), so no suite can fo
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from nettests.errors import PlanError
 from nettests.model.check import Case
@@ -30,13 +30,6 @@ from nettests.model.words import (
 Test = TypeVar("Test", bound=Callable[..., object])
 
 _ATTRIBUTE = "nettests_flow"
-
-_WORKS = {
-    Question.ADMIT: Outcome.ACCEPTED,
-    Question.INSPECT: Outcome.CONFORMS,
-    Question.START: Outcome.STARTED,
-}
-"""What is claimed of questions without a path, unless flow or case claim something else."""
 
 
 class Matrix(StrEnum):
@@ -179,16 +172,39 @@ class Flow:
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
         """Return what this flow claims for ``protocol`` when ``question`` is asked about ``case``."""
-        if question in _WORKS:
-            return Expected(outcome=(case and case.outcome) or self.outcome or _WORKS[question])
-        if question is Question.RESOLVE:
-            return Expected(outcome=self.outcome or Outcome.RESOLVED)
-        works = Outcome.CONNECTED if protocol is Protocol.TCP else Outcome.REPLIED
-        return Expected(
-            outcome=self.outcome or works,
-            source_seen=self.source_seen,
-            distribution=self.distribution,
-        )
+        stated = (case and case.outcome) or self.outcome
+        claimed = Expected(outcome=stated or _works(question, protocol))
+        if not question.has_path or question is Question.RESOLVE:
+            return claimed
+        return replace(claimed, source_seen=self.source_seen, distribution=self.distribution)
+
+
+def _works(question: Question, protocol: Protocol) -> Outcome:
+    """Return what is claimed of a question, unless flow or case claim something else."""
+    match question:
+        case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
+            return _answers(protocol)
+        case Question.RESOLVE:
+            return Outcome.RESOLVED
+        case Question.ADMIT:
+            return Outcome.ACCEPTED
+        case Question.INSPECT:
+            return Outcome.CONFORMS
+        case Question.START:
+            return Outcome.STARTED
+        case _:
+            assert_never(question)
+
+
+def _answers(protocol: Protocol) -> Outcome:
+    """Return what an answer is called: a connection, where there are any."""
+    match protocol:
+        case Protocol.TCP:
+            return Outcome.CONNECTED
+        case Protocol.UDP | Protocol.ICMP:
+            return Outcome.REPLIED
+        case _:
+            assert_never(protocol)
 
 
 def flow(

@@ -11,7 +11,7 @@ from nettests.model.check import Ask, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
 from nettests.model.target_kinds import Owner
-from nettests.model.words import Protocol, VantageKind
+from nettests.model.words import VantageKind
 from nettests.plan.cast import (
     CROWD,
     HEADLESS,
@@ -116,7 +116,7 @@ def _crowded(ask: Ask, cast: Cast) -> dict[str, ProbePod]:
 
 
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
-    if ask.source.kind not in {VantageKind.EXTERNAL, VantageKind.API}:
+    if ask.source.kind.has_pod:
         yield ask.source.probe
     yield from (*ask.target.backends, *ask.target.former)
     owner = next((node for node in cast.nodes if node.name == ask.target.node), None)
@@ -130,5 +130,5 @@ def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
     if reached.owner is Owner.NOBODY and ask.source.kind is VantageKind.NODE:
         # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
         yield server(owner)
-    if reached.on_node_network and ask.protocol is Protocol.UDP:
+    if ask.answered_on_host:
         yield node_vantage(owner).probe

@@ -31,7 +31,6 @@ SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
-LOOPBACK = {Family.IPV4: "127.0.0.1", Family.IPV6: "::1"}
 
 
 class NotStandingError(NettestsError):
@@ -285,7 +284,7 @@ class Directory:
     def _host(self, target: Target, family: Family) -> str:
         """Return the address of the target's node, or its loopback."""
         if target.descriptor.loopback:
-            return LOOPBACK[family]
+            return _loopback(family)
         return str(of_family(self.facts.node(target.node or "").addresses, family))
 
     def _node_port(self, target: Target, family: Family) -> Endpoint:
@@ -337,11 +336,20 @@ def _dialled(location: _NameAlone) -> int:
             return SERVICE_HOSTNAME
 
 
+def _loopback(family: Family) -> str:
+    match family:
+        case Family.IPV4:
+            return "127.0.0.1"
+        case Family.IPV6:
+            return "::1"
+        case _:
+            assert_never(family)
+
+
 def of_family(addresses: tuple[Address, ...], family: Family) -> Address:
     """Return the first address of a family; ``NotStandingError`` if there is none."""
-    version = 4 if family is Family.IPV4 else 6
     for address in addresses:
-        if address.version == version:
+        if address.version == family.version:
             return address
     raise NotStandingError(f"there is no {family} address among {_joined(addresses) or 'none'}")
 

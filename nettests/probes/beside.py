@@ -11,8 +11,7 @@ from typing import Generic, TypeVar
 
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
-from nettests.model.words import Question, Resolver, VantageKind
-from nettests.probes.asking import EXAMINED
+from nettests.model.words import Question, VantageKind
 
 T = TypeVar("T")
 
@@ -83,13 +82,10 @@ def patience(ask: Ask) -> float:
 
     What makes objects or looks at a node is not asked a second time beside itself: it is never called silent.
     """
-    if ask.question in EXAMINED:
+    if ask.question.examined:
         return threading.TIMEOUT_MAX
-    process = ask.question is Question.PING or ask.resolver in {
-        Resolver.NSLOOKUP,
-        Resolver.RESOLVE_DNSNAME,
-    }
-    return PROCESS_PATIENCE if process or ask.source.kind is VantageKind.NODE else DIAL_PATIENCE
+    process = ask.is_process or ask.source.kind is VantageKind.NODE
+    return PROCESS_PATIENCE if process else DIAL_PATIENCE
 
 
 def asks_resolver(ask: Ask) -> bool:

@@ -9,6 +9,7 @@ says nothing of TCP, and a name is late where nothing behind it answered. It jud
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from nettests.model.check import Ask, Check
 from nettests.model.target_kinds import Owner, descriptor
@@ -83,9 +84,13 @@ def _is_pod(pair: Pair) -> bool:
 
 def _met(ask: Ask, silent: frozenset[Protocol]) -> bool:
     """Whether a question meets what was silent in these protocols."""
-    if ask.question is Question.RESOLVE or ask.protocol not in _POLLED:
-        return silent >= _POLLED
-    return ask.protocol in silent
+    match ask.protocol:
+        case Protocol.TCP | Protocol.UDP if ask.question is not Question.RESOLVE:
+            return ask.protocol in silent
+        case Protocol.TCP | Protocol.UDP | Protocol.ICMP:
+            return silent >= _POLLED
+        case _:
+            assert_never(ask.protocol)
 
 
 def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:

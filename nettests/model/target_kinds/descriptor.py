@@ -5,6 +5,7 @@ Used by ``table``, which has one descriptor for each kind, and by whoever asks i
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 
 class Owner(StrEnum):
@@ -110,6 +111,8 @@ class Descriptor:
     heading: str = ""
     """The column of reports that it stands in, where no node that plays gives one."""
     naming: Naming = Naming.NONE
+    name_server: bool = False
+    """It is the cluster's DNS, which is asked for names itself, over both protocols."""
     loopback: bool = False
     """Asked at the loopback address of its node."""
     translated: bool = False
@@ -126,14 +129,22 @@ class Descriptor:
         return self.naming is not Naming.NONE
 
     @property
-    def name_server(self) -> bool:
-        """Whether it is the cluster's DNS, which is asked for names itself, over both protocols."""
-        return self.location in {Location.DNS_SERVICE, Location.DNS_POD}
+    def of_pod(self) -> bool:
+        """Whether a pod's own address is what packets are sent to, by whatever name."""
+        match self.owner:
+            case Owner.POD | Owner.PODS | Owner.ASKER:
+                return True
+            case Owner.SERVICE | Owner.NODE | Owner.NODE_PORT | Owner.HOST_PORT:
+                return False
+            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NOBODY:
+                return False
+            case _:
+                assert_never(self.owner)
 
     @property
     def named_by_headless(self) -> bool:
         """Whether its name is one that the headless Service over the server pods gives."""
-        return self.by_name and self.owner in {Owner.POD, Owner.PODS}
+        return self.by_name and self.of_pod
 
     @property
     def on_node_network(self) -> bool:

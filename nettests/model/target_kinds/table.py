@@ -65,6 +65,7 @@ _DNS = Descriptor(
     shown_by=ShownBy.OTHER_VANTAGE,
     noun="",
     heading="cluster DNS by its Service",
+    name_server=True,
     proxy=Proxy.SOURCE,
 )
 _EXTERNAL = Descriptor(

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from nettests.model.check import Check
-from nettests.model.target_kinds import Location, Naming, Owner, Proxy
+from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import (
     OS,
     Family,
@@ -89,15 +89,6 @@ class Trait:
     value: str
 
 
-PATHS = {
-    Question.REACH,
-    Question.PING,
-    Question.RESOLVE,
-    Question.DISTRIBUTE,
-    Question.IDLE,
-    Question.CHURN,
-}
-"""Questions that packets decide."""
 _OWN_SERVERS = {"Default"}
 """Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS; with ``None`` a probe is given its address."""
 
@@ -109,7 +100,7 @@ def traits_of(check: Check) -> frozenset[Trait]:
 
 def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
-    if check.ask.question not in PATHS:
+    if not check.ask.question.has_path:
         yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
         if _looks_names_up(check):
             yield Kind.DNS, "cluster DNS"
@@ -219,7 +210,7 @@ def _dials_pods(check: Check) -> bool:
     """Whether packets leave the source with a Pod's address: what is behind a proxy is its own matter."""
     settings = check.target.settings
     headless = settings is not None and settings.headless
-    return headless or check.target.descriptor.owner in {Owner.POD, Owner.PODS, Owner.ASKER}
+    return headless or check.target.descriptor.of_pod
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
