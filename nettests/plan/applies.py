@@ -1,19 +1,21 @@
 """Whether a due question can be asked on this cluster at all, and if not, why not.
 
-Used by ``build`` for each check that is due. What a documented limitation forbids is asked all the
+Fourth stage of planning: what cannot is a skip with the reason. What a documented limitation forbids is asked all the
 same: only what has no vantage, no target or no permission is skipped.
 """
 
 import json
+from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
-from nettests.model.check import Ask
+from nettests.model.check import Ask, Skip
 from nettests.model.facts import ClusterFacts, ExternalTarget
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
+    CheckClass,
     Outcome,
     Protocol,
     Question,
@@ -21,9 +23,11 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.plan import pod_security
+from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
 from nettests.plan.permits import NO_READS, Reads, why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
+from nettests.plan.questions import Due
 from nettests.plan.subjects import why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
@@ -32,6 +36,23 @@ MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
+
+
+def sift(
+    asked: Iterable[tuple[Due, Ask]],
+    facts: ClusterFacts,
+    enabled: Collection[CheckClass] = (),
+    reads: Reads = NO_READS,
+) -> Iterator[tuple[Due, Ask] | Skip]:
+    """Yield each question that can be asked here, and is to be, and a skip for each other one."""
+    for due, ask in asked:
+        flow = due.flow
+        reason = (
+            why_not(ask, facts, reads)
+            or why_unseen(flow, facts)
+            or not_enabled(flow.check_class, enabled)
+        )
+        yield flow.skipped(due.id, reason) if reason else (due, ask)
 
 
 def why_not(ask: Ask, facts: ClusterFacts, reads: Reads = NO_READS) -> str:

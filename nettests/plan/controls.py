@@ -1,6 +1,6 @@
 """Positive controls: what must work in the same window before a negative result is believed.
 
-Fourth step of planning, after a check's own question is known. ``vantage`` controls show that this
+Used by ``checks``, the fifth stage of planning, when a check's own question can be asked. ``vantage`` controls show that this
 vantage reaches something by this protocol, on a path that is documented to work and shares as little
 as possible with the one in question; ``target`` controls show that the target answers another
 vantage. Where a cluster offers no such vantage the control is absent, and the judge then leaves a

@@ -1,6 +1,6 @@
 """What a suite declares: one flow with its matrix and its claim, on the test that asserts it.
 
-First step of planning. A flow is a value; ``flow`` ties it to its test, so that there is no flow
+What planning begins with, beside the facts. A flow is a value; ``flow`` ties it to its test, so that there is no flow
 without a test and no claim apart from the test's own docstring. Positive controls are not declared:
 they follow from vantage, target and question (``controls``), so no suite can forget them.
 """
@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TypeVar, assert_never
 
 from nettests.errors import PlanError
-from nettests.model.check import Case
+from nettests.model.check import Case, Skip
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
 from nettests.model.words import (
@@ -167,6 +167,12 @@ class Flow:
     def several_backends(self) -> bool:
         """Whether the flow claims that connections are spread, so that it needs no affinity."""
         return self.distribution is Distribution.SEVERAL_BACKENDS
+
+    def skipped(self, check_id: str, reason: str) -> Skip:
+        """Return the skip of a check of this flow, or of all of them."""
+        return Skip(
+            id=check_id, flow=self.name, reason=reason, required=self.required, suite=self.suite
+        )
 
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None

@@ -1,6 +1,6 @@
 """Which Pods and Services must stand for a set of questions to be asked.
 
-Used by ``build`` once all checks and their controls are known. Only names and places; the objects
+Sixth stage of planning: needs, once all checks and their controls are known. Only names and places; the objects
 themselves are written by ``probes``.
 """
 

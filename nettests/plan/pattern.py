@@ -1,6 +1,6 @@
 """How the ids of a flow's checks are made, as a pattern for people: no cluster is needed to say it.
 
-Beside ``build``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
+Beside ``questions``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
 list what the flow gives.
 """
 

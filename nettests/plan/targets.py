@@ -1,6 +1,6 @@
 """The targets of checks and of their controls, spelled the same way everywhere.
 
-Used by ``build`` and ``controls``. Pure construction: which target is meant is decided there.
+Used by ``asks`` and ``controls``. Pure construction: which target is meant is decided there.
 """
 
 from collections.abc import Callable, Iterable
