@@ -10,7 +10,8 @@ from nettests.model.service import ByHand, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
-from nettests.plan.flow import Backing, Flow, Matrix, NameForm, flow, flow_of
+from nettests.plan.declare import flow, flow_of
+from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 from nettests.plan.registry import Registry, load
 from nettests.plan.targets import LOAD_BALANCED
 

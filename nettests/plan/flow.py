@@ -1,15 +1,13 @@
-"""What a suite declares: one flow with its matrix and its claim, on the test that asserts it.
+"""What a suite declares of one flow, with its matrix and its claim.
 
-What planning begins with, beside the facts. A flow is a value; ``flow`` ties it to its test, so that there is no flow
-without a test and no claim apart from the test's own docstring. Positive controls are not declared:
+What planning begins with, beside the facts. ``declare`` ties a flow to the test that asserts it. Positive controls are not declared:
 they follow from vantage, target and question (``controls``), so no suite can forget them.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from nettests.errors import PlanError
 from nettests.model.check import Case, Skip
@@ -26,10 +24,6 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-
-Test = TypeVar("Test", bound=Callable[..., object])
-
-_ATTRIBUTE = "nettests_flow"
 
 
 class Matrix(StrEnum):
@@ -94,8 +88,11 @@ class NameForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
-    """One flow: from which kind of vantage to which kind of target, and what is claimed of it.
+class Declaration:
+    """What a suite says of a flow: from which kind of vantage to which kind of target, and what comes of it.
+
+    These fields are the arguments of ``flow``, and stand nowhere else. Those without a default make a flow; the
+    others are what distinguishes it.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
     unless ``outcome`` names another one. ``cases`` are the things asked where there is no path.
@@ -112,8 +109,7 @@ class Flow:
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     """
 
-    name: str
-    claim: str
+    name: str = field(kw_only=False)
     source: VantageKind
     target: TargetKind
     matrix: Matrix
@@ -137,8 +133,6 @@ class Flow:
     each_family: bool = False
     dual_stack: bool = False
     beyond_mtu: int | None = None
-    suite: str = ""
-    """What the suite is about that declares it, in its own words: reports put such flows together."""
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -146,11 +140,6 @@ class Flow:
             raise PlanError(
                 f"flow name {self.name!r} cannot be part of check ids",
                 hint="use lower-case letters, digits and single dashes",
-            )
-        if not self.claim:
-            raise PlanError(
-                f"flow {self.name} claims nothing",
-                hint="write the claim as the first paragraph of the test's docstring",
             )
         if self.required and self.check_class is not CheckClass.DEFAULT:
             raise PlanError(
@@ -161,6 +150,23 @@ class Flow:
             raise PlanError(
                 f"flow {self.name} says how many backends, or has the matrix crowd, but not both",
                 hint="Matrix.CROWD and backends belong together",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow(Declaration):
+    """A declaration with what its test adds: the claim, in a sentence, and the suite."""
+
+    claim: str
+    suite: str = ""
+    """What the suite is about that declares it, in its own words: reports put such flows together."""
+
+    def __post_init__(self) -> None:
+        Declaration.__post_init__(self)
+        if not self.claim:
+            raise PlanError(
+                f"flow {self.name} claims nothing",
+                hint="write the claim as the first paragraph of the test's docstring",
             )
 
     @property
@@ -211,88 +217,3 @@ def _answers(protocol: Protocol) -> Outcome:
             return Outcome.REPLIED
         case _:
             assert_never(protocol)
-
-
-def flow(
-    name: str,
-    *,
-    source: VantageKind,
-    target: TargetKind,
-    matrix: Matrix,
-    sources: tuple[Source, ...],
-    protocols: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP),
-    question: Question = Question.REACH,
-    names: tuple[NameForm, ...] = (),
-    outcome: Outcome | None = None,
-    source_seen: SourceSeen | None = None,
-    distribution: Distribution | None = None,
-    cases: tuple[Case, ...] = (),
-    service: ServiceSettings | None = None,
-    backing: Backing = Backing.ANYWHERE,
-    pause: float = 0,
-    facts: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    required: bool = False,
-    check_class: CheckClass = CheckClass.DEFAULT,
-    dns_policy: str = "",
-    backends: int = 0,
-    each_family: bool = False,
-    dual_stack: bool = False,
-    beyond_mtu: int | None = None,
-) -> Callable[[Test], Test]:
-    """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
-
-    The test is asked once for every check that the plan makes of the flow.
-    """
-
-    def declare(test: Test) -> Test:
-        declared = Flow(
-            name=name,
-            claim=_first_paragraph(test.__doc__ or ""),
-            source=source,
-            target=target,
-            matrix=matrix,
-            sources=sources,
-            protocols=protocols,
-            question=question,
-            names=names,
-            outcome=outcome,
-            source_seen=source_seen,
-            distribution=distribution,
-            cases=cases,
-            service=service,
-            backing=backing,
-            pause=pause,
-            facts=facts,
-            needs=needs,
-            required=required,
-            check_class=check_class,
-            dns_policy=dns_policy,
-            backends=backends,
-            each_family=each_family,
-            dual_stack=dual_stack,
-            beyond_mtu=beyond_mtu,
-            suite=_topic(test),
-        )
-        setattr(test, _ATTRIBUTE, declared)
-        return test
-
-    return declare
-
-
-def flow_of(test: object) -> Flow | None:
-    """Return the flow that a test declares, or ``None``."""
-    declared = getattr(test, _ATTRIBUTE, None)
-    return declared if isinstance(declared, Flow) else None
-
-
-def _topic(test: Test) -> str:
-    """Return what the module of a test is about, without the details that follow a colon."""
-    module = getattr(test, "__globals__", {})
-    # sample: NodePorts answer on every node: the node itself, other nodes, pods and clients outside.
-    words = re.split(r"[:.](?:\s|$)", _first_paragraph(module.get("__doc__") or ""))[0]
-    return words or str(getattr(test, "__module__", "")).rpartition(".")[2]
-
-
-def _first_paragraph(docstring: str) -> str:
-    return " ".join(docstring.strip().split("\n\n")[0].split())
