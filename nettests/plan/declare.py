@@ -30,18 +30,19 @@ def _on_a_test(
 ) -> Callable[Said, Callable[[Test], Test]]:
     """Make a decorator that takes what ``declaration`` takes: its fields are listed there alone."""
 
-    @functools.wraps(flow_on)
-    def declare(*said: Said.args, **named: Said.kwargs) -> Callable[[Test], Test]:
-        return functools.partial(flow_on, declaration(*said, **named))
+    @functools.wraps(declaration, assigned=(), updated=())
+    def flow(*said: Said.args, **named: Said.kwargs) -> Callable[[Test], Test]:
+        """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
 
-    return declare
+        The test is run once for every check that the plan makes of the flow. The arguments are the fields
+        of ``Declaration``.
+        """
+        return functools.partial(_declared_on, declaration(*said, **named))
+
+    return flow
 
 
-def flow_on(declaration: Declaration, test: Test) -> Test:
-    """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
-
-    The test is run once for every check that the plan makes of the flow.
-    """
+def _declared_on(declaration: Declaration, test: Test) -> Test:
     said = {one.name: getattr(declaration, one.name) for one in fields(declaration)}
     claim = _first_paragraph(test.__doc__ or "")
     setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
