@@ -1,7 +1,6 @@
 """Services at addresses that outsiders may use: load balancers, externalIPs, and their health check ports."""
 
 from nettests.model.expectation import Source
-from nettests.model.verdict import Judgement
 from nettests.model.words import CheckClass, Outcome, Protocol, SourceSeen, TargetKind, VantageKind
 from nettests.plan import LOAD_BALANCED, Backing, ByHand, Matrix, ServiceSettings, flow
 
@@ -60,9 +59,8 @@ NOBODY = ServiceSettings(label="lb-nobody", type="LoadBalancer", source_ranges=(
     facts=("svc-lb-ingress-vip", "svc-types"),
     sources=(LOAD_BALANCER,),
 )
-def test_pod_to_loadbalancer(verdict: Judgement) -> None:
+def test_pod_to_loadbalancer() -> None:
     """A pod reaches a Service at the address of its load balancer, wherever the backend runs."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -77,9 +75,8 @@ def test_pod_to_loadbalancer(verdict: Judgement) -> None:
     facts=("svc-lb-ingress-vip",),
     sources=(SOURCE_IP,),
 )
-def test_loadbalancer_source_address(verdict: Judgement) -> None:
+def test_loadbalancer_source_address() -> None:
     """Behind a load balancer's address the backend sees the client pod's node, which serves it itself."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -93,9 +90,8 @@ def test_loadbalancer_source_address(verdict: Judgement) -> None:
     facts=("svc-types",),
     sources=(LOAD_BALANCER,),
 )
-def test_loadbalancer_from_external(verdict: Judgement) -> None:
+def test_loadbalancer_from_external() -> None:
     """A client outside the cluster reaches a Service at the address of its load balancer."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -109,9 +105,8 @@ def test_loadbalancer_from_external(verdict: Judgement) -> None:
     facts=("svc-lb-etp-local-from-windows-pod",),
     sources=(SHORT_CIRCUIT,),
 )
-def test_loadbalancer_local_policy(verdict: Judgement) -> None:
+def test_loadbalancer_local_policy() -> None:
     """externalTrafficPolicy Local takes a load balancer's address from no pod: other nodes' backends answer."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -126,9 +121,8 @@ def test_loadbalancer_local_policy(verdict: Judgement) -> None:
     facts=("svc-lb-source-ranges",),
     sources=(SOURCE_RANGES,),
 )
-def test_loadbalancer_source_ranges(verdict: Judgement) -> None:
+def test_loadbalancer_source_ranges() -> None:
     """A pod outside loadBalancerSourceRanges is not let in at the load balancer's address."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -142,9 +136,8 @@ def test_loadbalancer_source_ranges(verdict: Judgement) -> None:
     facts=("aff-2022-vfp-bug",),
     sources=(AFFINITY,),
 )
-def test_loadbalancer_affinity(verdict: Judgement) -> None:
+def test_loadbalancer_affinity() -> None:
     """Session affinity takes a load balancer's address from no pod."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -158,9 +151,8 @@ def test_loadbalancer_affinity(verdict: Judgement) -> None:
     facts=("preserve-dest-annotation",),
     sources=(LOAD_BALANCER, PRESERVED),
 )
-def test_loadbalancer_preserve_destination(verdict: Judgement) -> None:
+def test_loadbalancer_preserve_destination() -> None:
     """An ordinary backend answers at the load balancer's address whatever the annotation preserve-destination says."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -174,9 +166,8 @@ def test_loadbalancer_preserve_destination(verdict: Judgement) -> None:
     facts=("svc-terminating-lb",),
     sources=(TERMINATING,),
 )
-def test_loadbalancer_terminating_backends(verdict: Judgement) -> None:
+def test_loadbalancer_terminating_backends() -> None:
     """Terminating backends of a Service that has a load balancer answer at its ClusterIP, where none else is left."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -189,9 +180,8 @@ def test_loadbalancer_terminating_backends(verdict: Judgement) -> None:
     facts=("svc-externalips",),
     sources=(EXTERNAL_IPS,),
 )
-def test_service_external_ip(verdict: Judgement) -> None:
+def test_service_external_ip() -> None:
     """A pod reaches a Service at one of its externalIPs, wherever the backend runs."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -206,9 +196,8 @@ def test_service_external_ip(verdict: Judgement) -> None:
     facts=("svc-externalips",),
     sources=(EXTERNAL_IPS, SHORT_CIRCUIT),
 )
-def test_external_ip_source_address(verdict: Judgement) -> None:
+def test_external_ip_source_address() -> None:
     """Behind one of a Service's externalIPs the backend sees the client pod's node, which serves it itself."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -224,9 +213,8 @@ def test_external_ip_source_address(verdict: Judgement) -> None:
     facts=("nodeport-healthcheck",),
     sources=(HEALTH_CHECK,),
 )
-def test_health_check_local_backend(verdict: Judgement) -> None:
+def test_health_check_local_backend() -> None:
     """A node with a backend of a Service with externalTrafficPolicy Local says so at the health check port."""
-    assert verdict.accepted, verdict.message
 
 
 @flow(
@@ -242,6 +230,5 @@ def test_health_check_local_backend(verdict: Judgement) -> None:
     facts=("nodeport-healthcheck",),
     sources=(HEALTH_CHECK,),
 )
-def test_health_check_no_local_backend(verdict: Judgement) -> None:
+def test_health_check_no_local_backend() -> None:
     """A node without a backend of a Service with externalTrafficPolicy Local says so at the health check port."""
-    assert verdict.accepted, verdict.message

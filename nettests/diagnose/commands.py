@@ -6,6 +6,7 @@ tools of Windows Server itself answer it. A tool that a node or an image lacks i
 
 import re
 from dataclasses import dataclass
+from typing import assert_never
 
 from nettests.model.words import OS
 from nettests.probes.commands import POWERSHELL
@@ -115,7 +116,17 @@ LINUX: tuple[Command, ...] = (
 )
 """What a Linux node is asked in a hostNetwork Pod, as far as the image holds the tools."""
 
-BY_OS = {OS.WINDOWS: WINDOWS, OS.LINUX: LINUX}
+
+def of_system(os: OS) -> tuple[Command, ...]:
+    """Return what a node of a system is asked."""
+    match os:
+        case OS.WINDOWS:
+            return WINDOWS
+        case OS.LINUX:
+            return LINUX
+        case _:
+            assert_never(os)
+
 
 VFP_PORTS = Command(
     file="vfp-ports.txt",

@@ -115,7 +115,7 @@ class Reader:
             yield title, lambda: iter([Item(file="", title=title, problem=closed)])
             return
         os = self.facts.node(name).os
-        listed = commands.BY_OS[os]
+        listed = commands.of_system(os)
         for command in listed:
             yield command.title, lambda command=command: iter([self._run(name, command)])  # type: ignore[misc]
         if os is OS.WINDOWS:

@@ -12,8 +12,9 @@ from typing import TypeVar
 from nettests.expect.manifest import Condition, Limitation, NodeCondition
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.facts import Address, ClusterFacts, Fact, NodeFacts
+from nettests.model.target_kinds import Owner
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
-from nettests.model.words import OS, NatException, Placement, Question, Setting, TargetKind
+from nettests.model.words import OS, NatException, Placement, Question, Setting
 
 T = TypeVar("T")
 
@@ -119,7 +120,7 @@ def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
     address: Address | None = None
     if _outside(check) and facts.external_target:
         address = facts.external_target.address
-    elif check.target.kind is TargetKind.NODE_IP and check.target.node:
+    elif check.target.descriptor.on_node_network and check.target.node:
         address = facts.node(check.target.node).addresses[0]
     exceptions = facts.cni.nat_exceptions.value
     if address is None or exceptions is None:
@@ -131,9 +132,9 @@ def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
 def _outside(check: Check) -> bool:
     if check.ask.question is Question.RESOLVE:
         return False
-    settings, kind = check.target.settings, check.target.kind
+    settings = check.target.settings
     by_service = settings is not None and settings.external_name
-    return by_service or kind in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
+    return by_service or check.target.descriptor.owner is Owner.OUTSIDE
 
 
 def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:

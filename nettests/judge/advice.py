@@ -12,6 +12,7 @@ from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import Observation
+from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import (
     OS,
     Category,
@@ -19,19 +20,8 @@ from nettests.model.words import (
     Outcome,
     Placement,
     Question,
-    TargetKind,
 )
 from nettests.rules import RULES
-
-_SERVICES = {
-    TargetKind.SERVICE_CLUSTERIP,
-    TargetKind.SERVICE_PQDN,
-    TargetKind.SERVICE_FQDN,
-    TargetKind.SERVICE_PARTIAL_NAME,
-    TargetKind.NODEPORT,
-    TargetKind.LOADBALANCER,
-    TargetKind.SERVICE_EXTERNAL_IP,
-}
 
 _BY_OUTCOME = {
     Outcome.REFUSED: "something answers for the target without serving it: compare the Service's "
@@ -78,13 +68,14 @@ def after_failure(check: Check, observation: Observation) -> str:
     if failed_target(observation) is not None:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
-        return AFTER_FAILED_SERVICE if check.target.kind in _SERVICES else AFTER_FAILED_TARGET
+        return AFTER_FAILED_SERVICE if _by_proxy(check) else AFTER_FAILED_TARGET
     if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
         rule = RULES.get(check.ask.case.label)
         return rule.remedy if rule else AFTER_UNKNOWN_RULE
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
-    if check.target.kind is TargetKind.NO_NAME and observation.outcome is Outcome.RESOLVED:
+    absent = check.target.descriptor.naming is Naming.ABSENT
+    if absent and observation.outcome is Outcome.RESOLVED:
         return AFTER_MISLEADING
     if observation.outcome in _WENT_WELL:
         return _WENT_WELL[observation.outcome]
@@ -134,12 +125,18 @@ def _unresolved(check: Check, observation: Observation) -> bool:
     return check.ask.question is Question.RESOLVE or last_detail(observation).startswith("lookup ")
 
 
+def _by_proxy(check: Check) -> bool:
+    """Whether the target is a Service, and a node's Service proxy leads to it."""
+    reached = check.target.descriptor
+    return reached.translated and reached.proxy is not Proxy.NONE
+
+
 def _after_timeout(check: Check) -> str:
     windows = check.source.os is OS.WINDOWS
-    if check.target.kind in _SERVICES:
+    if _by_proxy(check):
         where = "HNS load balancers (Get-HnsPolicyList)" if windows else "kube-proxy's rules"
         return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
-    if check.target.kind is TargetKind.EXTERNAL_IP and windows:
+    if check.target.descriptor.location is Location.EXTERNAL_ADDRESS and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
     way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
     if OS.WINDOWS in {check.source.os, check.target.os} and check.placement is Placement.OTHER_NODE:

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import Attempt, Observation
-from nettests.model.words import Outcome, TargetKind
+from nettests.model.target_kinds import Naming
+from nettests.model.words import Outcome
 
 NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 
@@ -18,7 +19,7 @@ NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 def read_as_denied(check: Check, observation: Observation) -> Observation:
     """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
     form = check.target.name_form or ""
-    beyond = check.target.kind is TargetKind.NO_NAME and not form.endswith(".")
+    beyond = check.target.descriptor.naming is Naming.ABSENT and not form.endswith(".")
     if not beyond or observation.outcome not in NOT_FOUND:
         return observation
     attempts = tuple(_denied(one) for one in observation.attempts)

@@ -6,9 +6,11 @@ check before and after an upgrade; addresses are looked up when the probes stand
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
+from nettests.model.target_kinds import Descriptor, descriptor
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import (
     OS,
@@ -65,6 +67,11 @@ class Target:
     """For ``CHURN``: the backends that the Service had before, and that must not answer any more."""
     name_form: str | None = None
     settings: ServiceSettings | None = None
+
+    @property
+    def descriptor(self) -> Descriptor:
+        """What holds of every target of this kind."""
+        return descriptor(self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +147,30 @@ class Ask:
     case: Case | None = None
     """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is asked."""
 
+    @property
+    def is_process(self) -> bool:
+        """Whether the source starts a program of its own to ask, for which there is no request over HTTP."""
+        match self.question:
+            case Question.PING | Question.IDLE:
+                return True
+            case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
+                return self.resolver is not None and self.resolver.is_process
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self.question)
+
+    @property
+    def answered_on_host(self) -> bool:
+        """Whether a Pod on the target node's own network has to answer; its kubelet and its kernel do by themselves."""
+        match self.protocol:
+            case Protocol.UDP:
+                return self.target.descriptor.on_node_network
+            case Protocol.TCP | Protocol.ICMP:
+                return False
+            case _:
+                assert_never(self.protocol)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
@@ -188,8 +219,9 @@ class Check:
     @property
     def asks_dns(self) -> bool:
         """Whether the cluster's DNS has a part in the answer."""
-        of_dns = self.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
-        return of_dns or self.target.kind.by_name or self.ask.question is Question.RESOLVE
+        reached = self.target.descriptor
+        named = reached.by_name or self.ask.question is Question.RESOLVE
+        return named or reached.name_server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,13 @@
 """Closed word lists of the vocabulary: operating systems, flows' kinds, outcomes.
 
-First in the flow: every other value is spelled with these. They carry no behaviour; the values are
-the words that appear in check ids, reports and limitation manifests.
+First in the flow: every other value is spelled with these, and the values are the words that appear in check
+ids, reports and limitation manifests. They carry no behaviour: a property says what holds of every word of a set,
+and is exhaustive, so that a new word is a type error here and at each ``match`` elsewhere until it is decided.
+What holds of target kinds is in ``target_kinds``.
 """
 
 from enum import StrEnum
+from typing import assert_never
 
 
 class OS(StrEnum):
@@ -12,6 +15,11 @@ class OS(StrEnum):
 
     LINUX = "linux"
     WINDOWS = "windows"
+
+    @property
+    def words(self) -> str:
+        """Its name as people write it."""
+        return self.value.capitalize()
 
 
 class Protocol(StrEnum):
@@ -21,12 +29,45 @@ class Protocol(StrEnum):
     UDP = "udp"
     ICMP = "icmp"
 
+    @property
+    def from_outside(self) -> bool:
+        """Whether the external vantage can carry it: it is an HTTP client."""
+        match self:
+            case Protocol.TCP:
+                return True
+            case Protocol.UDP | Protocol.ICMP:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def refused_by_icmp(self) -> bool:
+        """Whether nothing but an ICMP message, which kernels send only so often, tells that nobody is there."""
+        match self:
+            case Protocol.UDP:
+                return True
+            case Protocol.TCP | Protocol.ICMP:
+                return False
+            case _:
+                assert_never(self)
+
 
 class Family(StrEnum):
     """IP family, spelled as ``spec.ipFamilies`` spells it."""
 
     IPV4 = "IPv4"
     IPV6 = "IPv6"
+
+    @property
+    def version(self) -> int:
+        """The family's number, as addresses know theirs."""
+        match self:
+            case Family.IPV4:
+                return 4
+            case Family.IPV6:
+                return 6
+            case _:
+                assert_never(self)
 
 
 class VantageKind(StrEnum):
@@ -37,6 +78,17 @@ class VantageKind(StrEnum):
     EXTERNAL = "external"
     API = "api"
     """The harness itself, asking the API server."""
+
+    @property
+    def has_pod(self) -> bool:
+        """Whether a Pod of the run asks."""
+        match self:
+            case VantageKind.POD | VantageKind.NODE:
+                return True
+            case VantageKind.EXTERNAL | VantageKind.API:
+                return False
+            case _:
+                assert_never(self)
 
 
 class TargetKind(StrEnum):
@@ -85,25 +137,6 @@ class TargetKind(StrEnum):
     """How a node, its plugin or its kube-proxy is set up."""
     POD = "pod"
     """A Pod of the check's own, from its creation on."""
-
-    @property
-    def by_name(self) -> bool:
-        """Whether a resolver is asked first."""
-        return self in _BY_NAME
-
-
-_BY_NAME = frozenset(
-    {
-        TargetKind.POD_NAME,
-        TargetKind.SERVICE_PQDN,
-        TargetKind.SERVICE_PARTIAL_NAME,
-        TargetKind.SERVICE_FQDN,
-        TargetKind.EXTERNAL_NAME,
-        TargetKind.HEADLESS_NAME,
-        TargetKind.KUBERNETES_SERVICE,
-        TargetKind.NO_NAME,
-    }
-)
 
 
 class Placement(StrEnum):
@@ -156,6 +189,58 @@ class Question(StrEnum):
     START = "start"
     """Does a Pod of the check's own start, and how does it end?"""
 
+    @property
+    def has_path(self) -> bool:
+        """Whether packets between two ends decide."""
+        match self:
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+                return True
+            case Question.IDLE | Question.CHURN:
+                return True
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def examined(self) -> bool:
+        """Whether it takes more than one command, so that an examiner answers it."""
+        match self:
+            case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE:
+                return False
+            case Question.DISTRIBUTE | Question.CHURN:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def tries_objects(self) -> bool:
+        """Whether the case's own object is handed to the API server."""
+        match self:
+            case Question.ADMIT | Question.START:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+                return False
+            case Question.IDLE | Question.CHURN | Question.INSPECT:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def timed(self) -> bool:
+        """Whether each answer is that to one question alone, so that how long it took can be compared."""
+        match self:
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+                return True
+            case Question.IDLE | Question.CHURN:
+                return False
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case _:
+                assert_never(self)
+
 
 class CheckClass(StrEnum):
     """What asking costs or touches. Only ``default`` is asked unasked; a user enables the others."""
@@ -176,6 +261,17 @@ class Resolver(StrEnum):
     NSLOOKUP = "nslookup"
     RESOLVE_DNSNAME = "resolve-dnsname"
     """PowerShell's ``Resolve-DnsName``, the Windows DNS client asked directly; Windows only."""
+
+    @property
+    def is_process(self) -> bool:
+        """Whether a program of its own is started; the system's resolver is asked by dialling a name."""
+        match self:
+            case Resolver.NSLOOKUP | Resolver.RESOLVE_DNSNAME:
+                return True
+            case Resolver.SYSTEM:
+                return False
+            case _:
+                assert_never(self)
 
 
 class Outcome(StrEnum):

@@ -9,6 +9,7 @@ others of the same probe over the same channel in that very time, must have come
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
@@ -67,12 +68,18 @@ def _positive(check: Check, raw: Raw) -> bool:
 
 
 def _delays(check: Check) -> tuple[float, ...]:
-    tcp = SYN_AGAIN if check.ask.protocol is Protocol.TCP else ()
-    return (*tcp, *(QUERY_AGAIN if check.target.kind.by_name else ()))
+    match check.ask.protocol:
+        case Protocol.TCP:
+            again: tuple[float, ...] = SYN_AGAIN
+        case Protocol.UDP | Protocol.ICMP:
+            again = ()
+        case _:
+            assert_never(check.ask.protocol)
+    return (*again, *(QUERY_AGAIN if check.target.descriptor.by_name else ()))
 
 
 def _what(check: Check, raw: Raw) -> str:
-    named = check.target.kind.by_name and raw.elapsed >= QUERY_AGAIN[0]
+    named = check.target.descriptor.by_name and raw.elapsed >= QUERY_AGAIN[0]
     return "query to the name server" if named else "SYN"
 
 

@@ -1,7 +1,8 @@
 """Which checks apply to a cluster: same facts, same flows, same plan, in the same order.
 
-Suites declare flows (``flow``), the ``registry`` collects them, ``cast`` chooses the nodes that play,
-``matrix`` crosses them, ``controls`` adds positive controls and ``build`` puts the plan together.
+Suites declare flows (``flow``), and the ``registry`` collects them. Planning goes one way, in the order in which
+``build`` names its stages: node pools (``cast``) → cells (``places``, ``matrix``) → questions (``questions``,
+``asks``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``objects``).
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
@@ -9,7 +10,8 @@ from nettests.model.service import ByHand, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
-from nettests.plan.flow import Backing, Flow, Matrix, NameForm, flow, flow_of
+from nettests.plan.declare import flow, flow_of
+from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 from nettests.plan.registry import Registry, load
 from nettests.plan.targets import LOAD_BALANCED
 

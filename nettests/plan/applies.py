@@ -1,38 +1,55 @@
 """Whether a due question can be asked on this cluster at all, and if not, why not.
 
-Used by ``build`` for each check that is due. What a documented limitation forbids is asked all the
+Fourth stage of planning: what cannot is a skip with the reason. What a documented limitation forbids is asked all the
 same: only what has no vantage, no target or no permission is skipped.
 """
 
 import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import assert_never
 
-from nettests.model.check import Ask
-from nettests.model.facts import ClusterFacts
+from nettests.model.check import Ask, Skip
+from nettests.model.facts import ClusterFacts, ExternalTarget
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
     OS,
+    CheckClass,
     Outcome,
     Protocol,
     Question,
     Resolver,
-    TargetKind,
     VantageKind,
 )
 from nettests.plan import pod_security
+from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
-from nettests.plan.targets import HOST_PORTS
+from nettests.plan.questions import Due
 from nettests.rules.subjects import subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
 """TopologyAwareHints is on by default from here on (KEP-2433)."""
-OUTSIDE = frozenset({TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME})
 MOST_ZONES = 8
 """An endpoint is hinted for so many at most (API reference, EndpointHints)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
+
+
+def sift(
+    asked: Iterable[tuple[Due, Ask]],
+    facts: ClusterFacts,
+    enabled: Collection[CheckClass] = (),
+) -> Iterator[tuple[Due, Ask] | Skip]:
+    """Yield each question that can be asked here, and is to be, and a skip for each other one."""
+    for due, ask in asked:
+        flow = due.flow
+        reason = (
+            why_not(ask, facts) or why_unseen(flow, facts) or not_enabled(flow.check_class, enabled)
+        )
+        yield flow.skipped(due.id, reason) if reason else (due, ask)
 
 
 def why_not(ask: Ask, facts: ClusterFacts) -> str:
@@ -62,7 +79,7 @@ def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
         what = (
             "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
         )
-        what = what or ("hostPort" if ask.target.kind in HOST_PORTS else "")
+        what = what or ("hostPort" if ask.target.descriptor.owner is Owner.HOST_PORT else "")
     if level == pod_security.RESTRICTED and not what:
         what = _forbidden_ping(ask)
     return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
@@ -74,7 +91,7 @@ def _forbidden_ping(ask: Ask) -> str:
         return ""
     if ask.source.os is OS.LINUX:
         return "the capability NET_RAW that ping needs"
-    if ask.target.kind is TargetKind.EXTERNAL_IP:
+    if ask.target.descriptor.location is Location.EXTERNAL_ADDRESS:
         return "the capability NET_RAW that the ping of a Linux pod needs, beside which this one would count"
     return ""
 
@@ -95,7 +112,7 @@ def _on_hosts(ask: Ask) -> bool:
     settings = ask.target.settings
     return (
         ask.source.kind is VantageKind.NODE
-        or (ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP)
+        or ask.answered_on_host
         or (settings is not None and settings.behind == "node")
     )
 
@@ -103,7 +120,7 @@ def _on_hosts(ask: Ask) -> bool:
 def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
     """Return what is forbidden of a case's Pod: of what has to be accepted or to start."""
     case = ask.case
-    if case is None or ask.question not in {Question.START, Question.ADMIT}:
+    if case is None or not ask.question.tries_objects:
         return ""
     os = facts.node(ask.source.node).os if ask.source.node else OS.WINDOWS
     refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
@@ -152,32 +169,47 @@ def _no_hints(ask: Ask, facts: ClusterFacts) -> str:
 def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
     external = facts.external_target
     missing = ""
-    settings = ask.target.settings
-    by_name = ask.target.kind is TargetKind.EXTERNAL_NAME or bool(
+    settings, reached = ask.target.settings, ask.target.descriptor
+    by_address = reached.location is Location.EXTERNAL_ADDRESS
+    by_name = reached.location is Location.EXTERNAL_NAME or bool(
         settings and settings.external_name
     )
-    if ask.target.kind is not TargetKind.EXTERNAL_IP and not by_name:
+    if not by_address and not by_name:
         return ""
     if external is None:
         return "the cluster profile declares no external target"
-    if ask.target.kind is TargetKind.EXTERNAL_IP and external.address is None:
+    if by_address and external.address is None:
         missing = "address"
     if by_name and external.name is None:
         missing = "name"
     if ask.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
     if ask.question is Question.REACH:
-        if ask.protocol is Protocol.TCP and external.tcp_port is None:
-            missing = missing or "tcpPort"
-        if ask.protocol is Protocol.UDP and external.udp_port is None:
-            missing = missing or "udpPort"
+        missing = missing or _missing_port(ask.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
+
+
+def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:
+    """Return which port of the external target a protocol lacks, or nothing."""
+    match protocol:
+        case Protocol.TCP:
+            return "" if external.tcp_port else "tcpPort"
+        case Protocol.UDP:
+            return "" if external.udp_port else "udpPort"
+        case Protocol.ICMP:
+            return ""
+        case _:
+            assert_never(protocol)
 
 
 def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
     """Return why nobody tells whose address is seen outside, where a flow claims it, or nothing."""
     external = facts.external_target
-    if flow.source_seen is None or flow.target not in OUTSIDE or external is None:
+    if (
+        flow.source_seen is None
+        or descriptor(flow.target).owner is not Owner.OUTSIDE
+        or external is None
+    ):
         return ""
     if external.reports_client_address:
         return ""
@@ -189,7 +221,7 @@ def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:
         return ""
     if facts.external_vantage == "none":
         return "the cluster profile declares no external vantage"
-    if ask.protocol is not Protocol.TCP:
+    if not ask.protocol.from_outside:
         return f"the external vantage carries TCP only, not {ask.protocol.value.upper()}"
     return ""
 
@@ -206,9 +238,10 @@ def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
 def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
     """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
     named = ask.source.dns_policy == "None"
-    if (named or ask.target.kind is TargetKind.DNS_SERVICE) and not facts.dns_address.known:
+    location = ask.target.descriptor.location
+    if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
-    if ask.target.kind is TargetKind.DNS_POD and not facts.dns_pods.value:
+    if location is Location.DNS_POD and not facts.dns_pods.value:
         return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
     return ""
 

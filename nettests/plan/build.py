@@ -1,92 +1,27 @@
-"""Facts × flows → Plan: every check that applies, every one that does not with the reason.
+"""Facts × flows → Plan, one way: node pools → cells → questions → skips → controls → needs.
 
-Last step of planning. Same facts, same flows: same ids in the same order. Nothing is dropped: a due
-check that cannot be asked on this cluster becomes a skip.
+Each stage has a module, is entered once and hands all that it found to the next one. Nothing is dropped: what a
+cluster does not have, and a due check that cannot be asked on it, leaves as a skip with the reason. Same facts, same
+flows: same ids in the same order.
 """
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from typing import TypeVar
 
-from nettests.model.check import Ask, Case, Check, Control, Plan, Skip, Target, Vantage
+from nettests.model.check import Plan, Skip
 from nettests.model.facts import ClusterFacts
-from nettests.model.service import ByHand
-from nettests.model.words import (
-    OS,
-    CheckClass,
-    Family,
-    Placement,
-    Protocol,
-    Question,
-    Resolver,
-    TargetKind,
-    VantageKind,
-)
-from nettests.plan import targets
-from nettests.plan.applies import why_not, why_unseen
-from nettests.plan.cast import (
-    Cast,
-    Role,
-    api_vantage,
-    cast,
-    external_vantage,
-    node_vantage,
-    pod_vantage,
-)
-from nettests.plan.classes import not_enabled
-from nettests.plan.controls import Stage, controls
-from nettests.plan.flow import Flow, Matrix, NameForm
-from nettests.plan.matrix import OUTSIDE, Cell, Gap, cells
-from nettests.plan.samples import connections
+from nettests.model.words import CheckClass
+from nettests.plan.applies import sift
+from nettests.plan.asks import ask
+from nettests.plan.cast import cast
+from nettests.plan.checks import check
+from nettests.plan.controls import Stage
+from nettests.plan.flow import Flow
+from nettests.plan.places import places
+from nettests.plan.questions import questions
 from nettests.plan.selection import objects_of
 
-_EXTERNAL = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
-_NEEDS = {
-    Resolver.NSLOOKUP: ("nslookup",),
-    Resolver.RESOLVE_DNSNAME: ("resolve-dnsname",),
-}
-_SPEAKS = {OS.LINUX: ("bash",), OS.WINDOWS: ("powershell",)}
-"""What an image needs to hold a connection that is silent."""
-ECHO_HEADERS = 28
-"""Bytes of IPv4 and ICMP before an echo request's payload."""
-_PLACES = {
-    Placement.SAME_NODE: "on its own node",
-    Placement.OTHER_NODE: "on another node",
-    Placement.OUTSIDE: "",
-    Placement.NOWHERE: "",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Due:
-    """One check that is due, before it is known whether it can be asked."""
-
-    flow: Flow
-    cell: Cell
-    protocol: Protocol
-    question: Question
-    family: Family | None = None
-    """The IP family where it is not the cluster's first one."""
-    name: NameForm | None = None
-    resolver: Resolver | None = None
-    case: Case | None = None
-
-    @property
-    def id(self) -> str:
-        path = self.cell.path
-        if self.case is not None:
-            return f"{self.flow.name}/{path}/{self.case.label}"
-        if self.flow.target in _EXTERNAL:
-            path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
-        parts = (self.flow.name, path, self.protocol.value, *self.details)
-        return "/".join(parts)
-
-    @property
-    def details(self) -> tuple[str, ...]:
-        """What distinguishes checks of one cell and protocol."""
-        label = self.name.label if self.name else ""
-        resolver = self.resolver.value if self.resolver else ""
-        family = self.family.value.lower() if self.family else ""
-        return tuple(part for part in (self.cell.suffix, label, resolver, family) if part)
+T = TypeVar("T")
 
 
 def build(
@@ -96,232 +31,30 @@ def build(
 ) -> Plan:
     """Return all that a run of ``flows`` will do on a cluster with these facts.
 
-    Checks of classes other than ``default`` that are not ``enabled`` are skips. ``reads`` says what rules of
-    configuration need from the API server.
+    Checks of classes other than ``default`` that are not ``enabled`` are skips.
     """
     players = cast(facts)
+    placed, without_nodes = _parted(places(flows, players, facts))
+    asked = [(due, ask(due, players, facts)) for due in questions(placed, facts)]
+    possible, left_out = _parted(sift(asked, facts, enabled))
     stage = Stage(cast=players, facts=facts)
-    checks: list[Check] = []
-    skips: list[Skip] = []
-    for flow in sorted(flows, key=lambda flow: flow.name):
-        if flow.dual_stack and len(facts.families) < 2:
-            skips.append(_skip(flow, flow.name, f"the cluster has {facts.families[0]} only"))
-            continue
-        skips.extend(_absences(flow, players))
-        for place in cells(flow.matrix, players, flow.backing):
-            if isinstance(place, Gap):
-                skips.append(_skip(flow, f"{flow.name}/{place.path}", place.reason))
-                continue
-            for due in _in_families(_due(flow, place), facts):
-                ask = _ask(due, stage)
-                reason = (
-                    why_not(ask, facts)
-                    or why_unseen(flow, facts)
-                    or not_enabled(flow.check_class, enabled)
-                )
-                if reason:
-                    skips.append(_skip(flow, due.id, reason))
-                else:
-                    checks.append(_check(due, ask, stage))
+    checks = [check(due, question, stage) for due, question in possible]
     pods, services = objects_of(checks, players, facts)
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
-        skips=tuple(sorted(skips, key=lambda skip: skip.id)),
+        skips=tuple(sorted((*without_nodes, *left_out), key=lambda skip: skip.id)),
         pods=pods,
         services=services,
     )
 
 
-def _in_families(dues: Iterable[_Due], facts: ClusterFacts) -> Iterator[_Due]:
-    """Yield each question as it is, and again for every other family if its flow asks in each."""
-    for due in dues:
-        yield due
-        for family in facts.families[1:] if due.flow.each_family else ():
-            yield replace(due, family=family)
-
-
-def _absences(flow: Flow, players: Cast) -> Iterator[Skip]:
-    if flow.matrix is Matrix.CLUSTER:
-        return  # the API server is asked whatever nodes there are
-    for who, reason in players.absent:
-        yield _skip(flow, f"{flow.name}/{who}", reason)
-
-
-def _skip(flow: Flow, check_id: str, reason: str) -> Skip:
-    return Skip(
-        id=check_id, flow=flow.name, reason=reason, required=flow.required, suite=flow.suite
-    )
-
-
-def _due(flow: Flow, cell: Cell) -> Iterator[_Due]:
-    for case in flow.cases:
-        if case.os not in {None, cell.source.os if cell.source else None}:
-            continue
-        yield _Due(flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case)
-    if flow.cases:
-        return
-    for name in flow.names or (None,):
-        if flow.question is not Question.RESOLVE:
-            for protocol in flow.protocols:
-                yield _Due(
-                    flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
-                )
-        # Placement makes no difference to a name: it is asked for once a source.
-        if name and cell.placement is not Placement.OTHER_NODE:
-            yield from _resolutions(flow, cell, name)
-
-
-def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[_Due]:
-    """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
-    by_protocol = flow.target in targets.NAME_SERVERS
-    for resolver in name.resolvers:
-        if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
-            continue
-        for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
-            yield _Due(
-                flow=flow,
-                cell=cell,
-                protocol=protocol,
-                question=Question.RESOLVE,
-                name=name,
-                resolver=resolver,
-            )
-
-
-def _on_windows(cell: Cell) -> bool:
-    return cell.source is not None and cell.source.os is OS.WINDOWS
-
-
-def _ask(due: _Due, stage: Stage) -> Ask:
-    backends = due.cell.backends
-    return Ask(
-        source=_source(due),
-        target=targets.in_family(_target(due, stage.cast), due.family),
-        protocol=due.protocol,
-        family=due.family or stage.facts.families[0],
-        question=due.question,
-        resolver=due.resolver,
-        size=_size(due.flow, stage.facts),
-        connections=connections(len(backends.servers)) if backends else 1,
-        pause=due.flow.pause,
-        case=due.case,
-    )
-
-
-def _size(flow: Flow, facts: ClusterFacts) -> int | None:
-    """Return the payload that makes an echo request as large as the flow wants it."""
-    if flow.beyond_mtu is None:
-        return None
-    return (facts.cni.mtu.value or 0) + flow.beyond_mtu - ECHO_HEADERS
-
-
-def _source(due: _Due) -> Vantage:
-    if due.flow.source is VantageKind.API:
-        return api_vantage(due.cell.source)
-    if due.cell.source is None:
-        return external_vantage()
-    if due.flow.source is VantageKind.NODE:
-        return node_vantage(due.cell.source, due.flow.dns_policy)
-    return pod_vantage(due.cell.source, due.flow.dns_policy)
-
-
-def _target(due: _Due, players: Cast) -> Target:
-    cell, kind = due.cell, due.flow.target
-    if kind is TargetKind.POD and cell.target and cell.placement is Placement.OTHER_NODE:
-        return targets.asked_by_a_pod(cell.target)
-    if kind in targets.PATHLESS:
-        return targets.pathless(kind, cell.target, due.flow.service)
-    template = due.name.template if due.name else None
-    if kind in targets.PLACELESS:
-        return targets.placeless(kind, template)
-    if kind is TargetKind.HEADLESS_NAME:
-        return targets.headless(players.nodes, template)
-    settings = due.flow.service
-    if cell.crowd is not None:
-        return targets.crowd(cell.crowd, due.flow.backends)
-    if cell.backends is not None:
-        return _over(due.flow, cell.backends, _source(due))
-    if settings is not None and (settings.no_endpoints or settings.external_name):
-        return targets.unbacked(kind, cell.target, settings, template)
-    node = cell.target
-    if node is None:
-        by_name = kind is TargetKind.EXTERNAL_NAME
-        return targets.external_name(template) if by_name else targets.external_ip()
-    if kind in targets.NODE_PORTS:
-        return targets.node_port(node, cell.backend or node, settings, kind)
-    if kind in targets.HOST_PORTS:
-        return targets.at_host_port(kind, node)
-    owned = {
-        TargetKind.NODE_IP: lambda: targets.node_ip(node),
-        TargetKind.POD_IP: lambda: targets.pod_ip(node),
-        TargetKind.OWN_IP: lambda: targets.own_ip(node, _source(due).probe),
-        TargetKind.POD_CLOSED_PORT: lambda: targets.closed_port(kind, node),
-        TargetKind.NODE_CLOSED_PORT: lambda: targets.closed_port(kind, node),
-        TargetKind.POD_NAME: lambda: targets.pod_name(node, template or targets.POD_FQDN),
-    }
-    return owned[kind]() if kind in owned else targets.of_service(kind, node, template, settings)
-
-
-def _over(flow: Flow, role: Role, client: Vantage) -> Target:
-    """Return the Service over all servers of ``role`` whose connections are counted."""
-    if flow.service is not None:
-        if flow.service.by_hand is ByHand.TWO_NUMBERS:
-            return targets.two_numbers(role, flow.service)
-        if flow.question is Question.CHURN:
-            return targets.churned(role, flow.service, client.role or client.probe)
-        return targets.affinity(role, flow.service)
-    return targets.spread(role) if flow.several_backends else targets.affinity(role)
-
-
-def _check(due: _Due, ask: Ask, stage: Stage) -> Check:
-    # Whether clients stick is in question, or where connections spread: the former needs the latter.
-    sticky = due.flow.service is not None and due.flow.service.session_affinity
-    spread = due.flow.several_backends and not sticky
-    counted = due.question is Question.DISTRIBUTE and not spread
-    return Check(
-        id=due.id,
-        flow=due.flow.name,
-        title=_title(due),
-        ask=ask,
-        placement=due.cell.placement,
-        claim=due.flow.expected(due.protocol, due.question, due.case),
-        controls=_of_family(controls(stage, ask, due.cell.backends if counted else None), due),
-        sources=due.flow.sources,
-        needs=due.flow.needs + _needs(due),
-        required=due.flow.required,
-        check_class=due.flow.check_class,
-        suite=due.flow.suite,
-    )
-
-
-def _needs(due: _Due) -> tuple[str, ...]:
-    """Return what the source needs for this way of asking."""
-    if due.question is Question.IDLE and due.cell.source is not None:
-        return _SPEAKS[due.cell.source.os]
-    return _NEEDS.get(due.resolver, ()) if due.resolver else ()
-
-
-def _of_family(proofs: Iterable[Control], due: _Due) -> tuple[Control, ...]:
-    """Return controls whose Services, too, are there in the check's family."""
-    return tuple(
-        replace(
-            proof, ask=replace(proof.ask, target=targets.in_family(proof.ask.target, due.family))
-        )
-        for proof in proofs
-    )
-
-
-def _title(due: _Due) -> str:
-    """Say the check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
-    if due.case is not None:
-        return f"{due.cell.path} {due.question.value} {due.case.label}"
-    source = f"{due.cell.source.role} {due.flow.source.value}" if due.cell.source else "outside"
-    owner = due.cell.backends or due.cell.crowd or due.cell.target
-    target = ""
-    if owner is not None and due.cell.placement is not Placement.NOWHERE:
-        target = due.cell.path.split("/")[1] + " "
-    elif due.flow.service is not None:
-        target = f"{due.flow.service.label} "
-    where = _PLACES[due.cell.placement]
-    words = f"{source} → {target}{due.flow.target.value} {where}".rstrip()
-    return ", ".join((words, due.protocol.value.upper(), *due.details))
+def _parted(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
+    """Part what goes on to the next stage from what is skipped."""
+    kept: list[T] = []
+    skips: list[Skip] = []
+    for one in found:
+        if isinstance(one, Skip):
+            skips.append(one)
+        else:
+            kept.append(one)
+    return kept, skips

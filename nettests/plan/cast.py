@@ -1,6 +1,6 @@
 """Who plays: which nodes of each role, and the names of the Pods and Services that stand for them.
 
-Second step of planning. The sampling rule is here: of every role the first two usable members, the
+First stage of planning: node pools. The sampling rule is here: of every role the first two usable members, the
 first as the source, so that a cluster of a thousand nodes is asked as much as one of four; and of many
 roles so few as targets of each source that the cost grows with sources, not with pairs. Names are made
 of role and member only; nothing is created here.

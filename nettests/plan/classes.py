@@ -1,6 +1,6 @@
 """Which flows are asked unasked: those of class ``default``; the others when a user enables their class.
 
-The rule is the same on every cluster. Used by ``build``; the words are read here for the command line
+The rule is the same on every cluster. Used by ``applies``; the words are read here for the command line
 and for pytest alike. Pure.
 """
 

@@ -1,6 +1,6 @@
 """Positive controls: what must work in the same window before a negative result is believed.
 
-Fourth step of planning, after a check's own question is known. ``vantage`` controls show that this
+Used by ``checks``, the fifth stage of planning, when a check's own question can be asked. ``vantage`` controls show that this
 vantage reaches something by this protocol, on a path that is documented to work and shares as little
 as possible with the one in question; ``target`` controls show that the target answers another
 vantage. Where a cluster offers no such vantage the control is absent, and the judge then leaves a
@@ -9,10 +9,12 @@ negative result ``unknown``.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Location, Owner, ShownBy
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import pod_security, targets
 from nettests.plan.cast import (
@@ -25,11 +27,8 @@ from nettests.plan.cast import (
     server,
 )
 
-_PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 _OPENED = {"pod-proxy", "port-forward", "port-read"}
 """What may fail to be opened: the counter-case is opened in the same way."""
-_IN_CLUSTER_NAMES = {TargetKind.SERVICE_PQDN, TargetKind.SERVICE_PARTIAL_NAME}
-_CLOSED = {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +52,27 @@ class Stage:
 
 def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ...]:
     """Return the positive controls of ``ask``; ``backends`` is the role that a distribution meets."""
-    if ask.question in {Question.CHURN, Question.IDLE}:
-        # A control changes nothing, and waits for nothing.
-        ask = replace(ask, question=Question.REACH, connections=1)
-    if ask.question in _PATHLESS:
+    ask = _at_once(ask)
+    if not ask.question.has_path:
         return (*_without_a_path(ask), *_asked_otherwise(stage, ask))
     found = (
         ("vantage", _vantage(stage, ask)),
         ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
     )
     return tuple(Control(proves=proves, ask=proof) for proves, proof in found if proof)
+
+
+def _at_once(ask: Ask) -> Ask:
+    """Return what stands for a question beside itself: a control changes nothing, and waits for nothing."""
+    match ask.question:
+        case Question.CHURN | Question.IDLE:
+            return replace(ask, question=Question.REACH, connections=1)
+        case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+            return ask
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return ask
+        case _:
+            assert_never(ask.question)
 
 
 def _without_a_path(ask: Ask) -> Iterator[Control]:
@@ -94,7 +104,10 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
     settings = ask.target.settings
     if ask.source.kind is VantageKind.EXTERNAL:
         target = _other_node_port(stage, ask)
-    elif ask.target.kind is TargetKind.LOADBALANCER and settings != targets.LOAD_BALANCED:
+    elif (
+        ask.target.descriptor.location is Location.LOAD_BALANCER
+        and settings != targets.LOAD_BALANCED
+    ):
         target = _balanced(stage, ask)
     elif settings is not None and (settings.internal_local or settings.behind == "node"):
         target = _ordinary(stage, ask)
@@ -102,16 +115,30 @@ def _vantage(stage: Stage, ask: Ask) -> Ask | None:
         target = _other_pod(stage, ask)
     if target is None:
         return None
-    question = Question.PING if ask.question is Question.PING else Question.REACH
     return replace(
         ask,
         target=target,
-        question=question,
+        question=_beside(ask.question),
         resolver=None,
         connections=1,
         pause=0,
         size=None,
     )
+
+
+def _beside(question: Question) -> Question:
+    """Return what shows that a vantage reaches something: by echoes what sends echoes, else by a connection."""
+    match question:
+        case Question.PING:
+            return Question.PING
+        case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
+            return Question.REACH
+        case Question.IDLE | Question.CHURN:
+            return Question.REACH
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return Question.REACH
+        case _:
+            assert_never(question)
 
 
 def _other_pod(stage: Stage, ask: Ask) -> Target | None:
@@ -167,38 +194,47 @@ def _distribution(ask: Ask, backends: Role) -> Ask:
 
 
 def _target(stage: Stage, ask: Ask) -> Ask | None:
-    if ask.target.settings is not None:
-        special = _of_settings(stage, ask)
-        if special is not None:
-            return special
-    if ask.question is Question.RESOLVE and ask.target.kind in _IN_CLUSTER_NAMES:
-        return replace(ask, target=targets.fully_qualified(ask.target))
-    if _beside_the_full_name(ask):
-        return replace(ask, target=targets.kubernetes())
-    if ask.question is Question.PING and ask.target.kind is TargetKind.SERVICE_CLUSTERIP:
-        # Nobody may be answered there: that the Service stands shows at its port, to this very source.
-        return replace(ask, question=Question.REACH, protocol=Protocol.TCP)
-    if ask.size is not None:
-        return replace(ask, size=None)  # the same path, by packets of any network's size
-    if ask.target.kind in _CLOSED:
-        # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
-        return replace(ask, target=targets.opened(ask.target))
-    if ask.target.kind in targets.HOST_PORTS:
-        # Whether the node's address leads to the pod is in question: the pod answers at its own.
-        own = replace(ask, target=replace(ask.target, kind=TargetKind.POD_IP))
-        return next(_from_elsewhere(stage, own), None)
-    if ask.target.kind in targets.NODE_PORTS:
-        ask = replace(ask, target=replace(ask.target, kind=TargetKind.NODEPORT))
-        return next(_through_node_port(stage, ask), None)
-    return next(_from_elsewhere(stage, ask), None)
+    special = _of_settings(stage, ask) if ask.target.settings is not None else None
+    return special or _of_kind(stage, ask)
 
 
-def _beside_the_full_name(ask: Ask) -> bool:
-    """Whether a name means something only beside one that exists, asked of the same resolver."""
-    short = ask.target.kind is TargetKind.KUBERNETES_SERVICE
-    return ask.target.kind is TargetKind.NO_NAME or (
-        short and ask.target.name_form != targets.KUBERNETES_FQDN
-    )
+def _of_kind(stage: Stage, ask: Ask) -> Ask | None:
+    """Return the control that shows targets of this kind, where their Service asks for no other."""
+    target = ask.target
+    match target.descriptor.shown_by:
+        case ShownBy.NOTHING:
+            return None
+        case ShownBy.FULL_NAME if ask.question is Question.RESOLVE:
+            return replace(ask, target=targets.fully_qualified(target))
+        case ShownBy.KUBERNETES_NAME if target.name_form != targets.KUBERNETES_FQDN:
+            # The name means something only beside one that exists, asked of the same resolver.
+            return replace(ask, target=targets.kubernetes())
+        case ShownBy.SERVICE_PORT if ask.question is Question.PING:
+            # Nobody may be answered there: that the Service stands shows at its port, to this very source.
+            return replace(ask, question=Question.REACH, protocol=Protocol.TCP)
+        case _ if ask.size is not None:
+            return replace(ask, size=None)  # the same path, by packets of any network's size
+        case ShownBy.POD_PORT:
+            # That it refuses everybody is what is asked: its owner answers this very source elsewhere.
+            return replace(ask, target=replace(target, kind=TargetKind.POD_IP))
+        case ShownBy.NODE_LISTENER:
+            return replace(ask, target=replace(target, kind=TargetKind.NODE_IP))
+        case ShownBy.POD_ITSELF:
+            # Whether the node's address leads to the pod is in question: the pod answers at its own.
+            own = replace(ask, target=replace(target, kind=TargetKind.POD_IP))
+            return next(_from_elsewhere(stage, own), None)
+        case ShownBy.OTHER_NODE:
+            through = replace(ask, target=replace(target, kind=TargetKind.NODEPORT))
+            return next(_through_node_port(stage, through), None)
+        case (
+            ShownBy.OTHER_VANTAGE
+            | ShownBy.FULL_NAME
+            | ShownBy.KUBERNETES_NAME
+            | ShownBy.SERVICE_PORT
+        ):
+            return next(_from_elsewhere(stage, ask), None)
+        case shown:
+            assert_never(shown)
 
 
 def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
@@ -212,7 +248,7 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
         return None
     if settings.no_endpoints:
         owner = stage.facts.node(target.node or ask.source.node or "")
-        by_port = target.kind in targets.NODE_PORTS
+        by_port = target.descriptor.owner is Owner.NODE_PORT
         served = (
             targets.node_port(owner, owner)
             if by_port
@@ -228,10 +264,10 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
     if settings.by_hand is ByHand.TERMINATING:
         # What nothing but the slice says of it: the backend answers as an ordinary Service's.
         return replace(ask, target=targets.of_service(TargetKind.SERVICE_CLUSTERIP, backing))
-    if target.kind is TargetKind.HEALTH_CHECK_PORT:
+    if target.descriptor.location is Location.HEALTH_CHECK_PORT:
         through = targets.node_port(backing, backing, settings, target.kind)
         return replace(ask, target=through) if backing.name != target.node else None
-    if settings.external_local and target.kind is TargetKind.NODEPORT:
+    if settings.external_local and target.kind is TargetKind.NODEPORT:  # not that of loopback
         elsewhere = backing.name != target.node
         through = targets.node_port(backing, backing, settings)
         return replace(ask, target=through) if elsewhere else None
@@ -242,7 +278,10 @@ def _of_settings(stage: Stage, ask: Ask) -> Ask | None:
 
 def _from_elsewhere(stage: Stage, ask: Ask) -> Iterator[Ask]:
     """Yield the same question from other pods, Linux first; pings outside from Linux alone."""
-    outside_ping = ask.question is Question.PING and ask.target.kind is TargetKind.EXTERNAL_IP
+    outside_ping = (
+        ask.question is Question.PING
+        and ask.target.descriptor.location is Location.EXTERNAL_ADDRESS
+    )
     if ask.resolver is Resolver.RESOLVE_DNSNAME:
         ask = replace(ask, resolver=Resolver.NSLOOKUP)  # the others may not have it
     for node in stage.cast.nodes:
@@ -267,7 +306,7 @@ def _through_node_port(stage: Stage, ask: Ask) -> Iterator[Ask]:
         if node.name not in {ask.source.node, ask.target.node}:
             yield replace(ask, source=node_vantage(node))
     inside = ask.source.kind is not VantageKind.EXTERNAL
-    if inside and ask.protocol is Protocol.TCP and stage.facts.external_vantage != "none":
+    if inside and ask.protocol.from_outside and stage.facts.external_vantage != "none":
         yield replace(ask, source=external_vantage())
     for node in nodes:
         if node.os is OS.LINUX and node.name == ask.target.node != ask.source.node:

@@ -1,18 +1,16 @@
-"""What a suite declares: one flow with its matrix and its claim, on the test that asserts it.
+"""What a suite declares of one flow, with its matrix and its claim.
 
-First step of planning. A flow is a value; ``flow`` ties it to its test, so that there is no flow
-without a test and no claim apart from the test's own docstring. Positive controls are not declared:
+What planning begins with, beside the facts. ``declare`` ties a flow to the test that asserts it. Positive controls are not declared:
 they follow from vantage, target and question (``controls``), so no suite can forget them.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import assert_never
 
 from nettests.errors import PlanError
-from nettests.model.check import Case
+from nettests.model.check import Case, Skip
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
 from nettests.model.words import (
@@ -26,17 +24,6 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-
-Test = TypeVar("Test", bound=Callable[..., object])
-
-_ATTRIBUTE = "nettests_flow"
-
-_WORKS = {
-    Question.ADMIT: Outcome.ACCEPTED,
-    Question.INSPECT: Outcome.CONFORMS,
-    Question.START: Outcome.STARTED,
-}
-"""What is claimed of questions without a path, unless flow or case claim something else."""
 
 
 class Matrix(StrEnum):
@@ -101,8 +88,11 @@ class NameForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
-    """One flow: from which kind of vantage to which kind of target, and what is claimed of it.
+class Declaration:
+    """What a suite says of a flow: from which kind of vantage to which kind of target, and what comes of it.
+
+    These fields are the arguments of ``flow``, and stand nowhere else. Those without a default make a flow; the
+    others are what distinguishes it.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
     unless ``outcome`` names another one. ``cases`` are the things asked where there is no path.
@@ -119,8 +109,7 @@ class Flow:
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     """
 
-    name: str
-    claim: str
+    name: str = field(kw_only=False)
     source: VantageKind
     target: TargetKind
     matrix: Matrix
@@ -144,8 +133,6 @@ class Flow:
     each_family: bool = False
     dual_stack: bool = False
     beyond_mtu: int | None = None
-    suite: str = ""
-    """What the suite is about that declares it, in its own words: reports put such flows together."""
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -153,11 +140,6 @@ class Flow:
             raise PlanError(
                 f"flow name {self.name!r} cannot be part of check ids",
                 hint="use lower-case letters, digits and single dashes",
-            )
-        if not self.claim:
-            raise PlanError(
-                f"flow {self.name} claims nothing",
-                hint="write the claim as the first paragraph of the test's docstring",
             )
         if self.required and self.check_class is not CheckClass.DEFAULT:
             raise PlanError(
@@ -170,107 +152,68 @@ class Flow:
                 hint="Matrix.CROWD and backends belong together",
             )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow(Declaration):
+    """A declaration with what its test adds: the claim, in a sentence, and the suite."""
+
+    claim: str
+    suite: str = ""
+    """What the suite is about that declares it, in its own words: reports put such flows together."""
+
+    def __post_init__(self) -> None:
+        Declaration.__post_init__(self)
+        if not self.claim:
+            raise PlanError(
+                f"flow {self.name} claims nothing",
+                hint="write the claim as the first paragraph of the test's docstring",
+            )
+
     @property
     def several_backends(self) -> bool:
         """Whether the flow claims that connections are spread, so that it needs no affinity."""
         return self.distribution is Distribution.SEVERAL_BACKENDS
 
+    def skipped(self, check_id: str, reason: str) -> Skip:
+        """Return the skip of a check of this flow, or of all of them."""
+        return Skip(
+            id=check_id, flow=self.name, reason=reason, required=self.required, suite=self.suite
+        )
+
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
         """Return what this flow claims for ``protocol`` when ``question`` is asked about ``case``."""
-        if question in _WORKS:
-            return Expected(outcome=(case and case.outcome) or self.outcome or _WORKS[question])
-        if question is Question.RESOLVE:
-            return Expected(outcome=self.outcome or Outcome.RESOLVED)
-        works = Outcome.CONNECTED if protocol is Protocol.TCP else Outcome.REPLIED
-        return Expected(
-            outcome=self.outcome or works,
-            source_seen=self.source_seen,
-            distribution=self.distribution,
-        )
+        stated = (case and case.outcome) or self.outcome
+        claimed = Expected(outcome=stated or _works(question, protocol))
+        if not question.has_path or question is Question.RESOLVE:
+            return claimed
+        return replace(claimed, source_seen=self.source_seen, distribution=self.distribution)
 
 
-def flow(
-    name: str,
-    *,
-    source: VantageKind,
-    target: TargetKind,
-    matrix: Matrix,
-    sources: tuple[Source, ...],
-    protocols: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP),
-    question: Question = Question.REACH,
-    names: tuple[NameForm, ...] = (),
-    outcome: Outcome | None = None,
-    source_seen: SourceSeen | None = None,
-    distribution: Distribution | None = None,
-    cases: tuple[Case, ...] = (),
-    service: ServiceSettings | None = None,
-    backing: Backing = Backing.ANYWHERE,
-    pause: float = 0,
-    facts: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
-    required: bool = False,
-    check_class: CheckClass = CheckClass.DEFAULT,
-    dns_policy: str = "",
-    backends: int = 0,
-    each_family: bool = False,
-    dual_stack: bool = False,
-    beyond_mtu: int | None = None,
-) -> Callable[[Test], Test]:
-    """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
-
-    The test is asked once for every check that the plan makes of the flow.
-    """
-
-    def declare(test: Test) -> Test:
-        declared = Flow(
-            name=name,
-            claim=_first_paragraph(test.__doc__ or ""),
-            source=source,
-            target=target,
-            matrix=matrix,
-            sources=sources,
-            protocols=protocols,
-            question=question,
-            names=names,
-            outcome=outcome,
-            source_seen=source_seen,
-            distribution=distribution,
-            cases=cases,
-            service=service,
-            backing=backing,
-            pause=pause,
-            facts=facts,
-            needs=needs,
-            required=required,
-            check_class=check_class,
-            dns_policy=dns_policy,
-            backends=backends,
-            each_family=each_family,
-            dual_stack=dual_stack,
-            beyond_mtu=beyond_mtu,
-            suite=_topic(test),
-        )
-        setattr(test, _ATTRIBUTE, declared)
-        return test
-
-    return declare
+def _works(question: Question, protocol: Protocol) -> Outcome:
+    """Return what is claimed of a question, unless flow or case claim something else."""
+    match question:
+        case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
+            return _answers(protocol)
+        case Question.RESOLVE:
+            return Outcome.RESOLVED
+        case Question.ADMIT:
+            return Outcome.ACCEPTED
+        case Question.INSPECT:
+            return Outcome.CONFORMS
+        case Question.START:
+            return Outcome.STARTED
+        case _:
+            assert_never(question)
 
 
-def flow_of(test: object) -> Flow | None:
-    """Return the flow that a test declares, or ``None``."""
-    declared = getattr(test, _ATTRIBUTE, None)
-    return declared if isinstance(declared, Flow) else None
-
-
-def _topic(test: Test) -> str:
-    """Return what the module of a test is about, without the details that follow a colon."""
-    module = getattr(test, "__globals__", {})
-    # sample: NodePorts answer on every node: the node itself, other nodes, pods and clients outside.
-    words = re.split(r"[:.](?:\s|$)", _first_paragraph(module.get("__doc__") or ""))[0]
-    return words or str(getattr(test, "__module__", "")).rpartition(".")[2]
-
-
-def _first_paragraph(docstring: str) -> str:
-    return " ".join(docstring.strip().split("\n\n")[0].split())
+def _answers(protocol: Protocol) -> Outcome:
+    """Return what an answer is called: a connection, where there are any."""
+    match protocol:
+        case Protocol.TCP:
+            return Outcome.CONNECTED
+        case Protocol.UDP | Protocol.ICMP:
+            return Outcome.REPLIED
+        case _:
+            assert_never(protocol)

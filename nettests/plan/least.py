@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from nettests.model.check import Ask, Plan
-from nettests.model.words import OS, Question, VantageKind
+from nettests.model.words import OS, Question
 from nettests.plan.pod_security import CAPABILITIES, USER, WINDOWS_USER
 
 Json = dict[str, Any]
@@ -53,10 +53,7 @@ def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:
     """Return the Pods that send echo requests, for checks or beside them."""
-    return frozenset(ask.source.probe for ask in _pings(plan) if ask.source.kind in _FROM_PODS)
-
-
-_FROM_PODS = (VantageKind.POD, VantageKind.NODE)
+    return frozenset(ask.source.probe for ask in _pings(plan) if ask.source.kind.has_pod)
 
 
 def _pings(plan: Plan) -> Iterator[Ask]:

@@ -1,6 +1,6 @@
 """Which sources meet which targets, and where: the cells of a flow's matrix.
 
-Third step of planning. A cell names nodes, not addresses or protocols; an ordinary pair that this
+Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols; an ordinary pair that this
 cluster cannot offer (another node of a role that has one) is a gap with its reason, never silence.
 """
 

@@ -1,6 +1,6 @@
 """Which Pods and Services must stand for a set of questions to be asked.
 
-Used by ``build`` once all checks and their controls are known. Only names and places; the objects
+Sixth stage of planning: needs, once all checks and their controls are known. Only names and places; the objects
 themselves are written by ``probes``.
 """
 
@@ -10,7 +10,8 @@ from nettests.errors import PlanError
 from nettests.model.check import Ask, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
-from nettests.model.words import Protocol, TargetKind, VantageKind
+from nettests.model.target_kinds import Owner
+from nettests.model.words import VantageKind
 from nettests.plan.cast import (
     CROWD,
     HEADLESS,
@@ -23,7 +24,7 @@ from nettests.plan.cast import (
     server,
     unready,
 )
-from nettests.plan.targets import NODE_PORTS, SEVERAL, SINGLE
+from nettests.plan.targets import SEVERAL, SINGLE
 
 POD_POLICIES = ("Default", "None")
 NODE_POLICY = "ClusterFirstWithHostNet"
@@ -61,7 +62,7 @@ def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
     named = {
         pod
         for ask in asks
-        if ask.target.kind in {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
+        if ask.target.descriptor.named_by_headless
         for pod in ask.target.backends
     }
     if named:
@@ -115,18 +116,19 @@ def _crowded(ask: Ask, cast: Cast) -> dict[str, ProbePod]:
 
 
 def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
-    if ask.source.kind not in {VantageKind.EXTERNAL, VantageKind.API}:
+    if ask.source.kind.has_pod:
         yield ask.source.probe
     yield from (*ask.target.backends, *ask.target.former)
     owner = next((node for node in cast.nodes if node.name == ask.target.node), None)
     if owner is None:
         return
-    if ask.target.kind in NODE_PORTS:
+    reached = ask.target.descriptor
+    if reached.owner is Owner.NODE_PORT:
         # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)
-    if ask.target.kind is TargetKind.CONFIGURATION and ask.source.kind is VantageKind.NODE:
+    if reached.owner is Owner.NOBODY and ask.source.kind is VantageKind.NODE:
         # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
         yield server(owner)
-    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+    if ask.answered_on_host:
         yield node_vantage(owner).probe

@@ -1,14 +1,14 @@
 """How the ids of a flow's checks are made, as a pattern for people: no cluster is needed to say it.
 
-Beside ``build``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
+Beside ``questions``, which makes the ids. Words in angle brackets stand for what a cluster gives; braces
 list what the flow gives.
 """
 
 from collections.abc import Iterable
 
-from nettests.model.words import Protocol, Question, TargetKind
+from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.words import Protocol, Question
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm
-from nettests.plan.targets import NAME_SERVERS
 
 _PATHS = {
     Matrix.PAIRS: "<role>/<role>/{same-node,other-node}",
@@ -28,12 +28,12 @@ _PATHS = {
     Matrix.EACH_WINDOWS: "<role>",
 }
 _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
-_OUTSIDE = {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
 
 
 def patterns(flow: Flow) -> tuple[str, ...]:
     """Return the patterns of a flow's check ids: one of its paths, one of its names where it has them."""
-    path = _PATHS[Matrix.SOURCES if flow.target in _OUTSIDE else flow.matrix]
+    outside = descriptor(flow.target).owner is Owner.OUTSIDE
+    path = _PATHS[Matrix.SOURCES if outside else flow.matrix]
     if flow.cases:
         return (f"{flow.name}/{path}/<case>",)
     found = _by_path(flow, path)
@@ -53,7 +53,7 @@ def _by_path(flow: Flow, path: str) -> tuple[str, ...]:
     if asked:
         resolvers = _any(dict.fromkeys(r.value for name in asked for r in name.resolvers))
         own = path.replace("{same-node,other-node}", "same-node")
-        by_protocol = flow.target in NAME_SERVERS
+        by_protocol = descriptor(flow.target).name_server
         protocols = _any(one.value for one in (flow.protocols if by_protocol else (Protocol.UDP,)))
         parts = (flow.name, own, protocols, *backend, *_labels(asked), resolvers)
         found.append("/".join(parts))

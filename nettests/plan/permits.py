@@ -5,6 +5,7 @@ what is denied was found out beforehand (``ClusterFacts.denied``).
 """
 
 import json
+from typing import assert_never
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts
@@ -30,15 +31,12 @@ from nettests.model.permission import (
     standing,
 )
 from nettests.model.service import LOAD_BALANCER
-from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import Question, VantageKind
 from nettests.plan.pods import STATEFUL_SET
 from nettests.rules import RULES
 
 EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
-
-_PROCESSES = {Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME}
-_NAMED = {TargetKind.POD_NAME, TargetKind.HEADLESS_NAME}
 
 
 def why_denied(ask: Ask, facts: ClusterFacts) -> str:
@@ -57,33 +55,59 @@ def why_denied(ask: Ask, facts: ClusterFacts) -> str:
 
 def needed(ask: Ask, facts: ClusterFacts) -> Needs:
     """Return every permission that ``ask`` cannot do without."""
+    match ask.question:
+        case Question.ADMIT:
+            return _to_try(own=not facts.namespace)
+        case Question.INSPECT:
+            return _to_inspect(ask, facts)
+        case Question.START:
+            return (*_to_reach(ask, facts), *_to_start(ask), *_by_way(ask, facts))
+        case Question.CHURN:
+            return (*_to_reach(ask, facts), GET_SERVICE, DELETE_SERVICE, *_by_way(ask, facts))
+        case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
+            return (*_to_reach(ask, facts), *_by_way(ask, facts))
+        case Question.IDLE:
+            return (*_to_reach(ask, facts), *_by_way(ask, facts))
+        case _:
+            assert_never(ask.question)
+
+
+def _to_try(*, own: bool) -> Needs:
+    """Return what a dry run takes: it is authorised like the creation itself, in a namespace that the run holds."""
+    makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
+    removes = (LIST_LEASES, DELETE_LEASE)
+    return (*(makes if own else removes), *HOLDING, CREATE_POD)
+
+
+def _to_inspect(ask: Ask, facts: ClusterFacts) -> Needs:
+    """Return what a rule reads from the API server, and what it takes to look at a node."""
+    rule = RULES.get(ask.case.label) if ask.case else None
+    read = rule.permissions if rule else ()
+    if ask.source.kind is not VantageKind.NODE:
+        return read
+    stands = standing(own_namespace=not facts.namespace)
+    return (*read, *stands, *opening(EXEC, facts.server_version))
+
+
+def _to_start(ask: Ask) -> Needs:
+    """Return what it takes to make a Pod of the check's own, and to remove it."""
+    if ask.case is not None and json.loads(ask.case.object)["kind"] == STATEFUL_SET:
+        return (DELETE_POD, *STATEFUL)
+    return (DELETE_POD,)
+
+
+def _to_reach(ask: Ask, facts: ClusterFacts) -> Needs:
+    """Return what the pods and Services take that ask and answer."""
     own = not facts.namespace
-    if ask.question is Question.ADMIT:
-        # A dry run is authorised like the creation itself, in a namespace that the run holds.
-        makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
-        removes = (LIST_LEASES, DELETE_LEASE)
-        return (*(makes if own else removes), *HOLDING, CREATE_POD)
-    if ask.question is Question.INSPECT:
-        rule = RULES.get(ask.case.label) if ask.case else None
-        read = rule.permissions if rule else ()
-        if ask.source.kind is not VantageKind.NODE:
-            return read
-        return (*read, *standing(own_namespace=own), *opening(EXEC, facts.server_version))
     found = [*standing(own_namespace=own)]
-    if ask.target.service or ask.target.kind in _NAMED:
+    if ask.target.service or ask.target.descriptor.named_by_headless:
         found += serving(own_namespace=own)
     settings = ask.target.settings
     if settings is not None and settings.by_hand is not None:
         found.append(CREATE_SLICE)
     if settings is not None and settings.type == LOAD_BALANCER:
         found.append(LIST_SERVICES)  # until it was assigned an address
-    if ask.question is Question.CHURN:
-        found += (GET_SERVICE, DELETE_SERVICE)
-    if ask.question is Question.START:
-        found.append(DELETE_POD)
-        if ask.case is not None and json.loads(ask.case.object)["kind"] == STATEFUL_SET:
-            found += STATEFUL
-    return (*found, *_by_way(ask, facts))
+    return tuple(found)
 
 
 def may_stand(facts: ClusterFacts) -> bool:
@@ -100,7 +124,7 @@ def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
 
 def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
     """Return what the question itself takes, beside pods and Services that stand."""
-    if ask.source.kind is VantageKind.NODE or _is_process(ask):
+    if ask.source.kind is VantageKind.NODE or ask.is_process:
         return opening(EXEC, facts.server_version)
     then = ask.case.then if ask.case else None
     match then.how if then else "":
@@ -115,12 +139,8 @@ def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
     return ()
 
 
-def _is_process(ask: Ask) -> bool:
-    return ask.question in {Question.PING, Question.IDLE} or ask.resolver in _PROCESSES
-
-
 def _asks_a_probe(ask: Ask) -> bool:
-    return ask.source.kind is VantageKind.POD and not _is_process(ask)
+    return ask.source.kind is VantageKind.POD and not ask.is_process
 
 
 def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:

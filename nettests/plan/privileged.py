@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.model.check import Ask
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Question, VantageKind
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def _hosts(ask: Ask, facts: ClusterFacts) -> list[NodeFacts]:
     nodes = []
     if ask.source.kind is VantageKind.NODE:
         nodes.append(facts.node(ask.source.node or ""))
-    if ask.target.kind is TargetKind.NODE_IP and ask.protocol is Protocol.UDP:
+    if ask.answered_on_host:
         nodes.append(facts.node(ask.target.node or ""))
     settings = ask.target.settings
     if settings is not None and settings.behind == "node":
@@ -73,7 +73,7 @@ def _of_case(ask: Ask) -> Iterator[str]:
     One that has to be rejected is rejected all the same, and names its field beside the API server's policy.
     """
     case = ask.case
-    if case is None or ask.question not in {Question.START, Question.ADMIT}:
+    if case is None or not ask.question.tries_objects:
         return
     refused = case.outcome is Outcome.REJECTED
     for text in ("" if refused else case.object, case.counter):

@@ -15,7 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 from nettests.errors import PlanError
-from nettests.plan.flow import Flow, flow_of
+from nettests.plan.declare import flow_of
+from nettests.plan.flow import Flow
 
 _COLLECTED = "test"
 """How the names of functions begin that pytest collects (``python_functions``)."""

@@ -1,6 +1,6 @@
 """The targets of checks and of their controls, spelled the same way everywhere.
 
-Used by ``build`` and ``controls``. Pure construction: which target is meant is decided there.
+Used by ``asks`` and ``controls``. Pure construction: which target is meant is decided there.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,6 +9,7 @@ from dataclasses import replace
 from nettests.model.check import Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
+from nettests.model.target_kinds import descriptor
 from nettests.model.words import Family, TargetKind
 from nettests.plan.cast import (
     CROWD,
@@ -23,40 +24,20 @@ from nettests.plan.cast import (
 )
 
 FQDN = "{service}.{namespace}.svc.{domain}"
-PATHLESS = frozenset({TargetKind.API_SERVER, TargetKind.CONFIGURATION, TargetKind.POD})
-"""Targets that no packet is sent to."""
 _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
     "server": server,
     "probe": probe,
     "node": host_probe,
     "unready": unready,
 }
-NODE_PORTS = frozenset(
-    {TargetKind.NODEPORT, TargetKind.NODEPORT_LOCALHOST, TargetKind.HEALTH_CHECK_PORT}
-)
-"""Ports of a node that belong to a Service."""
-HOST_PORTS = frozenset(
-    {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HOSTPORT_LOCALHOST}
-)
 LOAD_BALANCED = ServiceSettings(label="lb", type=LOAD_BALANCER)
 """An ordinary Service of type LoadBalancer, in front of one pod."""
 POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
-PLACELESS = frozenset(
-    {
-        TargetKind.KUBERNETES_SERVICE,
-        TargetKind.NO_NAME,
-        TargetKind.DNS_SERVICE,
-        TargetKind.DNS_POD,
-    }
-)
-"""Targets that stand on no node that plays."""
 SINGLE = ServiceSettings(label="svc", type="NodePort")
 """Of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
 SEVERAL = ServiceSettings(label="spread")
 """Of several pods."""
-NAME_SERVERS = frozenset({TargetKind.DNS_SERVICE, TargetKind.DNS_POD})
-"""Targets that are asked for names themselves, over both protocols."""
 
 
 def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
@@ -65,10 +46,11 @@ def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
     return _on(node, TargetKind.POD_IP, pod=pod, backends=(pod,))
 
 
-def pod_name(node: NodeFacts, template: str) -> Target:
-    """Return the server pod of a node by one of its names."""
+def of_pod(kind: TargetKind, node: NodeFacts, template: str | None) -> Target:
+    """Return the server pod of a node, by its address or by one of its names."""
     pod = server(node)
-    return _on(node, TargetKind.POD_NAME, pod=pod, backends=(pod,), name_form=template)
+    form = (template or POD_FQDN) if descriptor(kind).by_name else None
+    return _on(node, kind, pod=pod, backends=(pod,), name_form=form)
 
 
 def of_service(
@@ -118,37 +100,24 @@ def at_host_port(kind: TargetKind, node: NodeFacts) -> Target:
     return _on(node, kind, pod=pod, backends=(pod,))
 
 
-def node_ip(node: NodeFacts) -> Target:
+def of_node(kind: TargetKind, node: NodeFacts) -> Target:
     """Return a node by its address."""
-    return _on(node, TargetKind.NODE_IP)
+    return _on(node, kind)
 
 
-def own_ip(node: NodeFacts, probe: str) -> Target:
+def of_asker(kind: TargetKind, node: NodeFacts, probe: str) -> Target:
     """Return the source pod by its own address."""
-    return _on(node, TargetKind.OWN_IP, pod=probe, backends=(probe,))
+    return _on(node, kind, pod=probe, backends=(probe,))
 
 
-def closed_port(kind: TargetKind, node: NodeFacts) -> Target:
-    """Return a port without a listener, of a node or of its server pod."""
-    if kind is TargetKind.NODE_CLOSED_PORT:
-        return _on(node, kind)
-    return replace(pod_ip(node), kind=kind)
-
-
-def opened(target: Target) -> Target:
-    """Return the owner of a closed port at a port where something listens."""
-    on_node = target.kind is TargetKind.NODE_CLOSED_PORT
-    return replace(target, kind=TargetKind.NODE_IP if on_node else TargetKind.POD_IP)
-
-
-def headless(nodes: Iterable[NodeFacts], template: str | None) -> Target:
+def of_pods(kind: TargetKind, nodes: Iterable[NodeFacts], template: str | None) -> Target:
     """Return the headless Service over the first server pod of every node."""
     backends = tuple(sorted(server(node) for node in nodes))
-    return Target(kind=TargetKind.HEADLESS_NAME, backends=backends, name_form=template)
+    return Target(kind=kind, backends=backends, name_form=template)
 
 
 def placeless(kind: TargetKind, template: str | None) -> Target:
-    """Return what has a name or an address in the cluster, but no node that plays."""
+    """Return what has a name or an address, but no node that plays: in the cluster, or outside."""
     return Target(kind=kind, name_form=template)
 
 
@@ -199,11 +168,6 @@ def crowd(role: Role, count: int) -> Target:
 def external_ip() -> Target:
     """Return the declared external target by address."""
     return Target(kind=TargetKind.EXTERNAL_IP)
-
-
-def external_name(template: str | None) -> Target:
-    """Return the declared external target by name."""
-    return Target(kind=TargetKind.EXTERNAL_NAME, name_form=template)
 
 
 def pathless(

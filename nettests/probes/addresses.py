@@ -6,12 +6,14 @@ stand raises ``NotStandingError`` with the reason that deployment recorded.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal, assert_never
 
 from nettests.errors import NettestsError
 from nettests.model.check import Ask, Target
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.service import LOAD_BALANCER, ByHand
-from nettests.model.words import OS, Family, Question, TargetKind, VantageKind
+from nettests.model.target_kinds import Location, Naming, Owner
+from nettests.model.words import OS, Family, Question, VantageKind
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
@@ -29,7 +31,6 @@ SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
 HTTPS = 443
 """Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
-LOOPBACK = {Family.IPV4: "127.0.0.1", Family.IPV6: "::1"}
 
 
 class NotStandingError(NettestsError):
@@ -40,30 +41,13 @@ class NotOfferedError(NotStandingError):
     """The cluster does not offer what the question is about: there is nothing to ask."""
 
 
-_EXPOSED = {
-    TargetKind.LOADBALANCER,
-    TargetKind.SERVICE_EXTERNAL_IP,
-    TargetKind.HEALTH_CHECK_PORT,
-}
-"""Where outsiders may reach a Service."""
-
-
-_LOOPBACK = {TargetKind.NODEPORT_LOCALHOST, TargetKind.HOSTPORT_LOCALHOST}
-
-
-_NAMED_KUBERNETES = {
-    TargetKind.KUBERNETES_SERVICE,
-    TargetKind.DNS_SERVICE,
-    TargetKind.DNS_POD,
-}
-
-
-_DIALLED_NAMES = {
-    TargetKind.HEADLESS_NAME: SERVER_HOSTNAME,
-    TargetKind.KUBERNETES_SERVICE: HTTPS,
-    TargetKind.NO_NAME: SERVICE_HOSTNAME,
-}
-"""Names that only a resolver is asked for, and the port at which they are dialled to make it look."""
+_OfService = Literal[
+    Location.CLUSTER_IP,
+    Location.SERVICE_NAME,
+    Location.LOAD_BALANCER,
+    Location.SERVICE_EXTERNAL_IP,
+]
+_NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,34 +60,55 @@ class Directory:
     def endpoint(self, ask: Ask) -> Endpoint:
         """Return where ``ask`` goes."""
         target, family = ask.target, ask.family
-        match target.kind:
-            case TargetKind.POD_IP | TargetKind.OWN_IP:
-                pod = self.pod(target.pod)
-                found = of_pod(pod, str(of_family(pod.addresses, family)))
-            case TargetKind.POD_NAME:
-                found = of_pod(self.pod(target.pod), self.name(target))
-            case TargetKind.POD_CLOSED_PORT | TargetKind.NODE_CLOSED_PORT:
-                found = self._closed(target, family)
-            case TargetKind.DNS_SERVICE | TargetKind.DNS_POD:
-                found = Endpoint(host=self.name(target), server=str(self._name_server(target)))
-            case kind if kind in _DIALLED_NAMES:
-                found = Endpoint(host=self.name(target), hostname_port=_DIALLED_NAMES[kind])
-            case TargetKind.NODEPORT | TargetKind.NODEPORT_LOCALHOST:
-                found = self._node_port(target, family)
-            case TargetKind.HOSTPORT | TargetKind.HOSTPORT_BOUND | TargetKind.HOSTPORT_LOCALHOST:
-                found = self._host_port(target, family)
-            case kind if kind in _EXPOSED:
-                found = self._exposed(target, family)
-            case TargetKind.NODE_IP:
-                found = self._node(target, family)
-            case TargetKind.EXTERNAL_IP | TargetKind.EXTERNAL_NAME:
-                found = self._external(target)
-            case TargetKind.SERVICE_CLUSTERIP:
+        match target.descriptor.location:
+            case Location.POD_ADDRESS | Location.POD_NAME:
+                return self._pod(target, family)
+            case Location.POD_CLOSED_PORT | Location.NODE_CLOSED_PORT:
+                return self._closed(target, family)
+            case Location.NODE_ADDRESS:
+                return self._node(target, family)
+            case Location.NODE_PORT:
+                return self._node_port(target, family)
+            case Location.HEALTH_CHECK_PORT:
+                return self._health_check_port(target, family)
+            case Location.HOST_PORT | Location.HOST_PORT_BOUND:
+                return self._host_port(target, family)
+            case (
+                Location.CLUSTER_IP
+                | Location.SERVICE_NAME
+                | Location.LOAD_BALANCER
+                | Location.SERVICE_EXTERNAL_IP
+            ) as location:
+                service, host = self._at(location, target, family)
+                return self._of_service(service, host)
+            case (Location.HEADLESS_NAME | Location.KUBERNETES_NAME | Location.NO_NAME) as location:
+                return Endpoint(host=self.name(target), hostname_port=_dialled(location))
+            case (Location.DNS_SERVICE | Location.DNS_POD) as location:
+                return Endpoint(host=self.name(target), server=str(self._name_server(location)))
+            case Location.EXTERNAL_ADDRESS | Location.EXTERNAL_NAME:
+                return self._external(target)
+            case Location.NOWHERE:
+                raise NotStandingError(f"nothing is sent to a target of kind {target.kind.value}")
+            case location:
+                assert_never(location)
+
+    def _at(
+        self, location: _OfService, target: Target, family: Family
+    ) -> tuple[StandingService, str]:
+        """Return a target's Service and its host there, if the cluster offers it."""
+        match location:
+            case Location.CLUSTER_IP:
                 service = self._complete(target)
-                found = self._of_service(service, str(of_family(service.addresses, family)))
-            case _:  # the forms of a Service's name
-                found = self._of_service(self.service(target.service), self.name(target))
-        return found
+                return service, str(of_family(service.addresses, family))
+            case Location.SERVICE_NAME:
+                return self.service(target.service), self.name(target)
+            case Location.LOAD_BALANCER:
+                service = self.service(target.service)
+                self._require_balancer(service)
+                return service, str(of_family(service.balanced, family))
+            case Location.SERVICE_EXTERNAL_IP:
+                service = self.service(target.service)
+                return service, str(of_family(service.external, family))
 
     def _complete(self, target: Target) -> StandingService:
         """Return the target's Service.
@@ -119,17 +124,11 @@ class Directory:
             self._require_balancer(service)
         return service
 
-    def _exposed(self, target: Target, family: Family) -> Endpoint:
-        """Return where a Service is found from outside, if the cluster offers it."""
+    def _health_check_port(self, target: Target, family: Family) -> Endpoint:
         service = self.service(target.service)
-        if target.kind is TargetKind.HEALTH_CHECK_PORT:
-            if service.health_check_port is None:
-                raise NotStandingError(f"Service {service.name} has no health check port")
-            return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
-        if target.kind is TargetKind.SERVICE_EXTERNAL_IP:
-            return self._of_service(service, str(of_family(service.external, family)))
-        self._require_balancer(service)
-        return self._of_service(service, str(of_family(service.balanced, family)))
+        if service.health_check_port is None:
+            raise NotStandingError(f"Service {service.name} has no health check port")
+        return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
 
     def _require_balancer(self, service: StandingService) -> None:
         """Raise unless the Service was assigned an address that nodes serve."""
@@ -166,7 +165,7 @@ class Directory:
     def name(self, target: Target) -> str:
         """Return the name that a resolver is asked for."""
         external = self.facts.external_target
-        if target.kind is TargetKind.EXTERNAL_NAME and not target.name_form:
+        if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""
         return (target.name_form or "").format(
             service=target.service,
@@ -205,19 +204,25 @@ class Directory:
             found["resolved"] = _joined(own)
         return found
 
+    def _pod(self, target: Target, family: Family) -> Endpoint:
+        pod = self.pod(target.pod)
+        by_name = target.descriptor.by_name
+        return of_pod(pod, self.name(target) if by_name else str(of_family(pod.addresses, family)))
+
     def _closed(self, target: Target, family: Family) -> Endpoint:
-        if target.kind is TargetKind.POD_CLOSED_PORT:
+        if target.descriptor.owner is Owner.POD:
             addresses, port = self.pod(target.pod).addresses, POD_CLOSED
         else:
             addresses, port = self.facts.node(target.node or "").addresses, NODE_CLOSED
         return Endpoint(host=str(of_family(addresses, family)), hostname_port=port)
 
-    def _name_server(self, target: Target) -> Address:
+    def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
         """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
-        if target.kind is TargetKind.DNS_SERVICE:
-            address = self.facts.dns_address.value
-        else:
-            address = next(iter(self.facts.dns_pods.value or ()), None)
+        match location:
+            case Location.DNS_SERVICE:
+                address = self.facts.dns_address.value
+            case Location.DNS_POD:
+                address = next(iter(self.facts.dns_pods.value or ()), None)
         if address is None:
             raise NotStandingError("the cluster's DNS has no known address")
         return address
@@ -234,10 +239,13 @@ class Directory:
 
     def _own(self, target: Target) -> tuple[Address, ...]:
         """Return the addresses that a name of ``target`` may resolve to; nobody knows the outside's."""
-        if target.kind in _NAMED_KUBERNETES:
+        reached = target.descriptor
+        if reached.owner is Owner.CLUSTER:
             address = self.facts.kubernetes_address.value
-            return () if address is None else (address,)
-        if target.kind is TargetKind.HEADLESS_NAME:
+            if address is None or reached.naming is Naming.ABSENT:
+                return ()
+            return (address,)
+        if reached.owner is Owner.PODS:
             return tuple(one for name in target.backends for one in self.pod(name).addresses)
         if target.service is not None:
             service = self.service(target.service)
@@ -275,8 +283,8 @@ class Directory:
 
     def _host(self, target: Target, family: Family) -> str:
         """Return the address of the target's node, or its loopback."""
-        if target.kind in _LOOPBACK:
-            return LOOPBACK[family]
+        if target.descriptor.loopback:
+            return _loopback(family)
         return str(of_family(self.facts.node(target.node or "").addresses, family))
 
     def _node_port(self, target: Target, family: Family) -> Endpoint:
@@ -294,7 +302,7 @@ class Directory:
     def _host_port(self, target: Target, family: Family) -> Endpoint:
         of_family(self.pod(target.pod).addresses, family)  # what nobody claims is another question
         host = self._host(target, family)
-        if target.kind is TargetKind.HOSTPORT:
+        if target.descriptor.location is Location.HOST_PORT:
             return of_host_port(host)
         return Endpoint(host=host, hostname_port=HOSTPORT_BOUND)
 
@@ -311,18 +319,37 @@ class Directory:
         external = self.facts.external_target
         host = None
         if external is not None:
-            by_name = target.kind is TargetKind.EXTERNAL_NAME
-            host = self.name(target) if by_name else external.address
+            host = self.name(target) if target.descriptor.by_name else external.address
         if external is None or not host:
             raise NotStandingError("the cluster profile declares no such external target")
         return Endpoint(host=str(host), clientip_port=external.tcp_port, udp_port=external.udp_port)
 
 
+def _dialled(location: _NameAlone) -> int:
+    """Return the port at which a name is dialled that only a resolver is asked for, to make it look."""
+    match location:
+        case Location.HEADLESS_NAME:
+            return SERVER_HOSTNAME
+        case Location.KUBERNETES_NAME:
+            return HTTPS
+        case Location.NO_NAME:
+            return SERVICE_HOSTNAME
+
+
+def _loopback(family: Family) -> str:
+    match family:
+        case Family.IPV4:
+            return "127.0.0.1"
+        case Family.IPV6:
+            return "::1"
+        case _:
+            assert_never(family)
+
+
 def of_family(addresses: tuple[Address, ...], family: Family) -> Address:
     """Return the first address of a family; ``NotStandingError`` if there is none."""
-    version = 4 if family is Family.IPV4 else 6
     for address in addresses:
-        if address.version == version:
+        if address.version == family.version:
             return address
     raise NotStandingError(f"there is no {family} address among {_joined(addresses) or 'none'}")
 

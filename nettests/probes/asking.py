@@ -16,7 +16,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
 from nettests.model.profile import Timing
-from nettests.model.words import OS, Outcome, Protocol, Question, VantageKind
+from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import read_raw
 from nettests.probes.addresses import Directory
@@ -25,9 +25,6 @@ from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.pace import Pace
 from nettests.probes.seams import Recorder
-
-EXAMINED = frozenset({Question.ADMIT, Question.INSPECT, Question.START, Question.IDLE})
-"""Questions that take more than one command: an examiner answers them."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 STOPPED = "the run was stopped"
@@ -112,7 +109,7 @@ class Asker:
         ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
         """
         self._go_on()
-        if ask.question in EXAMINED:
+        if ask.question.examined:
             return self._examined(check, purpose, number, ask)
         wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
         context = {**self.directory.context(ask), **more}
@@ -130,7 +127,7 @@ class Asker:
             answer = self._answer(wanted, ask)
             ended = time.monotonic()
         elapsed = ended - started if answer.seconds is None else answer.seconds
-        if ask.protocol is Protocol.UDP and self.pace.spent(ask.source.probe, started):
+        if ask.protocol.refused_by_icmp and self.pace.spent(ask.source.probe, started):
             context[ICMP] = SPENT
         done = answer.examination(wanted, context)
         raw = self._written(

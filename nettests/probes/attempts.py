@@ -8,11 +8,12 @@ answers only to know whether to go on, never to judge.
 """
 
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Attempt, Raw
 from nettests.model.profile import Timing
-from nettests.model.words import Outcome, Protocol, Question, VantageKind
+from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND, some_may_refuse
 from nettests.parse.read import positive, read_answer, read_raw
@@ -57,8 +58,12 @@ class Attempts:
                 self._distribute(asker, check)
             case Question.CHURN:
                 self._after_churn(asker, check)
-            case _:
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
                 _Ladder(asker, check, self.controls).climb()
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                _Ladder(asker, check, self.controls).climb()
+            case question:
+                assert_never(question)
 
     def _distribute(self, asker: Asker, check: Check) -> None:
         """Open many new connections for who answers, then some for the client's port.
@@ -195,7 +200,7 @@ def _refused_by_icmp(check: Check) -> bool:
     """Whether all is well if a kernel tells the probe's Pod by ICMP that nobody is there; over TCP a SYN is sent again."""
     ask = check.ask
     claimed = check.claim.outcome is Outcome.REFUSED and ask.question is Question.REACH
-    return claimed and ask.protocol is Protocol.UDP and ask.source.kind is VantageKind.POD
+    return claimed and ask.protocol.refused_by_icmp and ask.source.kind is VantageKind.POD
 
 
 def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:

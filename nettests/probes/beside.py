@@ -11,8 +11,7 @@ from typing import Generic, TypeVar
 
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
-from nettests.model.words import Question, Resolver, VantageKind
-from nettests.probes.asking import EXAMINED
+from nettests.model.words import Question, VantageKind
 
 T = TypeVar("T")
 
@@ -83,18 +82,15 @@ def patience(ask: Ask) -> float:
 
     What makes objects or looks at a node is not asked a second time beside itself: it is never called silent.
     """
-    if ask.question in EXAMINED:
+    if ask.question.examined:
         return threading.TIMEOUT_MAX
-    process = ask.question is Question.PING or ask.resolver in {
-        Resolver.NSLOOKUP,
-        Resolver.RESOLVE_DNSNAME,
-    }
-    return PROCESS_PATIENCE if process or ask.source.kind is VantageKind.NODE else DIAL_PATIENCE
+    process = ask.is_process or ask.source.kind is VantageKind.NODE
+    return PROCESS_PATIENCE if process else DIAL_PATIENCE
 
 
 def asks_resolver(ask: Ask) -> bool:
     """Whether a resolver stands before the answer, which repeats a query to a silent server by itself."""
-    return ask.target.kind.by_name or ask.question is Question.RESOLVE
+    return ask.target.descriptor.by_name or ask.question is Question.RESOLVE
 
 
 def resolver_gave_up(ask: Ask, raw: Raw) -> bool:

@@ -12,7 +12,8 @@ from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Check
 from nettests.model.json_text import read_json
-from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.model.target_kinds import Location
+from nettests.model.words import Question, VantageKind
 from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import STOPPED, Asker
@@ -88,7 +89,7 @@ class CheckRun:
 
     def _gone(self, check: Check) -> str | None:
         """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""
-        if check.target.kind is not TargetKind.DNS_POD or self.services is None:
+        if check.target.descriptor.location is not Location.DNS_POD or self.services is None:
             return None
         address = self.asker.directory.endpoint(check.ask).server
         try:

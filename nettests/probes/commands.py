@@ -6,6 +6,7 @@ deadlines are the tools' own: netexec's dial gives up after 5 s, and the others 
 
 import re
 from dataclasses import dataclass, replace
+from typing import assert_never
 from urllib.parse import urlencode
 
 from nettests.errors import NettestsError
@@ -16,7 +17,6 @@ from nettests.probes.endpoint import Endpoint
 
 POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command")
 PINGS = 3
-_RECORDS = {Family.IPV4: "A", Family.IPV6: "AAAA"}
 PING_SECONDS = 2
 
 
@@ -51,10 +51,20 @@ def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
 
     Turns alternate between who answers and whom it saw, where the target can tell both.
     """
-    if ask.question is Question.PING:
-        return _ping(ask, endpoint)
-    if ask.question is Question.RESOLVE:
-        return _resolve(ask, endpoint, timing)
+    match ask.question:
+        case Question.PING:
+            return _ping(ask, endpoint)
+        case Question.RESOLVE:
+            return _resolve(ask, endpoint, timing)
+        case Question.REACH | Question.DISTRIBUTE | Question.CHURN:
+            return _request(ask, endpoint, turn, timing)
+        case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
+            raise CannotAskError(f"no one command can {ask.question.value}")
+        case _:
+            assert_never(ask.question)
+
+
+def _request(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
     requests = endpoint.requests(ask.protocol)
     if not requests:
         raise CannotAskError(f"{endpoint.host} offers nothing to ask over {ask.protocol}")
@@ -63,26 +73,50 @@ def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
 
 
 def _resolve(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
-    if ask.resolver is Resolver.NSLOOKUP:
-        over_tcp = ("-vc",) if ask.protocol is Protocol.TCP else ()
-        of_type = ("-type=AAAA",) if ask.family is Family.IPV6 else ()
-        server = (endpoint.server,) if endpoint.server else ()
-        return Command(
-            means="exec",
-            tool="nslookup",
-            words=("nslookup", *over_tcp, *of_type, endpoint.host, *server),
-            deadline=timing.execute,
-        )
-    if ask.resolver is Resolver.RESOLVE_DNSNAME:
-        asked = f"Resolve-DnsName -Name {_word(endpoint.host)}"
-        return Command(
-            means="exec",
-            tool="resolve_dnsname",
-            words=(*POWERSHELL, f"{asked} -Type {_RECORDS[ask.family]} -DnsOnly"),
-            deadline=timing.execute,
-        )
-    # A name alone is resolved by dialling it: by which protocol, and which server answers, does not
-    # matter.
+    match ask.resolver:
+        case Resolver.NSLOOKUP:
+            words = _nslookup(ask, endpoint)
+            return Command(means="exec", tool="nslookup", words=words, deadline=timing.execute)
+        case Resolver.RESOLVE_DNSNAME:
+            asked = f"Resolve-DnsName -Name {_word(endpoint.host)}"
+            return Command(
+                means="exec",
+                tool="resolve_dnsname",
+                words=(*POWERSHELL, f"{asked} -Type {_record(ask.family)} -DnsOnly"),
+                deadline=timing.execute,
+            )
+        case Resolver.SYSTEM | None:
+            return _dial_name(ask, endpoint, timing)
+        case _:
+            assert_never(ask.resolver)
+
+
+def _nslookup(ask: Ask, endpoint: Endpoint) -> tuple[str, ...]:
+    match ask.protocol:
+        case Protocol.TCP:
+            way: tuple[str, ...] = ("-vc",)
+        case Protocol.UDP | Protocol.ICMP:
+            way = ()
+        case _:
+            assert_never(ask.protocol)
+    of_type = () if ask.family is Family.IPV4 else (f"-type={_record(ask.family)}",)
+    server = (endpoint.server,) if endpoint.server else ()
+    return ("nslookup", *way, *of_type, endpoint.host, *server)
+
+
+def _record(family: Family) -> str:
+    """Return the type of a name's record that holds addresses of a family."""
+    match family:
+        case Family.IPV4:
+            return "A"
+        case Family.IPV6:
+            return "AAAA"
+        case _:
+            assert_never(family)
+
+
+def _dial_name(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
+    """Return the dial that makes the system's resolver look: by which protocol, and who answers, does not matter."""
     for protocol in (Protocol.UDP, Protocol.TCP):
         for request, port in endpoint.requests(protocol)[:1]:
             return _reach(replace(ask, protocol=protocol), endpoint, request, port, timing)
@@ -102,7 +136,7 @@ def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing
     match ask.source.kind:
         case VantageKind.POD:
             asked = dial(host, port, ask.protocol, path, timing)
-            patience = timing.names if ask.target.kind.by_name else 0
+            patience = timing.names if ask.target.descriptor.by_name else 0
             return replace(asked, request=request, deadline=asked.deadline + patience)
         case VantageKind.NODE if ask.question is Question.RESOLVE:
             raise CannotAskError("a node vantage has no system resolver to ask for a name alone")
@@ -110,17 +144,23 @@ def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing
             asked = _from_node(ask, host, port, path, timing)
             return asked if asked.tool == "connect" else replace(asked, request=request)
         case VantageKind.EXTERNAL:
-            if ask.protocol is not Protocol.TCP:
-                raise CannotAskError(f"the external vantage carries TCP only, not {ask.protocol}")
-            return Command(
-                means="external",
-                tool="http",
-                words=("GET", f"http://{_bracketed(host)}:{port}/{path}"),
-                request=request,
-                deadline=timing.dial,
-            )
+            asked = _from_outside(ask.protocol, f"{_bracketed(host)}:{port}", path, timing)
+            return replace(asked, request=request)
         case VantageKind.API:
             raise CannotAskError("the API server carries no packets of its own")
+        case _:
+            assert_never(ask.source.kind)
+
+
+def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -> Command:
+    match protocol:
+        case Protocol.TCP:
+            words = ("GET", f"http://{address}/{path}")
+            return Command(means="external", tool="http", words=words, deadline=timing.dial)
+        case Protocol.UDP | Protocol.ICMP:
+            raise CannotAskError(f"the external vantage carries TCP only, not {protocol}")
+        case _:
+            assert_never(protocol)
 
 
 def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing) -> Command:
@@ -128,7 +168,7 @@ def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing)
     query = {
         "host": host,
         "port": port,
-        "protocol": "udp" if protocol is Protocol.UDP else "http",
+        "protocol": _dialled(protocol),
         "request": request,
         "tries": 1,
     }
@@ -141,31 +181,46 @@ def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing)
     )
 
 
+def _dialled(protocol: Protocol) -> str:
+    """Return what netexec calls the protocol of a dial."""
+    match protocol:
+        case Protocol.TCP:
+            return "http"
+        case Protocol.UDP:
+            return "udp"
+        case Protocol.ICMP:
+            raise CannotAskError("ICMP has no ports to dial")
+        case _:
+            assert_never(protocol)
+
+
 def _from_node(ask: Ask, host: str, port: int, path: str, timing: Timing) -> Command:
-    windows = ask.source.os is OS.WINDOWS
     seconds = str(int(timing.dial))
     address = f"{_bracketed(host)}:{port}"
-    if ask.protocol is Protocol.UDP:
-        # HostProcess containers resolve nothing of the image by itself (k/k #112651).
-        agnhost = "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost" if windows else "/agnhost"
-        return Command(
-            means="exec",
-            tool="connect",
-            words=(agnhost, "connect", "--protocol=udp", f"--timeout={seconds}s", address),
-            deadline=timing.dial,
-        )
-    return Command(
-        means="exec",
-        tool="curl",
-        words=(
-            "curl.exe" if windows else "curl",
-            "-sS",
-            "-m",
-            seconds,
-            f"http://{address}/{path}",
-        ),
-        deadline=timing.dial,
-    )
+    agnhost, curl = host_programs(ask.source.os or OS.LINUX)
+    match ask.protocol:
+        case Protocol.TCP:
+            words = (curl, "-sS", "-m", seconds, f"http://{address}/{path}")
+            return Command(means="exec", tool="curl", words=words, deadline=timing.dial)
+        case Protocol.UDP:
+            words = (agnhost, "connect", "--protocol=udp", f"--timeout={seconds}s", address)
+            return Command(means="exec", tool="connect", words=words, deadline=timing.dial)
+        case Protocol.ICMP:
+            raise CannotAskError("ICMP has no ports to connect to")
+        case _:
+            assert_never(ask.protocol)
+
+
+def host_programs(os: OS) -> tuple[str, str]:
+    """Return how agnhost and curl are called from a node itself."""
+    match os:
+        case OS.LINUX:
+            return "/agnhost", "curl"
+        case OS.WINDOWS:
+            # HostProcess containers resolve nothing of the image by itself (k/k #112651).
+            return "%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", "curl.exe"
+        case _:
+            assert_never(os)
 
 
 def _ping(ask: Ask, endpoint: Endpoint) -> Command:
@@ -182,11 +237,15 @@ def ping_words(os: OS | None, host: str, size: int | None = None) -> tuple[str, 
 
     With a ``size`` they carry so many bytes and must not be split on their way.
     """
-    if os is OS.WINDOWS:
-        limits: tuple[str, ...] = () if size is None else ("-f", "-l", str(size))
-        return ("ping", "-n", str(PINGS), "-w", str(PING_SECONDS * 1000), *limits, host)
-    limits = () if size is None else ("-M", "do", "-s", str(size))
-    return ("ping", "-c", str(PINGS), "-W", str(PING_SECONDS), *limits, host)
+    match os:
+        case OS.WINDOWS:
+            limits: tuple[str, ...] = () if size is None else ("-f", "-l", str(size))
+            return ("ping", "-n", str(PINGS), "-w", str(PING_SECONDS * 1000), *limits, host)
+        case OS.LINUX | None:
+            limits = () if size is None else ("-M", "do", "-s", str(size))
+            return ("ping", "-c", str(PINGS), "-W", str(PING_SECONDS), *limits, host)
+        case _:
+            assert_never(os)
 
 
 def _bracketed(host: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.observation import Raw
 from nettests.model.service import ByHand
+from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.words import (
     OS,
     Family,
@@ -23,7 +24,7 @@ from nettests.model.words import (
 )
 from nettests.parse.answers import HEALTH
 from nettests.parse.read import positive, read_raw
-from nettests.plan.targets import LOAD_BALANCED, NODE_PORTS
+from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
 from nettests.probes.beside import begin
@@ -82,7 +83,8 @@ def _askers(ask: Ask, probe_on: dict[str, str]) -> set[str]:
     nodes = {ask.source.node, ask.target.node}
     settings = ask.target.settings
     local = settings is not None and settings.internal_local
-    if ask.target.kind not in NODE_PORTS and ask.source.node in probe_on and not local:
+    at_target = ask.target.descriptor.owner is Owner.NODE_PORT
+    if not at_target and ask.source.node in probe_on and not local:
         nodes = {ask.source.node}
     probes = {probe_on[node] for node in nodes if node in probe_on}
     return probes or set(sorted(probe_on.values())[:1])
@@ -109,19 +111,18 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
         return None  # whether its backends answer is what is asked
     if target.settings is not None and target.settings.no_endpoints:
         return None  # it answers nobody; the ordinary Service that its control asks is waited for
-    if target.kind is TargetKind.HEADLESS_NAME:
+    reached = target.descriptor
+    if reached.owner is Owner.PODS:
         return target.kind, SUBDOMAIN
+    balanced = reached.location is Location.LOAD_BALANCER
+    # With settings of its own a load balancer need answer nobody at its address.
+    itself = reached.awaited_itself and (not balanced or target.settings == LOAD_BALANCED)
     if target.service is not None:
-        if target.kind is TargetKind.HEALTH_CHECK_PORT:
-            return target.kind, target.service
-        if target.kind is TargetKind.LOADBALANCER and target.settings == LOAD_BALANCED:
-            return target.kind, target.service  # with other settings nobody need answer there
         by_name = target.name_form is not None
-        kind = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
-        return kind, target.service
+        otherwise = TargetKind.SERVICE_FQDN if by_name else TargetKind.SERVICE_CLUSTERIP
+        return target.kind if itself else otherwise, target.service
     if target.pod is not None:
-        kind = TargetKind.POD_NAME if target.kind is TargetKind.POD_NAME else TargetKind.POD_IP
-        return kind, target.pod
+        return target.kind if itself else TargetKind.POD_IP, target.pod
     return None
 
 
@@ -235,18 +236,18 @@ def _answers(
 
 
 def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
-    if pair.kind is TargetKind.HEALTH_CHECK_PORT:
+    reached = descriptor(pair.kind)
+    if reached.owner is Owner.PODS:
+        return Target(kind=pair.kind, name_form=HEADLESS)
+    if reached.owner is Owner.POD:
+        return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
+    if reached.owner is Owner.NODE_PORT:
         # Where a backend is: nothing tells that a node has heard that it has none.
         (backend, *_) = asker.directory.service(pair.name).backends
         node = asker.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)
-    if pair.kind is TargetKind.HEADLESS_NAME:
-        return Target(kind=pair.kind, name_form=HEADLESS)
-    if pair.kind in {TargetKind.SERVICE_CLUSTERIP, TargetKind.LOADBALANCER}:
-        return Target(kind=pair.kind, service=pair.name)
-    if pair.kind is TargetKind.SERVICE_FQDN:
-        return Target(kind=pair.kind, service=pair.name, name_form=FQDN)
-    return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
+    form = FQDN if reached.by_name else None
+    return Target(kind=pair.kind, service=pair.name, name_form=form)
 
 
 def _read(wanted: Command, answer: Answer) -> Raw | None:

@@ -16,7 +16,6 @@ from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.profile import Timing
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
-from nettests.model.words import Question
 from nettests.probes import objects
 from nettests.probes.deployment import (
     Deployment,
@@ -218,8 +217,8 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
 
 def in_cluster(plan: Plan) -> bool:
     """Whether anything of ``plan`` is created, or tried out, in a namespace."""
-    made = {Question.ADMIT, Question.START}
-    return bool(plan.pods or plan.services) or any(c.ask.question in made for c in plan.checks)
+    tried = any(check.ask.question.tries_objects for check in plan.checks)
+    return tried or bool(plan.pods or plan.services)
 
 
 def levels(plan: Plan) -> list[str]:

@@ -4,6 +4,7 @@ Used by ``addresses``, which finds the host; here are the ports of what a run de
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from nettests.model.words import Protocol
 from nettests.parse.answers import HEALTH
@@ -54,19 +55,32 @@ class Endpoint:
         """Return how ``request`` is spelled for this server."""
         if request == HEALTH:
             return HEALTH_PATH
-        told_by_http = protocol is Protocol.TCP and request == "clientip"
-        return self.client_path if told_by_http else request
+        match protocol:
+            case Protocol.TCP:
+                return self.client_path if request == "clientip" else request
+            case Protocol.UDP | Protocol.ICMP:
+                return request
+            case _:
+                assert_never(protocol)
 
     def requests(self, protocol: Protocol) -> tuple[tuple[str, int], ...]:
         """Return what may be asked (``hostname``, ``clientip``) and on which port, in that order."""
-        if self.health_port is not None:
-            return ((HEALTH, self.health_port),) if protocol is Protocol.TCP else ()
-        if protocol is Protocol.UDP:
-            ports = (self.udp_port, self.udp_port) if self.hostname_port else (None, self.udp_port)
-        else:
-            ports = (self.hostname_port, self.clientip_port)
-        pairs = zip(("hostname", "clientip"), ports, strict=True)
-        return tuple((request, port) for request, port in pairs if port is not None)
+        match protocol:
+            case Protocol.TCP if self.health_port is not None:
+                return ((HEALTH, self.health_port),)
+            case Protocol.TCP:
+                return _answered(self.hostname_port, self.clientip_port)
+            case Protocol.UDP:
+                return _answered(self.udp_port if self.hostname_port else None, self.udp_port)
+            case Protocol.ICMP:
+                return ()
+            case _:
+                assert_never(protocol)
+
+
+def _answered(hostname: int | None, clientip: int | None) -> tuple[tuple[str, int], ...]:
+    pairs = (("hostname", hostname), ("clientip", clientip))
+    return tuple((request, port) for request, port in pairs if port is not None)
 
 
 Ports = tuple[int | None, int | None, int | None]

@@ -7,12 +7,9 @@ matter of this module: its checks stay unknown, and ``dual-stack-pods`` fails.
 from collections.abc import Iterator, Mapping
 
 from nettests.model.check import Ask
-from nettests.model.words import Family, Question, VantageKind
+from nettests.model.words import Family, VantageKind
 from nettests.probes.addresses import Directory
 from nettests.probes.deployment import StandingPod
-
-_PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
-_VERSIONS = {Family.IPV4: 4, Family.IPV6: 6}
 
 
 def why_lacking(ask: Ask, directory: Directory, documented: Mapping[str, str]) -> str:
@@ -21,7 +18,7 @@ def why_lacking(ask: Ask, directory: Directory, documented: Mapping[str, str]) -
     ``documented`` names, by role, the limitation by which Pods there need not have both families.
     """
     facts = directory.facts
-    if ask.question in _PATHLESS or len(facts.families) < 2:
+    if not ask.question.has_path or len(facts.families) < 2:
         return ""
     for pod in _parties(ask, directory):
         limitation = documented.get(facts.node(pod.node).role)
@@ -54,4 +51,4 @@ def _parties(ask: Ask, directory: Directory) -> Iterator[StandingPod]:
 
 
 def _has(pod: StandingPod, family: Family) -> bool:
-    return any(address.version == _VERSIONS[family] for address in pod.addresses)
+    return any(address.version == family.version for address in pod.addresses)

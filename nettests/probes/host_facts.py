@@ -14,6 +14,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS, Family
 from nettests.parse.host_facts import PROXY_MODE
 from nettests.probes.asking import Probe
+from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
 
 METRICS_PORT = 10249
@@ -82,5 +83,5 @@ def _failed(told: NodeReading, why: str) -> NodeReading:
 def command(os: OS, family: Family) -> tuple[str, ...]:
     """Return the argv that asks kube-proxy for its mode, in the family that it binds its metrics in."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
-    curl = "curl.exe" if os is OS.WINDOWS else "curl"
+    _, curl = host_programs(os)
     return (curl, "-sS", "-m", str(SECONDS), f"http://{host}:{METRICS_PORT}/proxyMode")

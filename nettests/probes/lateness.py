@@ -9,16 +9,15 @@ says nothing of TCP, and a name is late where nothing behind it answered. It jud
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from nettests.model.check import Ask, Check
-from nettests.model.words import Protocol, Question, TargetKind
-from nettests.plan.targets import NODE_PORTS
+from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.words import Protocol, Question
 from nettests.probes.addresses import Directory
 from nettests.probes.convergence import PROTOCOLS, Pair, pairs_of
 
 _POLLED = frozenset(protocol for protocol, _ in PROTOCOLS)
-_PODS = frozenset({TargetKind.POD_IP, TargetKind.POD_NAME})
-"""What is no Service: its container listens late, and no proxy was to program anything."""
 
 
 @dataclass(slots=True)
@@ -39,7 +38,7 @@ class Lateness:
 
     def missed(self, pair: Pair, protocols: frozenset[Protocol], seconds: float) -> None:
         """Note that a pair did not answer in these protocols within so many seconds."""
-        if pair.kind not in _PODS:
+        if not _is_pod(pair):
             with self._lock:
                 self._late[pair] = protocols, seconds
 
@@ -74,21 +73,31 @@ class Lateness:
         with self._lock:
             silent = self.asked - self._answered
         return pair not in self.asked and not any(
-            one.probe == pair.probe and one.kind not in _PODS for one in silent
+            one.probe == pair.probe and not _is_pod(one) for one in silent
         )
+
+
+def _is_pod(pair: Pair) -> bool:
+    """Whether it is no Service: its container listens late, and no proxy was to program anything."""
+    return descriptor(pair.kind).owner is Owner.POD
 
 
 def _met(ask: Ask, silent: frozenset[Protocol]) -> bool:
     """Whether a question meets what was silent in these protocols."""
-    if ask.question is Question.RESOLVE or ask.protocol not in _POLLED:
-        return silent >= _POLLED
-    return ask.protocol in silent
+    match ask.protocol:
+        case Protocol.TCP | Protocol.UDP if ask.question is not Question.RESOLVE:
+            return ask.protocol in silent
+        case Protocol.TCP | Protocol.UDP | Protocol.ICMP:
+            return silent >= _POLLED
+        case _:
+            assert_never(ask.protocol)
 
 
 def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
     """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
     ask = check.ask
-    proxy = ask.target.node if ask.target.kind in NODE_PORTS else ask.source.node
+    at_target = ask.target.descriptor.owner is Owner.NODE_PORT
+    proxy = ask.target.node if at_target else ask.source.node
     pairs = pairs_of(replace(check, controls=()), probe_on)
     return frozenset(pair for pair in pairs if pair.probe == probe_on.get(proxy or ""))
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Ask
@@ -39,8 +39,6 @@ PATIENCE_DIALS = 2
 """A client waits so many times ``dial`` for a word to come back: until it was sent again a few times."""
 CLIENT, SERVER = "probe", "hostname"
 """The containers of a probe and of a server."""
-_NC = {OS.LINUX: ("busybox", "nc"), OS.WINDOWS: ("nc",)}
-"""The Linux image's own ``nc`` is OpenBSD's, which runs no program."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -151,7 +149,7 @@ class Silence:
         source = self.standing[ask.source.probe]
         target = self.standing[ask.target.pod or ""]
         port = next(self._ports)
-        serving = (*_NC[self._system(target)], "-l", "-p", str(port), "-e", "cat")
+        serving = (*_nc(self._system(target)), "-l", "-p", str(port), "-e", "cat")
         server = self._start(lines, target, SERVER, serving)
         host = str(of_family(target.addresses, ask.family))
         asking = client_words(self._system(source), host, port, self._reply)
@@ -184,3 +182,14 @@ class Silence:
 def _nothing(_said: str) -> bool:
     """Wait for the end of a process: nothing that it says is enough."""
     return False
+
+
+def _nc(system: OS) -> tuple[str, ...]:
+    """Return how ``nc`` is called: the Linux image's own is OpenBSD's, which runs no program."""
+    match system:
+        case OS.LINUX:
+            return ("busybox", "nc")
+        case OS.WINDOWS:
+            return ("nc",)
+        case _:
+            assert_never(system)

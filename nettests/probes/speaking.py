@@ -6,6 +6,7 @@ written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
 """
 
 from ipaddress import ip_address
+from typing import assert_never
 
 from nettests.model.words import OS
 from nettests.probes.commands import POWERSHELL
@@ -53,7 +54,11 @@ TRIALS = {
 def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
     """Return the argv of a client that waits so many seconds for what comes back of each word."""
     address = str(ip_address(host))
-    if system is OS.LINUX:
-        return ("bash", "-c", _BASH, address, str(port), str(seconds))
-    script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
-    return (*POWERSHELL, script.replace("SECONDS", str(seconds)))
+    match system:
+        case OS.LINUX:
+            return ("bash", "-c", _BASH, address, str(port), str(seconds))
+        case OS.WINDOWS:
+            script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
+            return (*POWERSHELL, script.replace("SECONDS", str(seconds)))
+        case _:
+            assert_never(system)

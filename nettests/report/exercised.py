@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Question, Verdict
+from nettests.model.words import OS, Verdict
 from nettests.report.results import (
     CheckResult,
     Exercised,
@@ -17,16 +17,6 @@ from nettests.report.results import (
     LeftOut,
 )
 
-_CARRIES_PACKETS = frozenset(
-    {
-        Question.REACH,
-        Question.PING,
-        Question.RESOLVE,
-        Question.DISTRIBUTE,
-        Question.IDLE,
-        Question.CHURN,
-    }
-)
 NOT_ASKED = "no check asked it"
 
 
@@ -58,7 +48,7 @@ def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | Non
     for one in checks:
         if not one.ran or one.check is None or one.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}:
             continue
-        if one.check.ask.question in _CARRIES_PACKETS:
+        if one.check.ask.question.has_path:
             yield one.check.source.node, one.check.target.node
 
 

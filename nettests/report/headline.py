@@ -12,7 +12,6 @@ from nettests.model.words import OS, Verdict
 from nettests.report.results import ExercisedNodes, Results
 from nettests.report.text import plural
 
-_NAMES = {OS.WINDOWS: "Windows", OS.LINUX: "Linux"}
 NAMED = 4
 """So many nodes and Services are named at most; ``results.json`` has all."""
 
@@ -73,10 +72,10 @@ def _present(bugs: tuple[str, ...]) -> str:
 def _scope(results: Results) -> str:
     """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; nodes of both systems where some of the second are left out."""
     first = results.exercised.nodes[0]
-    said = f"{len(first.exercised)} of {plural(first.total, f'{_NAMES[first.os]} node')}"
+    said = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
     if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
         other = results.exercised.nodes[1]
-        said += f", {len(other.exercised)} of {plural(other.total, f'{_NAMES[other.os]} node')}"
+        said += f", {len(other.exercised)} of {plural(other.total, f'{other.os.words} node')}"
     pairs = results.exercised.pairs
     return (
         f"{said}, {sum(p.exercised for p in pairs)} of {sum(p.possible for p in pairs)} node pairs"
@@ -89,7 +88,7 @@ def exercised_line(results: Results) -> str:
         return ""
     nodes = "; ".join(_of_os(one) for one in results.exercised.nodes)
     pairs = ", ".join(
-        f"{_NAMES[one.source]} → {_NAMES[one.target]} {one.exercised} of {one.possible}"
+        f"{one.source.words} → {one.target.words} {one.exercised} of {one.possible}"
         for one in results.exercised.pairs
         if one.possible
     )
@@ -97,7 +96,7 @@ def exercised_line(results: Results) -> str:
 
 
 def _of_os(one: ExercisedNodes) -> str:
-    said = f"{len(one.exercised)} of {plural(one.total, f'{_NAMES[one.os]} node')}"
+    said = f"{len(one.exercised)} of {plural(one.total, f'{one.os.words} node')}"
     if len(one.sources) < len(one.exercised):
         said += f", {len(one.sources)} as a source"
     if one.left_out:

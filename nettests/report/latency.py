@@ -8,10 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from statistics import quantiles
 
-from nettests.model.words import Question
 from nettests.report.results import CheckResult, Latency
-
-_TIMED = frozenset({Question.REACH, Question.PING, Question.RESOLVE, Question.DISTRIBUTE})
 
 
 def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
@@ -21,7 +18,7 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
         if not one.ran or one.check is None or one.observation is None:
             continue
         node = one.check.source.node
-        if node and one.check.ask.question in _TIMED and one.observation.trusted:
+        if node and one.check.ask.question.timed and one.observation.trusted:
             seconds[one.flow, node] += [
                 attempt.elapsed for attempt in one.observation.attempts if attempt.outcome.positive
             ]

@@ -15,7 +15,6 @@ from nettests.model.words import (
     CheckClass,
     Placement,
     Resolver,
-    TargetKind,
     VantageKind,
     Verdict,
 )
@@ -103,27 +102,14 @@ def moment(text: str) -> str:
     return f"{text[:19].replace('T', ' ')} UTC" if text else ""
 
 
-PATHLESS = {
-    TargetKind.API_SERVER: "admission",
-    TargetKind.CONFIGURATION: "configuration",
-    TargetKind.POD: "a Pod of its own",
-    TargetKind.KUBERNETES_SERVICE: "a Service of another namespace",
-    TargetKind.HEADLESS_NAME: "a headless Service",
-    TargetKind.NO_NAME: "a name that nothing has",
-    TargetKind.DNS_SERVICE: "cluster DNS by its Service",
-    TargetKind.DNS_POD: "cluster DNS by its pod",
-}
-"""How targets without a path, or without a node that plays, are headed."""
-
-
 def end_label(end: Vantage | Target) -> str:
     """Return an end of a check in words: ``windows-1 (17763.1339)``, ``outside``."""
     if isinstance(end, Vantage) and end.kind is VantageKind.EXTERNAL:
         return "outside the cluster"
     if isinstance(end, Vantage) and end.kind is VantageKind.API and end.role is None:
         return "API server"
-    if isinstance(end, Target) and end.kind in PATHLESS:
-        return PATHLESS[end.kind]
+    if isinstance(end, Target) and end.descriptor.heading:
+        return end.descriptor.heading
     if end.role is None:
         return "outside the cluster" if end.os is None else end.os.value
     return f"{end.role} ({end.build})" if end.build else end.role

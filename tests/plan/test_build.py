@@ -8,6 +8,7 @@ from ipaddress import ip_address
 
 import pytest
 
+from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question, Resolver, SourceSeen
@@ -388,3 +389,10 @@ def test_pods_with_a_policy_of_their_own_stand_beside_the_usual_ones() -> None:
     asked = check(mixed(), "dns-policy-default/windows-1/external/outside/udp/system")
     target = next(c for c in asked.controls if c.proves == "target")
     assert target.ask.source.dns_policy == ""
+
+
+def test_a_target_on_a_node_needs_a_matrix_with_targets() -> None:
+    """A flow to a node's pod that is crossed with nothing but sources is refused, not asked of somebody else."""
+    (flow,) = [flow for flow in FLOWS if flow.name == "pod-to-pod-ip"]
+    with pytest.raises(PlanError, match=r"pod-to-pod-ip asks for pod-ip, .* matrix sources gives"):
+        build(mixed(), [replace(flow, matrix=Matrix.SOURCES)])

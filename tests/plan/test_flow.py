@@ -1,11 +1,15 @@
 """Flows are declared on the tests that assert them."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from nettests.errors import PlanError
 from nettests.model.expectation import Expected, Source
+from nettests.model.verdict import Judgement
 from nettests.model.words import (
     CheckClass,
     Distribution,
@@ -15,8 +19,10 @@ from nettests.model.words import (
     SourceSeen,
     TargetKind,
     VantageKind,
+    Verdict,
 )
 from nettests.plan import Flow, Matrix, flow, flow_of
+from nettests.plan.flow import Declaration
 
 
 def declared(**changes: Any) -> Flow:
@@ -118,3 +124,73 @@ def test_other_functions_declare_nothing() -> None:
     """Ordinary tests are not mistaken for flows."""
     assert flow_of(test_other_functions_declare_nothing) is None
     assert flow_of(None) is None
+
+
+def verdict_of(outcome: Verdict) -> Judgement:
+    """Return a judgement with nothing but its verdict and a message."""
+    return Judgement(check="a", verdict=outcome, message="why", expected="", observed="")
+
+
+def on(test: Callable[..., object]) -> Callable[..., object]:
+    """Declare a flow on a test, and return what pytest collects."""
+    return flow(
+        "a-flow", source=VantageKind.POD, target=TargetKind.POD_IP, matrix=Matrix.PAIRS, sources=()
+    )(test)
+
+
+def test_a_test_without_arguments_takes_its_verdict() -> None:
+    """pytest is told that it wants the verdict, and it fails with the verdict's message."""
+
+    def test_claim() -> None:
+        """A claim."""
+
+    test = on(test_claim)
+    assert list(inspect.signature(test).parameters) == ["verdict"]
+    test(verdict=verdict_of(Verdict.PASS))
+    with pytest.raises(AssertionError, match="why"):
+        test(verdict=verdict_of(Verdict.FAIL))
+
+
+def test_the_test_is_still_found_where_it_is_written() -> None:
+    """Name, docstring and place are the test's own, and so is the flow."""
+
+    def test_claim() -> None:
+        """A claim."""
+
+    test = on(test_claim)
+    assert (test.__name__, test.__doc__) == ("test_claim", "A claim.")
+    assert inspect.unwrap(test) is test_claim
+    assert flow_of(test) == flow_of(test_claim) is not None
+
+
+def test_a_body_is_run_when_the_verdict_is_accepted() -> None:
+    """What a suite does besides is done after the verdict was asserted."""
+    done: list[str] = []
+
+    def test_claim() -> None:
+        """A claim."""
+        done.append("body")
+
+    test = on(test_claim)
+    with pytest.raises(AssertionError):
+        test(verdict=verdict_of(Verdict.FAIL))
+    assert done == []
+    test(verdict=verdict_of(Verdict.LIMITED))
+    assert done == ["body"]
+
+
+def test_a_test_that_names_its_arguments_is_left_alone() -> None:
+    """A suite that looks at the verdict itself, or at other fixtures, is called as it is written."""
+
+    def test_claim(verdict: Judgement, tmp_path: object) -> None:
+        """A claim."""
+
+    assert on(test_claim) is test_claim
+
+
+def test_the_arguments_of_a_flow_are_the_fields_of_a_declaration() -> None:
+    """They are listed once: a new field can be declared, and what the test adds cannot."""
+    names = {one.name for one in fields(Flow)} - {"claim", "suite"}
+    assert names == {one.name for one in fields(Declaration)}
+    with pytest.raises(TypeError, match="claim"):
+        declared(claim="another")

@@ -9,8 +9,7 @@ from lxml import html
 
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.plan import Matrix
-from nettests.plan.flow import flow, flow_of
+from nettests.plan import Matrix, flow, flow_of
 from nettests.report import build_results
 from nettests.report.html import render_html
 from nettests.report.matrix import FlowGroup, flow_groups, overview, suites

@@ -49,8 +49,6 @@ _OF_THE_WAY = frozenset(
     }
 )
 """What packets cross, whenever rules were programmed."""
-_ASKED_AS_THEY_ARE = {TargetKind.HEALTH_CHECK_PORT, TargetKind.LOADBALANCER}
-"""Kinds of Services that are not waited for at their ClusterIP or by name."""
 
 
 def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
@@ -102,7 +100,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     check, node = result.check, result.check.source.node if result.check else None
     if check is None or not node or node == dns_node or not asks_cluster_dns(check):
         return
-    itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
+    itself = check.target.descriptor.name_server
     red, green = result.verdict in RED, itself and _green(result)
     if _no_path(result) or not (red or green):
         return
@@ -143,7 +141,7 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 def _waiting(ask: Ask, late: Late, nodes: Mapping[str, str]) -> Ask:
     source = Vantage(kind=VantageKind.POD, probe=late.probe, node=late.node)
     target = ask.target
-    if target.kind not in _ASKED_AS_THEY_ARE:
+    if not target.descriptor.awaited_itself:
         of = {nodes[pod] for pod in target.backends if pod in nodes}
         kind = TargetKind.SERVICE_FQDN if target.name_form else TargetKind.SERVICE_CLUSTERIP
         target = replace(target, kind=kind, node=of.pop() if len(of) == 1 else None, os=None)

@@ -11,16 +11,6 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import Placement, Question, TargetKind, VantageKind
 from nettests.report.incidents.traits import Kind, Trait, pod_route
 
-_HOLDS_THE_POD = {
-    TargetKind.POD_IP,
-    TargetKind.POD_NAME,
-    TargetKind.POD_CLOSED_PORT,
-    TargetKind.SERVICE_CLUSTERIP,
-    TargetKind.SERVICE_FQDN,
-    TargetKind.SERVICE_PQDN,
-}
-"""Targets whose ``node`` is that of their only Pod."""
-
 
 def nodes_of_pods(checks: Sequence[Check], facts: ClusterFacts | None) -> Mapping[str, str]:
     """Return the node of each Pod that may answer in any of the checks or their controls.
@@ -38,7 +28,7 @@ def _asked_themselves(checks: Iterable[Check]) -> dict[str, str]:
         target
         for check in checks
         for target in (check.target, *(control.ask.target for control in check.controls))
-        if target.kind in _HOLDS_THE_POD and target.node
+        if target.descriptor.holds_pod and target.node
     )
     return {
         pod: target.node

@@ -8,15 +8,16 @@ and so none of a path's traits: it neither explains nor contradicts what happens
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import (
     OS,
     Family,
     Placement,
     Protocol,
     Question,
-    TargetKind,
     VantageKind,
 )
 
@@ -88,42 +89,6 @@ class Trait:
     value: str
 
 
-PATHS = {
-    Question.REACH,
-    Question.PING,
-    Question.RESOLVE,
-    Question.DISTRIBUTE,
-    Question.IDLE,
-    Question.CHURN,
-}
-"""Questions that packets decide."""
-_CLUSTERIP = "ClusterIP"
-_TARGETS = {
-    TargetKind.POD_IP: "Pod",
-    TargetKind.POD_NAME: "Pod",
-    TargetKind.OWN_IP: "Pod",
-    TargetKind.POD_CLOSED_PORT: "Pod",
-    TargetKind.HEADLESS_NAME: "Pod",
-    TargetKind.SERVICE_CLUSTERIP: _CLUSTERIP,
-    TargetKind.SERVICE_PQDN: _CLUSTERIP,
-    TargetKind.SERVICE_PARTIAL_NAME: _CLUSTERIP,
-    TargetKind.SERVICE_FQDN: _CLUSTERIP,
-    TargetKind.NODEPORT: "NodePort",
-    TargetKind.NODEPORT_LOCALHOST: "NodePort",
-    TargetKind.LOADBALANCER: "LoadBalancer",
-    TargetKind.SERVICE_EXTERNAL_IP: "externalIP",
-    TargetKind.HEALTH_CHECK_PORT: "health check NodePort",
-    TargetKind.HOSTPORT: "hostPort",
-    TargetKind.HOSTPORT_BOUND: "hostPort",
-    TargetKind.HOSTPORT_LOCALHOST: "hostPort",
-    TargetKind.NODE_IP: "node address",
-    TargetKind.NODE_CLOSED_PORT: "node address",
-    TargetKind.EXTERNAL_IP: "external target",
-    TargetKind.EXTERNAL_NAME: "external target",
-}
-_AT_THE_TARGET = {TargetKind.NODEPORT, TargetKind.HEALTH_CHECK_PORT}
-"""What the Service proxy of the node that is addressed translates; else it is the source's."""
-_SERVICES = {_CLUSTERIP, "NodePort", "LoadBalancer", "externalIP"}
 _OWN_SERVERS = {"Default"}
 """Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS; with ``None`` a probe is given its address."""
 
@@ -135,19 +100,19 @@ def traits_of(check: Check) -> frozenset[Trait]:
 
 def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
-    if check.ask.question not in PATHS:
+    if not check.ask.question.has_path:
         yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
         if _looks_names_up(check):
             yield Kind.DNS, "cluster DNS"
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
-    yield Kind.TARGET, _TARGETS.get(check.target.kind, "")
+    yield Kind.TARGET, check.target.descriptor.noun
     if check.ask.family is Family.IPV6:
         yield Kind.FAMILY, check.ask.family.value
     if asks_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
-        if check.target.kind is not TargetKind.DNS_POD:
+        if check.target.descriptor.location is not Location.DNS_POD:
             yield Kind.DNS_SERVICE, check.source.node or ""
         if _is_completed(check):
             yield Kind.SEARCH_LIST, check.source.node or ""
@@ -171,7 +136,7 @@ def asks_cluster_dns(check: Check) -> bool:
     (Kubernetes documentation, "Pod's DNS Policy"); a check of cluster DNS names its server itself.
     """
     policy = check.source.dns_policy
-    if check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}:
+    if check.target.descriptor.name_server:
         return True
     if check.source.kind is VantageKind.NODE and not policy:
         return False
@@ -186,8 +151,7 @@ def _is_completed(check: Check) -> bool:
     form, source = check.target.name_form or "", check.source
     if not form or "{domain}" in form or ("." in form and source.os is OS.WINDOWS):
         return False
-    exists = check.target.kind not in {TargetKind.NO_NAME, TargetKind.EXTERNAL_NAME}
-    return exists and not source.dns_policy
+    return check.target.descriptor.naming is Naming.CLUSTER and not source.dns_policy
 
 
 def asks_service(check: Check) -> bool:
@@ -198,7 +162,7 @@ def asks_service(check: Check) -> bool:
     settings = check.target.settings
     named = settings is not None and (settings.headless or settings.external_name)
     asked = check.ask.question is not Question.RESOLVE and not named
-    return asked and _TARGETS.get(check.target.kind) in _SERVICES
+    return asked and check.target.descriptor.translated
 
 
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
@@ -246,19 +210,22 @@ def _dials_pods(check: Check) -> bool:
     """Whether packets leave the source with a Pod's address: what is behind a proxy is its own matter."""
     settings = check.target.settings
     headless = settings is not None and settings.headless
-    return headless or _TARGETS.get(check.target.kind) == "Pod"
+    return headless or check.target.descriptor.of_pod
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
     """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is asked."""
     source, target = check.source, check.target
-    by_proxy = asks_service(check) or target.kind is TargetKind.DNS_SERVICE
-    # At the loopback address of a Windows node its own stack answers, whatever the proxy did.
-    by_proxy = by_proxy and target.kind is not TargetKind.NODEPORT_LOCALHOST
-    if target.kind in _AT_THE_TARGET:
-        yield Kind.PROXY_NODE, target.node or ""
-    elif by_proxy or (asks_cluster_dns(check) and target.kind is not TargetKind.DNS_POD):
-        yield Kind.PROXY_NODE, source.node or ""
+    match target.descriptor.proxy:
+        case Proxy.TARGET:
+            yield Kind.PROXY_NODE, target.node or ""
+        case Proxy.SOURCE if asks_service(check):
+            yield Kind.PROXY_NODE, source.node or ""
+        case Proxy.SOURCE | Proxy.NONE:
+            if asks_cluster_dns(check) and target.descriptor.location is not Location.DNS_POD:
+                yield Kind.PROXY_NODE, source.node or ""
+        case proxy:
+            assert_never(proxy)
     yield Kind.SERVICE, target.service or ""
     if len(target.backends) == 1:
         yield Kind.BACKEND, target.backends[0]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from nettests.model.check import Check
 from nettests.model.observation import Observation
-from nettests.model.words import OS, Outcome, SourceSeen, Verdict
+from nettests.model.words import Outcome, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.traits import PATHS, Kind, Trait
+from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
 _HAPPENED = {
@@ -28,7 +28,6 @@ _WHOSE = {
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
     SourceSeen.TARGET_NODE.value: "that of the node that is asked",
 }
-_OF_SYSTEM = {OS.WINDOWS.value: "Windows", OS.LINUX.value: "Linux"}
 
 
 def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
@@ -86,7 +85,7 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
         f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
-        f" from {_OF_SYSTEM.get(of[Kind.SOURCE_OS])} nodes" if Kind.SOURCE_OS in of else "",
+        f" from {of[Kind.SOURCE_OS].capitalize()} nodes" if Kind.SOURCE_OS in of else "",
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
         f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
@@ -181,7 +180,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
         return message, ()
     source, target = check.source.node, check.target.node
     nodes = dict.fromkeys(node for node in (source, target) if node)
-    if check.ask.question in PATHS and source and target and source != target:
+    if check.ask.question.has_path and source and target and source != target:
         trait = Trait(Kind.DIRECTION, f"{source} → {target}")
     elif nodes:
         trait = Trait(Kind.NODE, next(iter(nodes)))

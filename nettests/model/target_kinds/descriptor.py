@@ -1,0 +1,152 @@
+"""The words in which a kind of target is described, and the descriptor that is made of them.
+
+Used by ``table``, which has one descriptor for each kind, and by whoever asks it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+
+class Owner(StrEnum):
+    """Whose the target is, and so what has to stand, and on which node."""
+
+    POD = "pod"
+    """A server pod of the target's node."""
+    PODS = "pods"
+    """The first server pod of every node that plays."""
+    ASKER = "asker"
+    """The pod that asks."""
+    SERVICE = "service"
+    NODE = "node"
+    NODE_PORT = "node-port"
+    """The node, at a port that belongs to a Service."""
+    HOST_PORT = "host-port"
+    """The node, at a port that a pod on it claims."""
+    CLUSTER = "cluster"
+    """The cluster: it stands on no node that plays."""
+    OUTSIDE = "outside"
+    """The external target of the cluster profile."""
+    CHECK = "check"
+    """The check itself, which makes it."""
+    NOBODY = "nobody"
+    """Nothing is reached: the API server or a node is asked about itself."""
+
+
+class Location(StrEnum):
+    """By what its host and its ports are found."""
+
+    POD_ADDRESS = "pod-address"
+    POD_NAME = "pod-name"
+    POD_CLOSED_PORT = "pod-closed-port"
+    NODE_ADDRESS = "node-address"
+    NODE_CLOSED_PORT = "node-closed-port"
+    NODE_PORT = "node-port"
+    HEALTH_CHECK_PORT = "health-check-port"
+    HOST_PORT = "host-port"
+    HOST_PORT_BOUND = "host-port-bound"
+    CLUSTER_IP = "cluster-ip"
+    SERVICE_NAME = "service-name"
+    LOAD_BALANCER = "load-balancer"
+    SERVICE_EXTERNAL_IP = "service-external-ip"
+    HEADLESS_NAME = "headless-name"
+    KUBERNETES_NAME = "kubernetes-name"
+    NO_NAME = "no-name"
+    DNS_SERVICE = "dns-service"
+    DNS_POD = "dns-pod"
+    EXTERNAL_ADDRESS = "external-address"
+    EXTERNAL_NAME = "external-name"
+    NOWHERE = "nowhere"
+
+
+class Naming(StrEnum):
+    """Whose name a resolver is asked for before anything is sent."""
+
+    NONE = "none"
+    CLUSTER = "cluster"
+    ABSENT = "absent"
+    """Nothing has that name."""
+    OUTSIDE = "outside"
+
+
+class Proxy(StrEnum):
+    """The Service proxy of which node has a part."""
+
+    NONE = "none"
+    SOURCE = "source"
+    TARGET = "target"
+
+
+class ShownBy(StrEnum):
+    """What shows that the target is there, beside a negative result."""
+
+    NOTHING = "nothing"
+    OTHER_VANTAGE = "other-vantage"
+    """It answers the same question from elsewhere."""
+    OTHER_NODE = "other-node"
+    """So it does, and what asks has to stand on a node or outside."""
+    FULL_NAME = "full-name"
+    """The same resolver finds it by its fully qualified name."""
+    KUBERNETES_NAME = "kubernetes-name"
+    """The same resolver finds the Service ``kubernetes`` by its fully qualified name."""
+    SERVICE_PORT = "service-port"
+    """Where it is pinged it answers at its port; else as ``OTHER_VANTAGE``."""
+    POD_PORT = "pod-port"
+    """Its pod answers where something listens."""
+    NODE_LISTENER = "node-listener"
+    """Its node answers where something listens."""
+    POD_ITSELF = "pod-itself"
+    """The pod behind it answers at its own address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptor:
+    """What holds of every target of one kind."""
+
+    owner: Owner
+    location: Location
+    shown_by: ShownBy
+    noun: str
+    """What is reached, as incidents call it; empty where nobody would look for a cause there."""
+    heading: str = ""
+    """The column of reports that it stands in, where no node that plays gives one."""
+    naming: Naming = Naming.NONE
+    name_server: bool = False
+    """It is the cluster's DNS, which is asked for names itself, over both protocols."""
+    loopback: bool = False
+    """Asked at the loopback address of its node."""
+    translated: bool = False
+    """A Service proxy has to translate the packets of a check."""
+    proxy: Proxy = Proxy.NONE
+    holds_pod: bool = False
+    """The target's node is that of its only pod."""
+    awaited_itself: bool = False
+    """Before it is asked it is waited for as it stands, and not at the address or a name of what is behind it."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether a resolver is asked first."""
+        return self.naming is not Naming.NONE
+
+    @property
+    def of_pod(self) -> bool:
+        """Whether a pod's own address is what packets are sent to, by whatever name."""
+        match self.owner:
+            case Owner.POD | Owner.PODS | Owner.ASKER:
+                return True
+            case Owner.SERVICE | Owner.NODE | Owner.NODE_PORT | Owner.HOST_PORT:
+                return False
+            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NOBODY:
+                return False
+            case _:
+                assert_never(self.owner)
+
+    @property
+    def named_by_headless(self) -> bool:
+        """Whether its name is one that the headless Service over the server pods gives."""
+        return self.by_name and self.of_pod
+
+    @property
+    def on_node_network(self) -> bool:
+        """Whether the node itself has to answer where something listens."""
+        return self.location is Location.NODE_ADDRESS

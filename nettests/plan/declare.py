@@ -1,0 +1,82 @@
+"""``flow`` declares a flow on the test that asserts it: no flow without a test, no claim but the test's docstring.
+
+Used by suites. A declaration is all that a test needs: it waits for the verdict and asserts it, and a body is for
+what a suite wants to look at besides. Knows nothing of pytest but that it gives a test the arguments that it names.
+"""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import ParamSpec
+
+from nettests.model.verdict import Judgement
+from nettests.plan.flow import Declaration, Flow
+
+Test = Callable[..., object]
+Said = ParamSpec("Said")
+
+_ATTRIBUTE = "nettests_flow"
+_SIGNATURE = "__signature__"
+_ASKED = inspect.Signature(
+    [inspect.Parameter("verdict", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Judgement)]
+)
+"""What pytest gives a test that names no arguments."""
+
+
+def _on_a_test(
+    declaration: Callable[Said, Declaration],
+) -> Callable[Said, Callable[[Test], Test]]:
+    """Make a decorator that takes what ``declaration`` takes: its fields are listed there alone."""
+
+    @functools.wraps(declaration, assigned=(), updated=())
+    def flow(*said: Said.args, **named: Said.kwargs) -> Callable[[Test], Test]:
+        """Declare the flow that the decorated test asserts; the docstring's first paragraph is its claim.
+
+        The test is run once for every check that the plan makes of the flow. The arguments are the fields
+        of ``Declaration``.
+        """
+        return functools.partial(_declared_on, declaration(*said, **named))
+
+    return flow
+
+
+def _declared_on(declaration: Declaration, test: Test) -> Test:
+    said = {one.name: getattr(declaration, one.name) for one in fields(declaration)}
+    claim = _first_paragraph(test.__doc__ or "")
+    setattr(test, _ATTRIBUTE, Flow(**said, claim=claim, suite=_topic(test)))
+    return test if inspect.signature(test).parameters else _asserting(test)
+
+
+flow = _on_a_test(Declaration)
+
+
+def _asserting(test: Test) -> Test:
+    """Return a test that asserts its verdict, and does then what is in its body."""
+
+    @functools.wraps(test)
+    def asserting(verdict: Judgement) -> None:
+        assert verdict.accepted, verdict.message
+        test()
+
+    setattr(asserting, _SIGNATURE, _ASKED)
+    return asserting
+
+
+def flow_of(test: object) -> Flow | None:
+    """Return the flow that a test declares, or ``None``."""
+    declared = getattr(test, _ATTRIBUTE, None)
+    return declared if isinstance(declared, Flow) else None
+
+
+def _topic(test: Test) -> str:
+    """Return what the module of a test is about, without the details that follow a colon."""
+    module = getattr(test, "__globals__", {})
+    # sample: NodePorts answer on every node: the node itself, other nodes, pods and clients outside.
+    words = re.split(r"[:.](?:\s|$)", _first_paragraph(module.get("__doc__") or ""))[0]
+    return words or str(getattr(test, "__module__", "")).rpartition(".")[2]
+
+
+def _first_paragraph(docstring: str) -> str:
+    return " ".join(docstring.strip().split("\n\n")[0].split())

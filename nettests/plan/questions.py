@@ -1,0 +1,133 @@
+"""What is asked in each cell: by which protocol, in which family, by which name and resolver, about which case.
+
+Third stage of planning. A question has its stable id here, and its words; ``asks`` adds from where it is asked and
+to what it goes. Whether it can be asked on this cluster is not known yet.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from nettests.model.check import Case
+from nettests.model.facts import ClusterFacts
+from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.words import OS, Family, Placement, Protocol, Question, Resolver
+from nettests.plan.flow import Flow, NameForm
+from nettests.plan.matrix import OUTSIDE, Cell
+from nettests.plan.places import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """One check that is due, before it is known whether it can be asked.
+
+    ``id`` is stable and made of roles; ``title`` says the same in words.
+    """
+
+    flow: Flow
+    cell: Cell
+    protocol: Protocol
+    question: Question
+    family: Family | None = None
+    """The IP family where it is not the cluster's first one."""
+    name: NameForm | None = None
+    resolver: Resolver | None = None
+    case: Case | None = None
+
+    @property
+    def id(self) -> str:
+        """The check's id: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``."""
+        path = self.cell.path
+        if self.case is not None:
+            return f"{self.flow.name}/{path}/{self.case.label}"
+        if descriptor(self.flow.target).owner is Owner.OUTSIDE:
+            path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
+        parts = (self.flow.name, path, self.protocol.value, *self.details)
+        return "/".join(parts)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """What distinguishes checks of one cell and protocol."""
+        label = self.name.label if self.name else ""
+        resolver = self.resolver.value if self.resolver else ""
+        family = self.family.value.lower() if self.family else ""
+        return tuple(part for part in (self.cell.suffix, label, resolver, family) if part)
+
+    @property
+    def title(self) -> str:
+        """The check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
+        if self.case is not None:
+            return f"{self.cell.path} {self.question.value} {self.case.label}"
+        source = (
+            f"{self.cell.source.role} {self.flow.source.value}" if self.cell.source else "outside"
+        )
+        owner = self.cell.backends or self.cell.crowd or self.cell.target
+        target = ""
+        if owner is not None and self.cell.placement is not Placement.NOWHERE:
+            target = self.cell.path.split("/")[1] + " "
+        elif self.flow.service is not None:
+            target = f"{self.flow.service.label} "
+        words = (
+            f"{source} → {target}{self.flow.target.value} {_where(self.cell.placement)}".rstrip()
+        )
+        return ", ".join((words, self.protocol.value.upper(), *self.details))
+
+
+def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Due]:
+    """Yield what is asked in each place: as it is, and again in every other family if its flow asks in each."""
+    for place in places:
+        for due in _in_place(place.flow, place.cell):
+            yield due
+            for family in facts.families[1:] if due.flow.each_family else ():
+                yield replace(due, family=family)
+
+
+def _in_place(flow: Flow, cell: Cell) -> Iterator[Due]:
+    for case in flow.cases:
+        if case.os not in {None, cell.source.os if cell.source else None}:
+            continue
+        yield Due(flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case)
+    if flow.cases:
+        return
+    for name in flow.names or (None,):
+        if flow.question is not Question.RESOLVE:
+            for protocol in flow.protocols:
+                yield Due(
+                    flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
+                )
+        # Placement makes no difference to a name: it is asked for once a source.
+        if name and cell.placement is not Placement.OTHER_NODE:
+            yield from _resolutions(flow, cell, name)
+
+
+def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Due]:
+    """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
+    by_protocol = descriptor(flow.target).name_server
+    for resolver in name.resolvers:
+        if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
+            continue
+        for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
+            yield Due(
+                flow=flow,
+                cell=cell,
+                protocol=protocol,
+                question=Question.RESOLVE,
+                name=name,
+                resolver=resolver,
+            )
+
+
+def _on_windows(cell: Cell) -> bool:
+    return cell.source is not None and cell.source.os is OS.WINDOWS
+
+
+def _where(placement: Placement) -> str:
+    match placement:
+        case Placement.SAME_NODE:
+            return "on its own node"
+        case Placement.OTHER_NODE:
+            return "on another node"
+        case Placement.OUTSIDE | Placement.NOWHERE:
+            return ""
+        case _:
+            assert_never(placement)
