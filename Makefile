@@ -25,7 +25,7 @@ test-all:
 # What differs for root: how labs start, what they may, and where they keep their files.
 test-as-root:
 	@$(PYTHON) scripts/bootstrap.py development
-	$(BIN)/python -m pytest tests/lab/test_lifecycle.py tests/lab/test_state.py tests/lab/test_users.py tests/lab/network/test_rights.py
+	$(BIN)/python -m pytest tests/lab/lifecycle/test_lifecycle.py tests/lab/folders/test_state.py tests/lab/lifecycle/test_users.py tests/lab/network/test_rights.py
 
 lint:
 	@$(PYTHON) scripts/bootstrap.py development

@@ -11,11 +11,13 @@ from typing import Any
 
 import click
 
-from nettests.lab import control, launch, mechanisms, places, profiles, state
 from nettests.lab.errors import LabError, StateError
 from nettests.lab.faults.kinds import KINDS, Kind
-from nettests.lab.launch import Phase
-from nettests.lab.state import LabFolder
+from nettests.lab.folders import control, places, state
+from nettests.lab.folders.state import LabFolder
+from nettests.lab.lifecycle import launch
+from nettests.lab.lifecycle.launch import Phase
+from nettests.lab.topology import mechanisms, profiles
 
 _WIDE = 60
 """Characters of a fault and its options beyond which its meaning has a line of its own."""
