@@ -84,7 +84,7 @@ lock:
 lowest:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable '.[lab]' --group test
 	$(VENV)-lowest/bin/python -m pytest -m "not lab" --ignore=tests/packaging --ignore=tests/lab
 
 wheel:
