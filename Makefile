@@ -25,7 +25,7 @@ test-all:
 # What differs for root: how labs start, what they may, and where they keep their files.
 test-as-root:
 	@$(PYTHON) scripts/bootstrap.py development
-	$(BIN)/python -m pytest tests/lab/test_lifecycle.py tests/lab/test_state.py tests/lab/test_users.py tests/lab/network/test_rights.py
+	$(BIN)/python -m pytest tests/lab/lifecycle/test_lifecycle.py tests/lab/folders/test_state.py tests/lab/lifecycle/test_users.py tests/lab/network/test_rights.py
 
 lint:
 	@$(PYTHON) scripts/bootstrap.py development
@@ -84,7 +84,7 @@ lock:
 lowest:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable '.[lab]' --group test
 	$(VENV)-lowest/bin/python -m pytest -m "not lab" --ignore=tests/packaging --ignore=tests/lab
 
 wheel:

@@ -7,9 +7,8 @@ import asyncio
 import time
 from ipaddress import IPv4Address
 
-from nettests.lab import profiles
 from nettests.lab.network import create_fabric, enter_isolated_namespaces
-from nettests.lab.topology import Backend, ServicePort
+from nettests.lab.topology import Backend, ServicePort, profiles
 
 PODS = 12
 SERVICES = 40

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nettests.lab import profiles
+from nettests.lab.topology import profiles
 
 ROUNDS = 3
 

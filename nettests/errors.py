@@ -7,7 +7,8 @@ The tree::
     ├── ManifestError       a manifest or cluster profile is not valid (file, line, key, near miss)
     ├── PlanError           a suite or flow is not valid, or was not found
     ├── PathError           a file or folder that the user named cannot be used
-    └── DeployError         probes or Services did not come up
+    ├── DeployError         probes or Services did not come up
+    └── NotInstalledError   an extra of nettests that was asked for is not installed
 """
 
 
@@ -44,3 +45,7 @@ class PathError(NettestsError):
 
 class DeployError(NettestsError):
     """Probes or Services did not come up."""
+
+
+class NotInstalledError(NettestsError):
+    """An extra of nettests that was asked for is not installed."""

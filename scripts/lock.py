@@ -13,10 +13,10 @@ UV = ROOT / ".venv" / "bin" / "uv"
 OLDEST_PYTHON = "3.11"
 FILES = {
     "installer": ["--group", "installer"],
-    "run": ["pyproject.toml"],
-    "development": ["pyproject.toml", "--group", "test", "--group", "lint"],
+    "run": ["pyproject.toml", "--extra", "lab"],
+    "development": ["pyproject.toml", "--extra", "lab", "--group", "test", "--group", "lint"],
 }
-"""What each file holds: dependency groups, and the project's own dependencies."""
+"""What each file holds: dependency groups, and the project's own dependencies with those of the lab, which `make demo` brings up."""
 HEADER = "# Made by `make lock` from pyproject.toml; install with --require-hashes.\n"
 
 

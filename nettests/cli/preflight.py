@@ -3,19 +3,18 @@
 Prints what ``preflight`` found: a table for people, one JSON object with ``--json``.
 """
 
-import io
 import sys
 from collections.abc import Sequence
 
 import click
 from rich.table import Table
 from rich.text import Text
-from ruamel.yaml import YAML
 
 from nettests import terminal
 from nettests.cli.options import Asked, cluster_options
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
+from nettests.model.yaml_writing import write_compact_yaml
 from nettests.plan import load
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
@@ -103,7 +102,7 @@ def _tell(found: Preflight, asked: Asked, *, quiet: bool) -> None:
     missing = roles(_placed(found, asked))
     if missing and not quiet:
         drawn.print("\nThe rules that are missing:\n")
-        terminal.block(_yaml(missing))
+        terminal.block(write_compact_yaml(missing))
     if not quiet:
         drawn.print(_last_line(found.findings))
 
@@ -118,13 +117,3 @@ def _last_line(findings: Sequence[Finding]) -> Text:
         return Text(f"A run is blocked by: {as_line(', '.join(blockers))}.", style="bold red")
     told = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
     return Text(f"Nothing blocks a run{told}.", style="green")
-
-
-def _yaml(documents: list[dict[str, object]]) -> str:
-    text = io.StringIO()
-    writer = YAML()
-    writer.indent(mapping=2, sequence=4, offset=2)
-    writer.default_flow_style = None
-    writer.allow_unicode = False  # as in render
-    writer.dump_all(documents, text)
-    return text.getvalue()

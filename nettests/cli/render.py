@@ -3,15 +3,13 @@
 From the functions by which a run deploys. Reads the cluster; nothing is created.
 """
 
-from io import StringIO
-
 import click
-from ruamel.yaml import YAML
 
 from nettests import probes, terminal
 from nettests.cli.inspect import planned_on
 from nettests.cli.options import Asked, cluster_options
 from nettests.cluster.lease import lease_object
+from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
 from nettests.session.head import new_run_id
 from nettests.session.run import blank_of
@@ -39,9 +37,6 @@ def render(*, asked: Asked) -> None:
         lease = lease_object(marks, namespace, profile.timing.lease)
         items.insert(0 if blank.existing else 1, lease)
     ports = probes.exposed_ports(items)
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.allow_unicode = False  # what a terminal might obey is escaped, and stays what it is
     for item in items:
         subject = f"{item['kind']} {item['metadata']['name']}"
         terminal.line("---")
@@ -52,9 +47,8 @@ def render(*, asked: Asked) -> None:
                 )
         if item["kind"] == "EndpointSlice":
             terminal.line(f"# {_WITHOUT_ADDRESSES}")
-        text = StringIO()
-        yaml.dump(_without_secrets(item), text)
-        terminal.block(text.getvalue())
+        # What a terminal might obey is escaped, and stays what it is.
+        terminal.block(write_yaml(_without_secrets(item), ascii_only=True))
 
 
 def _without_secrets(item: probes.Object) -> probes.Object:

@@ -1,10 +1,9 @@
 """API objects as people read them: YAML, events as lines, Pods as a table. Pure."""
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ruamel.yaml import YAML
+from nettests.model.yaml_writing import write_yaml
 
 Object = Mapping[str, Any]
 
@@ -13,18 +12,7 @@ def as_yaml(objects: Sequence[Object]) -> str:
     """Return objects as YAML documents; none at all says so."""
     if not objects:
         return "# there is none\n"
-    writer = YAML(
-        typ="safe", pure=True
-    )  # the C emitter of older releases ends at half a surrogate pair
-    writer.default_flow_style = False
-    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # as the API orders them
-    writer.width = 120
-    documents = []
-    for one in objects:
-        out = io.StringIO()
-        writer.dump(one, out)
-        documents.append(out.getvalue())
-    return "---\n".join(documents)
+    return "---\n".join(write_yaml(one, width=120) for one in objects)
 
 
 def event_lines(events: Iterable[Object]) -> str:

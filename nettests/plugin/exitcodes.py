@@ -10,7 +10,13 @@ from enum import StrEnum
 
 import pytest
 
-from nettests.errors import ManifestError, NettestsError, PathError, PlanError
+from nettests.errors import (
+    ManifestError,
+    NettestsError,
+    NotInstalledError,
+    PathError,
+    PlanError,
+)
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 
@@ -26,8 +32,8 @@ class FailOn(StrEnum):
 
 
 def of_error(error: NettestsError) -> int:
-    """Return the exit code of a run that could not start: 4 for wrong input, else 7."""
-    if isinstance(error, PlanError | ManifestError | PathError):
+    """Return the exit code of a run that could not start: 4 for wrong input or usage, else 7."""
+    if isinstance(error, PlanError | ManifestError | PathError | NotInstalledError):
         return int(pytest.ExitCode.USAGE_ERROR)
     return NOTHING_JUDGED
 

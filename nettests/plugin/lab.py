@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from nettests.errors import NettestsError
+from nettests.errors import NettestsError, NotInstalledError
 
 COMMAND = (sys.executable, "-m", "nettests.lab")
+_NOT_INSTALLED = 4
+"""The lab's exit code where its libraries are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,11 @@ def _up(name: str, profile: str) -> Lab:
     )
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()
-        message, hint = lines[0].removeprefix("Error: "), "\n".join(lines[1:]).strip()
-        raise LabError(f"the lab did not come up: {message}", hint=hint.removeprefix("→ ") or _NEXT)
+        message, rest = lines[0].removeprefix("Error: "), "\n".join(lines[1:]).strip()
+        hint = rest.removeprefix("→ ")
+        if done.returncode == _NOT_INSTALLED:
+            raise NotInstalledError(message, hint=hint)
+        raise LabError(f"the lab did not come up: {message}", hint=hint or _NEXT)
     up = json.loads(done.stdout)
     return Lab(
         name=up["name"],

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
 from nettests.model.profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
+from nettests.model.yaml_text import read_yaml
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
@@ -77,7 +76,7 @@ class Blank:
 def read_template(name: str, folder: Path | None = None) -> Object:
     """Return one object of ``manifests/probes``."""
     path = (folder or manifests_path() / "probes") / f"{name}.yaml"
-    loaded: Object = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    loaded: Object = read_yaml(path.read_text(encoding="utf-8"), str(path))[0]
     return loaded
 
 

@@ -95,6 +95,16 @@ def test_names_say_what_is_inside() -> None:
     assert [where for part, where in parts if part in FORBIDDEN_NAMES] == []
 
 
+def test_the_labs_modules_have_a_home_and_no_name_of_the_standard_library() -> None:
+    """Beside its packages the lab has its door, its errors and its seams; none is called like a module of Python's."""
+    lab = ROOT / "nettests" / "lab"
+    inside = [path.relative_to(lab) for path in modules("nettests/lab")]
+    loose = {path.name for path in inside if len(path.parts) == 1}
+    assert loose == {"__init__.py", "__main__.py", "errors.py", "interfaces.py"}
+    parts = {part.removesuffix(".py") for path in inside for part in path.parts} - {"__main__"}
+    assert parts & sys.stdlib_module_names == set()
+
+
 def test_every_module_says_what_it_is_for() -> None:
     """Each module of package, suites and scripts opens with a docstring that is no stub."""
     silent = [

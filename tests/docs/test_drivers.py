@@ -7,8 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests.cluster.cni import DAEMON_SETS
-from nettests.lab import profiles
-from nettests.lab.topology import PRODUCTS, Driver, ProxyMode
+from nettests.lab.topology import PRODUCTS, Driver, ProxyMode, profiles
 from nettests.resources import manifests_path
 from tests.docs.documents import ROOT, rows, text_of
 from tests.manifests.shipped import entries

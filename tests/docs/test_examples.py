@@ -19,7 +19,7 @@ import pytest
 
 from nettests.cluster.profile import parse_profile
 from nettests.expect import read_manifest, resolve
-from nettests.lab import profiles
+from nettests.lab.topology import profiles
 from nettests.model.document import read_document
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, SourceSeen

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nettests.lab import profiles
 from nettests.lab.network import probe_isolation
+from nettests.lab.topology import profiles
 from tests.lab.running import Lab, lab_command, start
 
 

@@ -1,7 +1,10 @@
 """The lock files: complete, by hash, for every Python of the project, and naming no machine."""
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from nettests.lab.__main__ import LIBRARIES
+
 ROOT = Path(__file__).parents[2]
 NAMES = ("installer", "run", "development")
+BROUGHT_BY_OTHERS = {"urllib3": "requests", "markupsafe": "jinja2", "jsonpointer": "jsonpatch"}
+"""Modules whose values and errors a stated library hands out."""
 
 
 def project() -> dict[str, Any]:
@@ -36,7 +43,7 @@ def asked(name: str) -> list[Requirement]:
     """Return what a file has to satisfy."""
     stated = project()
     groups = stated["dependency-groups"]
-    own = stated["project"]["dependencies"]
+    own = [*stated["project"]["dependencies"], *stated["project"]["optional-dependencies"]["lab"]]
     texts = {
         "installer": groups["installer"],
         "run": own,
@@ -84,3 +91,50 @@ def test_scapy_comes_with_its_extra_alone() -> None:
     assert "scapy" in locked("development")
     extra = project()["project"]["optional-dependencies"]["packets"]
     assert [Requirement(text).name for text in extra] == ["scapy"]
+
+
+def test_the_lab_looks_for_what_its_extra_brings() -> None:
+    """A library that is added to the extra is looked for before the lab starts, by the module it is imported by."""
+    stated = project()["project"]["optional-dependencies"]["lab"]
+    assert {Requirement(text).name for text in stated} == set(LIBRARIES)
+
+
+@pytest.mark.parametrize(
+    ("folder", "extras"), [("", ()), ("lab", ("lab",)), ("wire", ("packets",))]
+)
+def test_what_is_imported_is_stated(folder: str, extras: tuple[str, ...]) -> None:
+    """Harness, lab and the reader of captures import the libraries that their installation brings, and no other."""
+    stated = project()["project"]
+    texts = [text for extra in extras for text in stated["optional-dependencies"][extra]]
+    known = {canonicalize_name(Requirement(one).name) for one in [*stated["dependencies"], *texts]}
+    homes = packages_distributions()
+    unknown = {
+        module
+        for module in imported(folder)
+        if not known & {canonicalize_name(home) for home in homes.get(module, [])}
+        and BROUGHT_BY_OTHERS.get(module) not in known
+    }
+    assert unknown == set()
+
+
+def imported(folder: str) -> set[str]:
+    """Return the top names of what a part of the package imports, but the standard library's and its own."""
+    top = ROOT / "nettests" / folder
+    beside = () if folder else (top / "lab", top / "wire")
+    trees = [
+        ast.parse(path.read_text("utf-8"))
+        for path in top.rglob("*.py")
+        if not any(path.is_relative_to(one) for one in beside)
+    ]
+    names = {
+        name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [one.name for one in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+        )
+    }
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"nettests"}

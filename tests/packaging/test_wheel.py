@@ -1,47 +1,14 @@
 """The built wheel works outside the checkout: everything that a run needs travels in it."""
 
 import json
-import os
 import subprocess
 import sys
-import sysconfig
-import venv
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
-    """An environment that holds the wheel, and the dependencies of the environment that tests it."""
-
-    python: Path
-    outside: Path
-
-    def run(self, *arguments: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
-        """Run the installed interpreter outside the checkout."""
-        kept = {
-            name: os.environ[name]
-            for name in ("PATH", "HOME", "NETTESTS_NFT")
-            if name in os.environ
-        }
-        return subprocess.run(
-            [str(self.python), *arguments],
-            cwd=self.outside,
-            env=kept,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-
-    def nettests(self, *arguments: str, timeout: int = 120) -> subprocess.CompletedProcess[str]:
-        """Run the installed command."""
-        return self.run(str(self.python.parent / "nettests"), *arguments, timeout=timeout)
+from tests.packaging.environments import ROOT, Installed, install
 
 
 @pytest.fixture(scope="session")
@@ -57,18 +24,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """An empty environment with the wheel; dependencies are borrowed, not fetched again."""
-    home = tmp_path_factory.mktemp("environment")
-    venv.create(home, with_pip=False, symlinks=True)
-    python = home / "bin" / "python"
-    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
-    subprocess.run([*command, "--no-deps", "--no-index", str(wheel)], check=True, timeout=120)
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    packages = home / "lib" / version / "site-packages"
-    # A line of a .pth file adds a folder but does not read the .pth files in it, so that an editable
-    # installation of this checkout stays out.
-    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
-    return Installed(python=python, outside=tmp_path_factory.mktemp("outside"))
+    """``pip install 'nettests[lab]'``."""
+    home, outside = (tmp_path_factory.mktemp(name) for name in ("environment", "outside"))
+    return install(wheel, home, outside, "lab")
+
+
+@pytest.fixture(scope="session")
+def harness(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """``pip install nettests``: without the lab's libraries."""
+    home, outside = (tmp_path_factory.mktemp(name) for name in ("harness", "outside"))
+    return install(wheel, home, outside)
 
 
 def test_it_is_the_wheel_that_runs(installed: Installed) -> None:
@@ -154,3 +119,47 @@ def test_a_run_on_the_lab_works_outside_the_checkout(installed: Installed) -> No
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((installed.outside / "here" / "latest" / "results.json").read_text())
     assert results["counts"]["pass"] == results["coverage"]["ran"] > 0
+
+
+def test_the_harness_imports_without_any_extra(harness: Installed) -> None:
+    """What ``pip install nettests`` brings is enough for every module but the lab's and those of captures."""
+    program = """
+import importlib, pkgutil, nettests
+beside = ("nettests.lab", "nettests.wire", "nettests.__main__", "nettests._bundled")
+found = []
+def walk(path, prefix):
+    for one in pkgutil.iter_modules(path, prefix):
+        if not one.name.startswith(beside):
+            found.append(one.name)
+            module = importlib.import_module(one.name)
+            if one.ispkg:
+                walk(module.__path__, one.name + ".")
+walk(nettests.__path__, "nettests.")
+print(len(found))
+"""
+    done = harness.run("-c", program)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 200
+
+
+def test_the_harness_asks_no_lab_for_its_own_commands(harness: Installed) -> None:
+    """A command that needs no cluster works, and the lab's libraries are really missing."""
+    assert harness.nettests("lint").returncode == 0
+    assert harness.run("-c", "import pyroute2").returncode != 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "--lab", "--report-dir=here"), ("plan", "--lab"), ("lab", "up"), ("lab", "profiles")],
+    ids=" ".join,
+)
+def test_without_the_extra_the_lab_says_what_to_type(
+    harness: Installed, arguments: tuple[str, ...]
+) -> None:
+    """Where the lab's libraries are missing, the one line that installs them is told; it is wrong usage."""
+    done = harness.nettests(*arguments)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert "dnspython, h11, jsonpatch, pyroute2, ruamel.yaml, trustme" in said
+    assert "→ pip install 'nettests[lab]'" in said
+    assert "Traceback" not in said

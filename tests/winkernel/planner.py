@@ -5,9 +5,9 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
 
 from nettests.lab.controllers.service_table import service_table
-from nettests.lab.network.load_balancers import NODE_PORT, Host, LoadBalancer
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel import Hns, Winkernel
+from nettests.lab.network.winkernel.load_balancer import NODE_PORT, Host, LoadBalancer
 from nettests.lab.topology import (
     OS,
     Address,

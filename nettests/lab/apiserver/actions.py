@@ -8,7 +8,7 @@ from aiohttp import web
 
 from nettests.lab.apiserver import body, deletion, patch, resources, status
 from nettests.lab.apiserver.call import Call
-from nettests.lab.apiserver.objects import now
+from nettests.lab.apiserver.generic_registry import now
 from nettests.lab.apiserver.responses import json_value
 from nettests.lab.apiserver.schema import Decoder
 from nettests.lab.apiserver.settings import User

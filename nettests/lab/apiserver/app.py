@@ -32,7 +32,7 @@ from nettests.lab.apiserver import (
 )
 from nettests.lab.apiserver.access import Access
 from nettests.lab.apiserver.call import Call, Server
-from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.generic_registry import Objects
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, User

@@ -9,7 +9,7 @@ appear.
 from typing import Any
 
 from nettests.lab.apiserver import resources
-from nettests.lab.apiserver.objects import Objects, now
+from nettests.lab.apiserver.generic_registry import Objects, now
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.store import Store

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from nettests.lab.apiserver.access import Access
-from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.generic_registry import Objects
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, ChannelRequest, Ending, User

@@ -11,7 +11,7 @@ from typing import Any
 
 from nettests.lab.apiserver import deletion, resources
 from nettests.lab.apiserver.deletion import DeleteOptions
-from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.generic_registry import Objects
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import ApiError
 from nettests.lab.apiserver.store import Record

@@ -1,6 +1,6 @@
 """The verbs on stored objects: get, list, create, update, patch, delete, and their status and scale.
 
-Each handler takes a ``Call`` and returns the HTTP answer; rules are in ``objects`` and ``deletion``.
+Each handler takes a ``Call`` and returns the HTTP answer; rules are in ``generic_registry`` and ``deletion``.
 """
 
 import base64

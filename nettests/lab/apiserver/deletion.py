@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nettests.lab.apiserver import resources, status
-from nettests.lab.apiserver.objects import Objects, now
+from nettests.lab.apiserver.generic_registry import Objects, now
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import bad_request, conflict
 from nettests.lab.apiserver.store import Record

@@ -6,7 +6,7 @@ It looks whenever anything in the store changed; admission does not wait for it.
 from typing import Any
 
 from nettests.lab.apiserver import quantities, resources
-from nettests.lab.apiserver.objects import Objects
+from nettests.lab.apiserver.generic_registry import Objects
 from nettests.lab.apiserver.quota import QUOTAS, used_of
 
 Json = dict[str, Any]

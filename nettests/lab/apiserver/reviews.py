@@ -6,7 +6,7 @@ from aiohttp import web
 
 from nettests.lab.apiserver import body
 from nettests.lab.apiserver.call import Call
-from nettests.lab.apiserver.objects import now
+from nettests.lab.apiserver.generic_registry import now
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.responses import json_value
 from nettests.lab.apiserver.settings import Rule, User

@@ -18,9 +18,9 @@ from nettests.lab.apiserver import views
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.channels import not_accepted
 from nettests.lab.apiserver.forms import Form, negotiate, render_event
+from nettests.lab.apiserver.object_selectors import matches_labels, parse_fields, parse_labels
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import JSON, api_headers
-from nettests.lab.apiserver.selectors import matches_labels, parse_fields, parse_labels
 from nettests.lab.apiserver.status import ApiError, FieldError, bad_request, expired, invalid
 from nettests.lab.apiserver.store import Change, HistoryGoneError, Record
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client.informer import Informer, WorkQueue, work_beside
 from nettests.lab.controllers.endpoints import (
     MANAGED_BY,
     MANAGED_LABEL,
@@ -20,7 +21,6 @@ from nettests.lab.controllers.endpoints import (
     selects_pod,
     slice_of,
 )
-from nettests.lab.informer import Informer, WorkQueue, work_beside
 
 _LOG = logging.getLogger(__name__)
 

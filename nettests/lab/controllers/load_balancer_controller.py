@@ -14,8 +14,8 @@ from ipaddress import ip_address
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.informer import Informer, work_after_changes
 from nettests.lab.topology import Address, Profile
 
 _LOG = logging.getLogger(__name__)

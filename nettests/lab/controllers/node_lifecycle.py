@@ -6,7 +6,7 @@ out. Pods are not evicted. It is called by the fault that silences a kubelet, af
 """
 
 from nettests.lab.client import Client, Json
-from nettests.lab.events import timestamp
+from nettests.lab.client.events import timestamp
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 _REASON, _MESSAGE = "NodeStatusUnknown", "Kubelet stopped posting node status."

@@ -10,9 +10,9 @@ import logging
 import aiohttp
 
 from nettests.lab.client import STRATEGIC, ApiError, Client, Json
+from nettests.lab.client.events import Recorder, timestamp
+from nettests.lab.client.informer import Informer, WorkQueue
 from nettests.lab.controllers.scheduling import place
-from nettests.lab.events import Recorder, timestamp
-from nettests.lab.informer import Informer, WorkQueue
 
 _LOG = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ Changes that come together are programmed together. What the rules look like is 
 from collections.abc import Awaitable, Callable
 
 from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.controllers.service_table import as_slices, service_table
-from nettests.lab.informer import Informer, work_after_changes
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.topology import Profile, ServiceTable
 

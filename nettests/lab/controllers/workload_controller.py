@@ -9,6 +9,7 @@ import logging
 import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
 from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
     Changes,
@@ -18,7 +19,6 @@ from nettests.lab.controllers.workloads import (
     reconcile_replica_set,
     replica_set_of,
 )
-from nettests.lab.informer import Handler, Informer, WorkQueue, key_of, work_beside
 
 _LOG = logging.getLogger(__name__)
 

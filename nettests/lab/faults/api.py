@@ -4,8 +4,8 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
 
-from nettests.lab.api_faults import Trouble, expired_tokens, from_user, resets, throttling
 from nettests.lab.apiserver import ApiError, ChannelRequest, Ending, Request
+from nettests.lab.apiserver.troubles import Trouble, expired_tokens, from_user, resets, throttling
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, seed, together

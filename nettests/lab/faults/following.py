@@ -10,9 +10,9 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import Undo
-from nettests.lab.informer import Informer
 
 _LOG = logging.getLogger(__name__)
 

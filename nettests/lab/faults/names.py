@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address
 
 from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer
 from nettests.lab.dns import troubles
 from nettests.lab.dns.troubles import Trouble
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, text, together
-from nettests.lab.informer import Informer
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.packets import Packets
 

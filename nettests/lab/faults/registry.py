@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.faults.api import ApiFaults
+from nettests.lab.faults.edited_objects import ObjectFaults
 from nettests.lab.faults.following import Pods
 from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.faults.names import NameFaults
 from nettests.lab.faults.nodes import NodeFaults
-from nettests.lab.faults.objects import ObjectFaults
 from nettests.lab.faults.packets import PacketFaults
 from nettests.lab.faults.services import ServiceFaults
 from nettests.lab.faults.targets import Inject, Targets, Undo

@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from nettests.lab.api_faults import Troubles
 from nettests.lab.apiserver import Access
 from nettests.lab.apiserver import Faults as ApiFaults
+from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import Client, Json
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.errors import LabError
+from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.packets import Packets
-from nettests.lab.silence import Silence
 from nettests.lab.topology import Profile
 
 Undo = Callable[[], Awaitable[None]]

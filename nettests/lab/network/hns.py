@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nettests.lab import flannel
+from nettests.lab.installers import flannel
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
-from nettests.lab.network.load_balancers import (
+from nettests.lab.network.thresholds import switch_features
+from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
     NODE_PORT,
     OUTER,
@@ -20,7 +21,6 @@ from nettests.lab.network.load_balancers import (
     LoadBalancer,
     Source,
 )
-from nettests.lab.network.thresholds import switch_features
 from nettests.lab.topology import (
     Address,
     Cni,

@@ -10,8 +10,8 @@ from ipaddress import IPv4Address
 
 from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import nft
-from nettests.lab.network.load_balancers import Port
 from nettests.lab.network.tables import Chain, Table, word
+from nettests.lab.network.winkernel.load_balancer import Port
 from nettests.lab.topology import Address
 
 TABLE = "host-ports"

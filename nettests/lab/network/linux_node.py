@@ -6,7 +6,7 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.host_ports import HostPorts, portmap_table
-from nettests.lab.network.kube_proxy_rules import TABLE, flannel_table, kube_proxy_table
+from nettests.lab.network.masquerade import flannel_table
 from nettests.lab.network.namespace import (
     FORWARDING,
     LIMITED_ERRORS,
@@ -15,6 +15,7 @@ from nettests.lab.network.namespace import (
     make_namespace,
 )
 from nettests.lab.network.netlink import Netlink, anywhere, configure
+from nettests.lab.network.nftables_proxy import TABLE, kube_proxy_table
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes

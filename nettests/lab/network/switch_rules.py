@@ -21,9 +21,9 @@ firewall. The order of hooks in the switch:
 import zlib
 from collections.abc import Iterable, Sequence
 
-from nettests.lab.network.load_balancers import Frontend, LoadBalancer, Port, Source
 from nettests.lab.network.tables import Chain, Table, word
 from nettests.lab.network.thresholds import SwitchFeatures
+from nettests.lab.network.winkernel.load_balancer import Frontend, LoadBalancer, Port, Source
 from nettests.lab.topology import Address, Network
 
 FROM_POD = 0x1

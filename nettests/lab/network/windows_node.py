@@ -11,15 +11,6 @@ from ipaddress import IPv4Network
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
-from nettests.lab.network.load_balancers import (
-    SWITCHED,
-    LoadBalancer,
-    Port,
-    Rewriting,
-    Source,
-    refused_frontends,
-    with_host_rules,
-)
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
 from nettests.lab.network.node import Node
@@ -32,7 +23,6 @@ from nettests.lab.network.pods import (
     lead_to,
     other_nodes,
 )
-from nettests.lab.network.portals import Portals
 from nettests.lab.network.services import carried
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
@@ -46,6 +36,16 @@ from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.underlay import MTU, Underlay, gateway_of, settings_for
 from nettests.lab.network.winkernel import Hns, Winkernel, host_of
+from nettests.lab.network.winkernel.load_balancer import (
+    SWITCHED,
+    LoadBalancer,
+    Port,
+    Rewriting,
+    Source,
+    refused_frontends,
+    with_host_rules,
+)
+from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable, of_family
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}

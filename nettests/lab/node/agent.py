@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 import aiohttp
 
 from nettests.lab.client import ApiError, Json
+from nettests.lab.client.events import Recorder
+from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.scheduling import selects
-from nettests.lab.events import Recorder
-from nettests.lab.informer import Informer
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.context import Execute, Launch, NodeContext

@@ -8,8 +8,8 @@ same profile and does not read them.
 import json
 from dataclasses import dataclass, field
 
-from nettests.lab import flannel
 from nettests.lab.client import Json
+from nettests.lab.installers import flannel
 from nettests.lab.network import addressing
 from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile
 

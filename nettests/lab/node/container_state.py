@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 
 from nettests.lab.client import Json
-from nettests.lab.events import timestamp
+from nettests.lab.client.events import timestamp
 from nettests.lab.node.status import ContainerView
 from nettests.lab.topology import OS
 

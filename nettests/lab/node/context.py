@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address
 
 from nettests.lab.client import Client, Json
-from nettests.lab.events import Recorder
+from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
 from nettests.lab.node.images import Kind
 from nettests.lab.node.pulls import Puller

@@ -14,8 +14,8 @@ from dataclasses import replace
 import aiohttp
 
 from nettests.lab.client import ApiError, Json
+from nettests.lab.client.events import timestamp
 from nettests.lab.errors import LabError
-from nettests.lab.events import timestamp
 from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox

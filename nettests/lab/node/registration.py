@@ -8,9 +8,9 @@
 import platform
 import uuid
 
-from nettests.lab import plugin_objects
 from nettests.lab.client import Json
-from nettests.lab.events import micro_timestamp, timestamp
+from nettests.lab.client.events import micro_timestamp, timestamp
+from nettests.lab.installers import plugin_objects
 from nettests.lab.node.images import AGNHOST
 from nettests.lab.topology import OS, PRODUCTS, NodeSpec, Plugin, Profile
 

@@ -12,7 +12,14 @@ from nettests.lab.programs import agnhost, bind_nslookup, curl, dialogue, netcat
 from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell
 from nettests.lab.programs.linux import ping as linux_ping
-from nettests.lab.programs.windows import commands, disk, ipconfig, netsh, nslookup, powershell
+from nettests.lab.programs.windows import (
+    disk,
+    ipconfig,
+    netsh,
+    nslookup,
+    powershell,
+    small_programs,
+)
 from nettests.lab.programs.windows import ping as windows_ping
 from nettests.lab.topology import OS
 
@@ -52,28 +59,28 @@ _LINUX: Mapping[str, Program] = {
 _WINDOWS: Mapping[str, Program] = {
     "agnhost": agnhost.run,
     "cat": basics.cat,
-    "cmd": commands.cmd,
+    "cmd": small_programs.cmd,
     "curl": curl.run,
-    "hostname": commands.hostname,
+    "hostname": small_programs.hostname,
     "ipconfig": ipconfig.run,
     "nc": _nc,
     "nslookup": bind_nslookup.run,
     "ping": windows_ping.run,
     "powershell": powershell.run,
     "pwsh": powershell.run,
-    "whoami": commands.whoami,
+    "whoami": small_programs.whoami,
 }
 _HOST_PROCESS: Mapping[str, Program] = {
-    "cmd": commands.cmd,
+    "cmd": small_programs.cmd,
     "curl": curl.run,
-    "hostname": commands.hostname,
+    "hostname": small_programs.hostname,
     "ipconfig": ipconfig.run,
     "netsh": netsh.run,
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "powershell": powershell.run,
     "tasklist": disk.tasklist,
-    "whoami": commands.whoami,
+    "whoami": small_programs.whoami,
 }
 _OPTIONAL = frozenset({"ping"})
 """Programs an ordinary Windows image may lack; ``Machine.capabilities`` says."""
@@ -142,7 +149,7 @@ def _where(machine: Machine) -> Program:
     async def run_where(process: Process, words: Sequence[str]) -> int:
         names = [word for word in words if not word.startswith("/")]
         found = [name for name in names if _find_windows(machine, [name]) is not None]
-        return await commands.print_places(process, names, found)
+        return await small_programs.print_places(process, names, found)
 
     return run_where
 

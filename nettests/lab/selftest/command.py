@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from nettests.lab.errors import LabError
-from nettests.lab.selftest import catalogue, matrix, page, reference, shown
+from nettests.lab.selftest import matrix, named_faults, page, reference, shown
 from nettests.lab.selftest.selftest import Plan, Selftest, judge_again, judged
 from nettests.lab.selftest.store import Store
 
@@ -74,12 +74,12 @@ def selftest(
     Exit code: 0 each was detected, nothing else turned red, and each cause was named; 1 not so; 6 nothing
     is wrong so far, but not all were run; 7 none was run.
     """
-    faults = catalogue.chosen(names)
+    faults = named_faults.chosen(names)
     if listing:
         shown.faults(faults)
         return
     plan = Plan(
-        profiles=catalogue.profiles_of(profiles, faults),
+        profiles=named_faults.profiles_of(profiles, faults),
         faults=faults,
         budget=budget,
         limit=limit,

@@ -15,11 +15,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from nettests.lab import control, launch, mechanisms, state
 from nettests.lab.errors import LabError
+from nettests.lab.folders import control, state
+from nettests.lab.folders.state import LabFolder
+from nettests.lab.lifecycle import launch
 from nettests.lab.selftest.declared import Injection
 from nettests.lab.selftest.runs import Run, read
-from nettests.lab.state import LabFolder
+from nettests.lab.topology import mechanisms
 
 _HARNESS = (sys.executable, "-m", "nettests")
 _ENDING = 60

@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
 from nettests.lab.selftest.runs import Run
 from nettests.lab.selftest.store import Kept, Store
-from nettests.lab.state import LabFolder
 
 Tell = Callable[[str], None]
 

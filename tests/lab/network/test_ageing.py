@@ -2,8 +2,7 @@
 
 import pytest
 
-from nettests.lab import profiles
-from nettests.lab.topology import Profile
+from nettests.lab.topology import Profile, profiles
 from tests.lab.network.clusters import VIP, WIN_A, backend, profile, service
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory

@@ -5,8 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from nettests.lab import mechanisms, profiles
-from nettests.lab.topology import Backend, Plugin, Profile, ServicePort
+from nettests.lab.topology import Backend, Plugin, Profile, ServicePort, mechanisms, profiles
 from tests.lab.network.asking import Ask
 from tests.lab.network.conftest import StartLab
 

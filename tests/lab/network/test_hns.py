@@ -7,7 +7,7 @@ import pytest
 
 from nettests.lab.interfaces import Json
 from nettests.lab.network.hns import NodeHns
-from nettests.lab.network.winkernel import load_balancers
+from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import Driver, Plugin, Profile, ServicePort
 from tests.lab.network.clusters import (
     NODE_ADDRESS,

@@ -4,8 +4,8 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from nettests.lab import profiles
 from nettests.lab.interfaces import PortMapping
+from nettests.lab.topology import profiles
 from tests.lab.network.clusters import LINUX, NODE_ADDRESS, WIN_A, WIN_B, profile
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory

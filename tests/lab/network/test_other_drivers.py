@@ -9,7 +9,7 @@ from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.layers.vxlan import VXLAN
 
-from nettests.lab import profiles
+from nettests.lab.topology import profiles
 from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import backend, service
 from tests.lab.network.conftest import StartLab

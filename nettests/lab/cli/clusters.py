@@ -1,0 +1,165 @@
+"""``nettests lab up``, ``down``, ``status`` and ``kubeconfig``: labs as wholes."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from nettests.lab.cli.group import JSON, NAME, lab
+from nettests.lab.cli.noted import description, descriptions, running, tell_of_a_place_passed_over
+from nettests.lab.errors import StateError
+from nettests.lab.folders import control, state
+from nettests.lab.folders.state import LabFolder
+from nettests.lab.lifecycle import launch
+from nettests.lab.lifecycle.launch import Phase
+from nettests.lab.topology import mechanisms, profiles
+
+
+@lab.command()
+@click.option(
+    "--profile",
+    default=profiles.DEFAULT,
+    show_default=True,
+    help="Which cluster: a name from `nettests lab profiles`, or a file (*.yaml).",
+)
+@NAME
+@click.option(
+    "--without-windows-ping",
+    is_flag=True,
+    help="Windows containers have no ping.exe, as some base images.",
+)
+@click.option(
+    "--mechanism",
+    "switched",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Switch a mechanism against what builds and settings say; repeatable.",
+)
+@click.option(
+    "--while",
+    "while_pid",
+    type=click.IntRange(min=1),
+    metavar="PID",
+    help="End the lab when this process has ended, also when it was killed.",
+)
+@click.option("--quiet", is_flag=True, help="Do not show progress.")
+@JSON
+def up(
+    *,
+    profile: str,
+    name: str,
+    without_windows_ping: bool,
+    switched: tuple[str, ...],
+    while_pid: int | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Start a lab in the background; returns when every node is Ready."""
+    options = launch.Options(
+        windows_ping=not without_windows_ping,
+        mechanisms=mechanisms.read(switched),
+        while_pid=while_pid,
+    )
+    show = _nothing if quiet or as_json else _show
+    tell_of_a_place_passed_over()
+    try:
+        folder = launch.up(name, profile, options, show)
+    except KeyboardInterrupt:
+        click.echo("Interrupted: the lab was stopped, nothing is left of it.", err=True)
+        sys.exit(130)
+    if as_json:
+        click.echo(json.dumps(description(folder)))
+        return
+    click.echo(f'Lab "{name}" is ready ({profile}). Use it:')
+    click.echo(f"  export KUBECONFIG={folder.kubeconfig}")
+    click.echo("  kubectl get nodes")
+    click.echo(f"  nettests run --cluster-profile {folder.cluster_profile}")
+    click.echo(f"  nettests lab down --name {name}")
+
+
+@lab.command()
+@NAME
+@click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
+def down(*, name: str, everything: bool) -> None:
+    """Stop a lab; removes its process, namespaces and files, also after it was killed."""
+    if not everything:
+        _stop(state.folder(name))
+        return
+    tell_of_a_place_passed_over()
+    refused = False
+    for folder in state.folders():
+        try:
+            _stop(folder)
+        except StateError as error:  # the others are stopped all the same
+            click.echo(f"Error: {error}", err=True)
+            refused = True
+    if refused:
+        sys.exit(1)
+
+
+def _stop(folder: LabFolder) -> None:
+    ran = launch.down(folder)
+    what = "stopped" if ran else "was not running; what it left is removed"
+    click.echo(f'Lab "{folder.name}" {what}.')
+
+
+@lab.command()
+@click.option("--name", help="Only this lab, with phases of its start and its namespaces.")
+@JSON
+def status(*, name: str | None, as_json: bool) -> None:
+    """List the labs of this user and whether they run.
+
+    With --name and --json also the file descriptors of the lab's namespaces, for
+    nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD --preserve-credentials.
+    """
+    if name is not None:
+        _show_one(running(name), as_json=as_json)
+        return
+    tell_of_a_place_passed_over()
+    rows = list(descriptions())
+    if as_json:
+        click.echo(json.dumps({"labs": rows}))
+        return
+    if not rows:
+        click.echo("No lab runs. Start one: nettests lab up")
+    for row in rows:
+        _show_row(row)
+
+
+@lab.command()
+@NAME
+@click.option(
+    "--short-lived",
+    is_flag=True,
+    help="The one whose exec plugin fetches a token that lives for a minute.",
+)
+def kubeconfig(*, name: str, short_lived: bool) -> None:
+    """Print the path of a running lab's kubeconfig, and nothing else."""
+    folder = running(name)
+    click.echo(str(folder.short_lived if short_lived else folder.kubeconfig))
+
+
+def _show_row(row: dict[str, Any]) -> None:
+    condition = "running" if row["running"] else "dead (nettests lab down removes it)"
+    click.echo(f"{row['name']:<12} {row['profile']:<24} {condition}  {row['kubeconfig']}")
+
+
+def _show_one(folder: LabFolder, *, as_json: bool) -> None:
+    answer = control.ask(folder.path, {"do": "status"})
+    if as_json:
+        click.echo(json.dumps({**description(folder), **answer}))
+        return
+    _show_row(description(folder))
+    for phase, seconds in answer["phases"].items():
+        click.echo(f"  {seconds:6.2f} s  {phase}")
+    for namespace, descriptor in answer["namespaces"].items():
+        click.echo(f"  namespace {namespace}: /proc/{answer['pid']}/fd/{descriptor}")
+
+
+def _show(phase: Phase) -> None:
+    click.echo(f"{phase.seconds:6.2f} s  {phase.name}", err=True)
+
+
+def _nothing(_phase: Phase) -> None:
+    """Show no progress."""

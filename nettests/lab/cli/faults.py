@@ -1,0 +1,83 @@
+"""``nettests lab fault``: break a running lab, list what is broken, mend it."""
+
+import json
+from typing import Any
+
+import click
+
+from nettests.lab.cli.group import JSON, NAME, lab
+from nettests.lab.cli.noted import running
+from nettests.lab.faults.kinds import KINDS, Kind
+from nettests.lab.folders import control
+
+_WIDE = 60
+"""Characters of a fault and its options beyond which its meaning has a line of its own."""
+
+
+def _faults_help() -> str:
+    width = max(len(kind.synopsis) for kind in KINDS if len(kind.synopsis) < _WIDE)
+    rows = (_fault_help(kind, width) for kind in KINDS)
+    return "Break a running lab on purpose, by mechanism, and mend it.\n\n\b\n" + "\n".join(rows)
+
+
+def _fault_help(kind: Kind, width: int) -> str:
+    if len(kind.synopsis) > width:
+        return f"{kind.synopsis}\n{'':<{width}}  {kind.summary}"
+    return f"{kind.synopsis:<{width}}  {kind.summary}"
+
+
+@lab.group(cls=click.Group, help=_faults_help())
+def fault() -> None:
+    """Break a running lab on purpose."""
+
+
+@fault.command()
+@click.argument("kind")
+@NAME
+@click.option("--service", help="Services: NAME, NAMESPACE/NAME, or a pattern of either.")
+@click.option("--port", help="A port of the Service by name; of packets by number, or a range.")
+@click.option("--node", help="A node.")
+@click.option("--peer", help="Another node.")
+@click.option("--from", help="Where packets come from: a node, or gateway.")
+@click.option("--to", help="Where packets go: a node, or gateway.")
+@click.option("--pod", help="Pods: a name, or a pattern.")
+@click.option("--protocol", help="tcp, udp or icmp.")
+@click.option("--larger-than", type=click.IntRange(min=1), help="Bytes of the IP packet.")
+@click.option("--rate", type=click.FloatRange(0, 1), help="Share of requests or packets.")
+@click.option("--every", type=click.IntRange(min=2), help="One of so many.")
+@click.option("--seed", type=int, help="Of the dice that choose (0).")
+@click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
+@click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")
+@click.option("--bytes", type=click.IntRange(576, 9000), help="The largest IP packet.")
+@click.option("--object", help="An object: node/N, node-status/N or configmap/NS/N.")
+@click.option("--patch", help="A JSON merge patch.")
+@click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
+def inject(kind: str, *, name: str, **options: Any) -> None:
+    """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""
+    given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
+    request = {"do": "fault-inject", "fault": kind, "options": given}
+    control.ask(running(name).path, request)
+    click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")
+
+
+@fault.command()
+@click.argument("kind", required=False)
+@NAME
+def clear(kind: str | None, *, name: str) -> None:
+    """Undo all faults, or those of one kind."""
+    answer = control.ask(running(name).path, {"do": "fault-clear", "fault": kind})
+    click.echo(f"{answer['cleared']} fault(s) cleared.")
+
+
+@fault.command(name="list")
+@NAME
+@JSON
+def list_faults(*, name: str, as_json: bool) -> None:
+    """List the faults in force."""
+    answer = control.ask(running(name).path, {"do": "fault-list"})
+    if as_json:
+        click.echo(json.dumps(answer))
+        return
+    for row in answer["faults"]:
+        options = " ".join(f"{key}={value}" for key, value in row["options"].items())
+        click.echo(f"{row['fault']} {options}".rstrip())

@@ -1,0 +1,38 @@
+"""``nettests lab profiles`` and ``nettests lab mechanisms``: what there is to choose from."""
+
+import json
+
+import click
+
+from nettests.lab.cli.group import JSON, lab
+from nettests.lab.topology import mechanisms, profiles
+
+
+@lab.command(name="profiles")
+@JSON
+def list_profiles(*, as_json: bool) -> None:
+    """List the clusters that can be emulated."""
+    found = profiles.available()
+    if as_json:
+        click.echo(json.dumps({p.name: p.summary for p in found}))
+        return
+    width = max(len(profile.name) for profile in found)
+    for profile in found:
+        mark = " (default)" if profile.name == profiles.DEFAULT else ""
+        click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
+
+
+@lab.command(name="mechanisms")
+@JSON
+def list_mechanisms(*, as_json: bool) -> None:
+    """List what `nettests lab up --mechanism NAME=VALUE` switches.
+
+    The API does not tell: a check sees the other behaviour where its documents promise the usual one.
+    """
+    if as_json:
+        click.echo(json.dumps({one.name: one.summary for one in mechanisms.MECHANISMS}))
+        return
+    width = max(len(one.name) for one in mechanisms.MECHANISMS)
+    for one in mechanisms.MECHANISMS:
+        values = "=N" if one.counts else "=on|off"
+        click.echo(f"{one.name + values:<{width + 7}}  {one.summary}")

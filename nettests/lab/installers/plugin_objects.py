@@ -1,0 +1,200 @@
+"""What network plugins leave in a cluster: DaemonSets, ConfigMaps, node annotations and labels.
+
+Pure: profile in, values out; ``system_objects`` makes objects of them. Names and contents are those that the
+projects ship (flannel's and sig-windows-tools' manifests, Azure CNI's on a Cluster API cluster,
+``antrea.yml`` and ``antrea-windows.yml``, what Calico's operator renders), because tools read settings there.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from nettests.lab.client import Json
+from nettests.lab.installers import flannel
+from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
+
+FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
+FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.21.5-hostprocess"
+AZURE_CNS_IMAGE = "mcr.microsoft.com/containernetworking/azure-cns:v1.6.21"
+ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
+CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
+CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
+ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """One DaemonSet: a hostNetwork (on Windows HostProcess) container on every node of an OS."""
+
+    namespace: str
+    name: str
+    labels: dict[str, str]
+    container: Json
+    os: OS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One ConfigMap."""
+
+    namespace: str
+    name: str
+    data: dict[str, str]
+
+
+def namespaces(profile: Profile) -> tuple[str, ...]:
+    """Return the namespaces that the plugin brings along."""
+    found = {Plugin.FLANNEL: ("kube-flannel",), Plugin.CALICO: ("calico-system",)}
+    return found.get(profile.cni.plugin, ())
+
+
+def settings(profile: Profile) -> Iterator[Settings]:
+    """Return the plugin's ConfigMaps."""
+    match profile.cni.plugin:
+        case Plugin.FLANNEL:
+            text = json.dumps(_net_conf(profile), indent=2)
+            yield Settings(
+                namespace="kube-flannel", name="kube-flannel-cfg", data={"net-conf.json": text}
+            )
+            if any(node.os is OS.WINDOWS for node in profile.nodes):
+                text = json.dumps(flannel.template(profile), indent=2)
+                yield Settings(
+                    namespace="kube-flannel",
+                    name=flannel.CONFIG_MAP,
+                    data={flannel.TEMPLATE: text},
+                )
+        case Plugin.AZURE:
+            config = {"NonMasqueradeCIDRs": [str(profile.cluster_cidr), str(profile.service_cidr)]}
+            yield Settings(
+                namespace="kube-system",
+                name="azure-ip-masq-agent-config",
+                data={"ip-masq-agent": json.dumps(config)},
+            )
+        case Plugin.ANTREA:
+            text = _antrea_agent_conf(profile)
+            for name in ("antrea-config", "antrea-windows-config"):
+                yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
+
+
+def daemons(profile: Profile) -> Iterator[Daemon]:
+    """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
+    makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
+        Plugin.FLANNEL: _flannels,
+        Plugin.AZURE: _azure,
+        Plugin.ANTREA: _antreas,
+        Plugin.CALICO: lambda: _calicos(profile),
+        Plugin.SDNBRIDGE: lambda: iter(()),  # programs on the nodes' disks, and nothing else
+    }
+    systems = {node.os for node in profile.nodes}
+    return (daemon for daemon in makers[profile.cni.plugin]() if daemon.os in systems)
+
+
+def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
+    """Return what the plugin's daemon writes on its node."""
+    if profile.cni.plugin is not Plugin.FLANNEL:
+        return {}
+    vxlan = profile.cni.backend == "vxlan"
+    return {
+        "flannel.alpha.coreos.com/backend-type": profile.cni.backend,
+        "flannel.alpha.coreos.com/backend-data": (
+            json.dumps({"VNI": profile.cni.vni}) if vxlan else "null"
+        ),
+        "flannel.alpha.coreos.com/kube-subnet-manager": "true",
+        "flannel.alpha.coreos.com/public-ip": str(spec.address),
+    }
+
+
+def _net_conf(profile: Profile) -> Json:
+    backend: Json = {"Type": profile.cni.backend}
+    if profile.cni.backend == "vxlan":
+        backend |= {"VNI": profile.cni.vni, "Port": profile.cni.vxlan_port}
+    networks: Json = {"Network": str(profile.cluster_cidr), "EnableNFTables": True}
+    if profile.ipv6 is not None:
+        networks |= {"EnableIPv6": True, "IPv6Network": str(profile.ipv6.cluster_cidr)}
+    return {**networks, "Backend": backend}
+
+
+def _antrea_agent_conf(profile: Profile) -> str:
+    return "\n".join(
+        (
+            "trafficEncapMode: encap",
+            f"tunnelType: {profile.cni.backend}",
+            "antreaProxy:",
+            "  enable: true",
+            "  proxyAll: true",
+            f"serviceCIDR: {profile.service_cidr}",
+            "",
+        )
+    )
+
+
+def _flannels() -> Iterator[Daemon]:
+    linux = {
+        "name": "kube-flannel",
+        "image": FLANNEL_IMAGE,
+        "command": ["/opt/bin/flanneld", "--ip-masq", "--kube-subnet-mgr"],
+        "env": [_node_name()],
+    }
+    windows = {
+        **linux,
+        "image": FLANNEL_WINDOWS_IMAGE,
+        "command": ["flanneld.exe", "--kube-subnet-mgr"],
+    }
+    for name, container, os in (
+        ("kube-flannel-ds", linux, OS.LINUX),
+        ("kube-flannel-ds-windows-amd64", windows, OS.WINDOWS),
+    ):
+        labels = {"app": "flannel", "kubernetes.io/os": os.value}
+        yield Daemon(namespace="kube-flannel", name=name, labels=labels, container=container, os=os)
+
+
+def _azure() -> Iterator[Daemon]:
+    for name, os in (("azure-cns", OS.LINUX), ("azure-cns-win", OS.WINDOWS)):
+        container = {
+            "name": "cns-container",
+            "image": AZURE_CNS_IMAGE,
+            "command": ["azure-cns"],
+            "env": [_node_name()],
+        }
+        yield _in_kube_system(name, container, os)
+
+
+def _antreas() -> Iterator[Daemon]:
+    for name, image, os in (
+        ("antrea-agent", ANTREA_IMAGE, OS.LINUX),
+        ("antrea-agent-windows", ANTREA_WINDOWS_IMAGE, OS.WINDOWS),
+    ):
+        container = {
+            "name": "antrea-agent",
+            "image": image,
+            "command": ["antrea-agent", "--config=/etc/antrea/antrea-agent.conf"],
+            "env": [_node_name()],
+        }
+        yield _in_kube_system(name, container, os)
+
+
+def _calicos(profile: Profile) -> Iterator[Daemon]:
+    """Calico's operator writes the settings of Windows nodes into their DaemonSet, and no ConfigMap."""
+    windows_only = [
+        {"name": "CALICO_NETWORKING_BACKEND", "value": profile.cni.backend},
+        {"name": "VXLAN_VNI", "value": str(profile.cni.vni)},
+        {"name": "KUBE_NETWORK", "value": "Calico.*"},
+    ]
+    for name, image, os, env in (
+        ("calico-node", CALICO_IMAGE, OS.LINUX, []),
+        ("calico-node-windows", CALICO_WINDOWS_IMAGE, OS.WINDOWS, windows_only),
+    ):
+        container = {"name": name, "image": image, "env": [_node_name(), *env]}
+        labels = {"k8s-app": name, "app.kubernetes.io/name": name}
+        yield Daemon(
+            namespace="calico-system", name=name, labels=labels, container=container, os=os
+        )
+
+
+def _in_kube_system(name: str, container: Json, os: OS) -> Daemon:
+    labels = {"app": name, "k8s-app": name}
+    return Daemon(namespace="kube-system", name=name, labels=labels, container=container, os=os)
+
+
+def _node_name() -> Json:
+    return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}

@@ -1,0 +1,122 @@
+"""The files with which others use a lab: its kubeconfigs and its cluster profile. Pure."""
+
+import base64
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from nettests.lab.client import Json
+from nettests.lab.kubeconfig import exec_plugin
+from nettests.lab.network.switch_rules import IDLE_SECONDS
+from nettests.lab.topology import OS, Network, Plugin, Profile
+
+TOKEN_SECONDS = 60
+"""How long the tokens live that the exec plugin fetches."""
+
+
+def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
+    """Return a kubeconfig with one context, called ``lab-<name>``."""
+    return _kubeconfig(name, server, ca, {"token": token})
+
+
+def short_lived(name: str, server: str, ca: bytes, folder: Path) -> str:
+    """Return a kubeconfig whose user fetches tokens from the lab in ``folder``, by an exec plugin."""
+    program = {
+        "apiVersion": exec_plugin.API_VERSION,
+        "command": sys.executable,
+        "args": ["-m", exec_plugin.__name__, str(folder), str(TOKEN_SECONDS)],
+        "interactiveMode": "Never",
+    }
+    return _kubeconfig(name, server, ca, {"exec": program})
+
+
+def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
+    context = f"lab-{name}"
+    return _yaml(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {
+                    "name": context,
+                    "cluster": {
+                        "server": server,
+                        "certificate-authority-data": base64.b64encode(ca).decode(),
+                    },
+                }
+            ],
+            "users": [{"name": context, "user": user}],
+            "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
+            "current-context": context,
+        }
+    )
+
+
+SILENCE_SECONDS = 1.5 * IDLE_SECONDS
+"""How long a connection is to be silent here: longer than the switch remembers it, which is scaled down too."""
+
+
+def cluster_profile(
+    profile: Profile, proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
+) -> str:
+    """Return what a kubeconfig cannot say: the outside, the way there, and what nodes alone know."""
+    return _yaml(
+        {
+            "apiVersion": "nettests.dev/v1alpha1",
+            "kind": "ClusterProfile",
+            "externalTarget": {
+                "address": str(profile.outside_server),
+                "name": profile.outside_name,
+                "tcpPort": profile.outside_tcp_port,
+                "udpPort": profile.outside_udp_port,
+                "reportsClientAddress": True,
+            },
+            "externalVantage": "proxy",
+            "externalProxy": proxy,
+            "facts": {
+                "cni": {"mtu": mtu, **_stated(profile, nat_exceptions)},
+                **_of_hosts(profile),
+            },
+            "timing": {"idle": SILENCE_SECONDS, "flowMemory": IDLE_SECONDS},
+        }
+    )
+
+
+def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
+    """Return what no object of the cluster tells of Windows nodes, because it stands in their files.
+
+    Azure CNI makes its HNS network on the node; sdnbridge has no DaemonSet, and uses one made by hand; Antrea's has no OutBoundNAT.
+    """
+    windows = any(node.os is OS.WINDOWS for node in profile.nodes)
+    if not windows or profile.cni.plugin is Plugin.ANTREA:
+        return {}
+    sdnbridge = profile.cni.plugin is Plugin.SDNBRIDGE
+    made_there = profile.cni.plugin is Plugin.AZURE or sdnbridge
+    return {
+        **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
+        **({"driver": profile.cni.driver.value} if made_there else {}),
+        "natExceptions": [str(network) for network in nat_exceptions],
+        **({} if profile.cni.plugin is Plugin.FLANNEL else _loopback(profile)),
+    }
+
+
+def _loopback(profile: Profile) -> Json:
+    """Return the option that of Flannel's plugin alone a ConfigMap tells."""
+    return {"loopbackDSR": profile.cni.loopback_dsr}
+
+
+def _of_hosts(profile: Profile) -> Json:
+    """Return what is set up on Windows hosts themselves: their firewall is on, as it is by default."""
+    return {"windowsFirewall": True} if any(node.os is OS.WINDOWS for node in profile.nodes) else {}
+
+
+def _yaml(document: Json) -> str:
+    text = io.StringIO()
+    writer = YAML(typ="safe")
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.dump(document, text)
+    return text.getvalue()

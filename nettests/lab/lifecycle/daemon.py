@@ -1,0 +1,204 @@
+"""The lab's own process: makes the machine's sockets, enters the lab's namespaces, runs the supervisor.
+
+Started by ``launch.up`` as ``python -m nettests.lab.lifecycle.daemon``; it reports phases, and success or
+the error that ended it, as JSON lines on a pipe, and then has nothing to do with who started it. If that
+process goes before the lab is ready, so does the lab.
+Namespaces need a process with one thread, so nothing may start one before they are entered.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nettests.lab.client import Json
+from nettests.lab.errors import LabError, StartError
+from nettests.lab.folders import control, processes
+from nettests.lab.folders.processes import Identity
+from nettests.lab.folders.state import LabFolder
+from nettests.lab.lifecycle.supervisor import Lab, Sockets
+from nettests.lab.network import enter_isolated_namespaces
+from nettests.lab.network.rights import give_up
+from nettests.lab.topology import Profile, profiles
+
+_LOG = logging.getLogger(__name__)
+
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+
+
+@dataclass(slots=True)
+class Report:
+    """The pipe to whoever starts the lab; that it may be gone is no matter of who writes."""
+
+    descriptor: int
+
+    def send(self, message: Json) -> None:
+        """Write one line."""
+        if self.descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self.descriptor, json.dumps(message).encode() + b"\n")
+
+    def file(self, name: str, text: str) -> None:
+        """Have a file written into the lab's folder, by whom it belongs to."""
+        self.send({"file": name, "text": text})
+
+    def close(self) -> None:
+        """Say that there is nothing more to come."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def main(arguments: list[str]) -> int:
+    """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
+    folder, name, options, descriptor = arguments
+    report = Report(int(descriptor))
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname).1s %(name)s: %(message)s"
+    )
+    try:
+        given = json.loads(options)
+        _run(LabFolder(Path(folder)), chosen(name, given), report, given)
+    except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
+        _LOG.exception("the lab failed")
+        report.send(_explained(_innermost(error)))
+        return 1
+    return 0
+
+
+def chosen(name: str, options: Json) -> Profile:
+    """Return the profile with the user's options applied."""
+    profile = replace(profiles.load(name), mechanisms=tuple(options.get("mechanisms", {}).items()))
+    if options.get("windows_ping") is False:
+        return replace(profile, options=replace(profile.options, windows_image_has_ping=False))
+    return profile
+
+
+def _guard(options: Json) -> int | None:
+    """Return a descriptor of the process for whose time the lab runs; it is readable at its end."""
+    told = options.get("while")
+    if told is None:
+        return None
+    with processes.held(Identity(**told)) as descriptor:
+        if descriptor is not None:
+            return os.dup(descriptor)
+    raise StartError(f"The process {told['pid']}, for whose time the lab was to run, has ended.")
+
+
+def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> None:
+    guard = _guard(options)
+    sockets = Sockets(
+        api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
+    )
+    if guard is not None:
+        _leave_caretaker(folder, guard)
+    of_root = os.geteuid() == 0  # in a namespace of theirs everybody is
+    enter_isolated_namespaces()
+    if of_root and (reason := give_up(options["user"])):
+        told = f"the lab keeps the rights of who started it: {reason}"
+        _LOG.warning(told)
+        report.send({"remark": told})
+    _raise_loopback()
+    report.send({"phase": "namespaces"})
+    os.chdir("/")
+    with contextlib.suppress(asyncio.CancelledError):
+        lab = Lab(folder, profile, sockets, _telling(report), report.file)
+        asyncio.run(_supervise(lab, report, guard))
+
+
+def _leave_caretaker(folder: LabFolder, guard: int) -> None:
+    """Leave a process that removes the folder when the lab has ended because ``guard`` did: nobody else is there.
+
+    It stays who started the lab, whose folder it is, and does nothing but wait.
+    """
+    pid = os.getpid()
+    lab = os.pidfd_open(pid)
+    if os.fork() != 0:
+        os.close(lab)
+        return
+    for opened in tuple(Path("/proc/self/fd").iterdir()):
+        if (descriptor := int(opened.name)) not in {1, 2, guard, lab}:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+    try:
+        select.select([lab], [], [])
+        record = folder.record()
+        if record is not None and record.pid == pid and select.select([guard], [], [], 0)[0]:
+            folder.remove()
+    finally:
+        os._exit(0)
+
+
+async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
+    """Run the lab until a signal or the end of ``guard``; while it starts, also until its starter has gone.
+
+    The starter writes the lab's files: without it nobody could use what would run.
+    """
+    loop = asyncio.get_running_loop()
+    starter = report.descriptor
+
+    def ready() -> None:
+        if starter >= 0:
+            loop.remove_reader(starter)
+        report.send({"ready": True})
+        report.close()
+
+    task = asyncio.ensure_future(lab.run(ready))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+
+    def gone(descriptor: int) -> None:
+        loop.remove_reader(descriptor)  # it stays readable, and one cancellation is enough
+        task.cancel()
+
+    # The end of a pipe that is written to is readable once nobody holds the other one (poll(2), POLLERR).
+    for descriptor in (starter, -1 if guard is None else guard):
+        if descriptor >= 0:
+            loop.add_reader(descriptor, gone, descriptor)
+    await task
+
+
+def _telling(report: Report) -> Callable[[str], None]:
+    return lambda phase: report.send({"phase": phase})
+
+
+def _loopback_listener() -> socket.socket:
+    """Listen on a free port of the machine's loopback; it stays there when namespaces change."""
+    return socket.create_server(("127.0.0.1", 0), backlog=512)
+
+
+def _raise_loopback() -> None:
+    """Bring up the loopback of the lab's outermost namespace, over which its components talk.
+
+    netdevice(7): an ``ifreq`` of name and flags, set by ``SIOCSIFFLAGS``.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return what is wrong, out of the groups in which task groups wrap it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _explained(error: BaseException) -> Json:
+    if isinstance(error, LabError):
+        return {"error": error.message, "hint": error.hint}
+    return {"error": f"The lab failed to start: {type(error).__name__}: {error}"}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""When a lab is ready for others: every node Ready, DNS answering, DNS programmed on every node.
+
+What it waits for is read through the API, and from the service proxies' own words, as they program.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer
+from nettests.lab.errors import StartError
+from nettests.lab.installers import plugin_objects
+from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
+
+_SECONDS = 60
+_SYSTEM = ("kube-system", "kube-flannel", "calico-system")
+_DNS = "kube-system/kube-dns:dns"
+
+
+class Readiness:
+    """Follows one lab's start."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._resolving: set[str] = set()
+        self._changed = asyncio.Event()
+        self._dns_pod: tuple[str, str] | None = None
+        self._nodes: dict[str, Json] = {}
+        self._pods: dict[str, Json] = {}
+
+    def programmed(self, node: str, table: ServiceTable) -> None:
+        """Note what a node's service proxy has programmed."""
+        if any(port.key == _DNS and port.backends for port in table):
+            self._resolving.add(node)
+        self._changed.set()
+
+    def dns_pod(self) -> tuple[str, str]:
+        """Return uid and node of the DNS pod that became ready."""
+        if self._dns_pod is None:
+            raise RuntimeError("the lab is not ready yet")
+        return self._dns_pod
+
+    async def wait(self, client: Client, done: Callable[[str], None]) -> None:
+        """Return when the lab is ready; ``StartError`` says what is missing after a minute."""
+        nodes = Informer(client, "/api/v1/nodes")
+        pods = Informer(client, "/api/v1/pods")
+        self._nodes, self._pods = nodes.objects, pods.objects
+        for informer in (nodes, pods):
+            informer.subscribe(lambda _key, _old, _new: self._changed.set())
+        running = [asyncio.create_task(informer.run()) for informer in (nodes, pods)]
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await self._until(self._missing_nodes)
+                done("nodes")
+                await self._until(self._missing_pods)
+                done("system pods")
+                await self._until(self._missing_dns)
+        except TimeoutError as error:
+            missing = [*self._missing_nodes(), *self._missing_pods(), *self._missing_dns()]
+            raise StartError(
+                f"The lab is not ready after {_SECONDS} s; waiting for {', '.join(missing[:5])}."
+            ) from error
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        self._remember_dns()
+
+    async def _until(self, missing: Callable[[], list[str]]) -> None:
+        while missing():
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _missing_nodes(self) -> list[str]:
+        ready = {name for name, node in self._nodes.items() if _is(node, "Ready")}
+        return [f"node {n.name}" for n in self._profile.nodes if n.name not in ready]
+
+    def _missing_pods(self) -> list[str]:
+        """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
+        own = [p for p in self._pods.values() if p["metadata"]["namespace"] in _SYSTEM]
+        unready = [p["metadata"]["name"] for p in own if not _is(p, "Ready")]
+        alone = self._profile.kube_proxy.mode is ProxyMode.NONE
+        without = [n for n in self._profile.nodes if alone and n.os is OS.WINDOWS]
+        daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
+        plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
+        proxies = len(self._profile.nodes) - len(without)
+        expected = plugins + (0 if self._profile.kube_proxy.as_service else proxies) + 1
+        return unready or (["system pods"] if len(own) < expected else [])
+
+    def _missing_dns(self) -> list[str]:
+        nodes = [n.name for n in self._profile.nodes if n.name not in self._resolving]
+        return [f"rules of kube-dns on {name}" for name in nodes]
+
+    def _remember_dns(self) -> None:
+        for pod in self._pods.values():
+            if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns":
+                self._dns_pod = (pod["metadata"]["uid"], pod["spec"]["nodeName"])
+
+
+def _is(item: Json, condition: str) -> bool:
+    conditions = item.get("status", {}).get("conditions") or ()
+    return any(c["type"] == condition and c["status"] == "True" for c in conditions)

@@ -1,0 +1,362 @@
+"""Joins the parts of one lab and keeps them running: network, API server, nodes, controllers, outside.
+
+Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made
+before those namespaces were entered and are handed in. Components get clients of the API on the lab's
+inner loopback; they share nothing else. When one of them fails, the whole lab ends.
+"""
+
+import asyncio
+import logging
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from aiohttp import web
+
+from nettests.lab import apiserver
+from nettests.lab.apiserver.troubles import Troubles
+from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.controllers.endpoint_controller import EndpointController
+from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
+from nettests.lab.controllers.scheduler import Scheduler
+from nettests.lab.controllers.workload_controller import WorkloadController
+from nettests.lab.dns.server import OutsideResolver
+from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.faults.registry import Faults
+from nettests.lab.faults.silent_kubelet import Silence
+from nettests.lab.faults.targets import Targets
+from nettests.lab.folders import control
+from nettests.lab.folders.state import LabFolder
+from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
+from nettests.lab.interfaces import Process
+from nettests.lab.kubeconfig import certificates, documents
+from nettests.lab.lifecycle.readiness import Readiness
+from nettests.lab.network import create_fabric
+from nettests.lab.network.fabric import LabFabric
+from nettests.lab.network.overlay import pod_mtu
+from nettests.lab.network.windows_node import nat_exceptions
+from nettests.lab.node.agent import NodeAgent
+from nettests.lab.node.dial import NodeDialer, listen
+from nettests.lab.node.gated import GatedClient
+from nettests.lab.node.images import Kind
+from nettests.lab.node.kubelet import NodeKubelet
+from nettests.lab.node.registration import minor
+from nettests.lab.node.system import SystemPrograms
+from nettests.lab.outside.forward_proxy import USER, OutsideProxy
+from nettests.lab.outside.host import OutsideServer
+from nettests.lab.programs import run as run_program
+from nettests.lab.topology import OS, NodeSpec, Profile, ProxyMode, ServiceTable
+
+_LOG = logging.getLogger(__name__)
+
+Tell = Callable[[str], None]
+"""Called with a phase's name when it is done."""
+Write = Callable[[str, str], None]
+"""Called with name and text of a file for the lab's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sockets:
+    """Listening sockets on the machine: API and proxy on 127.0.0.1, control in the lab's folder."""
+
+    api: socket.socket
+    proxy: socket.socket
+    control: socket.socket
+
+
+@dataclass(slots=True)
+class _Registry:
+    """Finds kubelets for the API server (``interfaces.KubeletRegistry``)."""
+
+    kubelets: dict[str, NodeKubelet] = field(default_factory=dict)
+
+    def kubelet(self, node: str) -> NodeKubelet:
+        """Return the node's kubelet; ``KeyError`` when no such node runs."""
+        return self.kubelets[node]
+
+
+class Lab:
+    """One lab. ``run`` returns only by cancellation or failure."""
+
+    def __init__(
+        self, folder: LabFolder, profile: Profile, sockets: Sockets, tell: Tell, write: Write
+    ) -> None:
+        self._folder = folder
+        self._write = write
+        self._profile = profile
+        self._sockets = sockets
+        self._tell = tell
+        self._started = time.monotonic()
+        self._phases: dict[str, float] = {}
+        self._registry = _Registry()
+        self._agents: dict[str, NodeAgent] = {}
+        self._api_faults = apiserver.Faults()
+        self._inner_token = secrets.token_urlsafe(32)
+        self._inner_url = ""
+        self._store = apiserver.Store()
+        self._readiness = Readiness(profile)
+        self._proxy_token = secrets.token_urlsafe(24)
+        self._faults: Faults | None = None
+        self._access: apiserver.Access | None = None
+        self._troubles = Troubles()
+        self._dns_troubles = DnsTroubles()
+        self._fabric: LabFabric | None = None
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Build everything, call ``ready`` when every node is Ready, then keep running."""
+        fabric = await create_fabric(self._profile)
+        self._fabric = fabric
+        self._done("network")
+        issued = certificates.make(self._profile)
+        self._done("certificates")
+        user_token = secrets.token_urlsafe(32)
+        runner = await self._serve_api(fabric, issued, user_token)
+        self._faults = self._make_faults(fabric)
+        self._done("API server")
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._start_outside(group, fabric)
+                self._start_components(group, fabric, issued)
+                await self._create_objects()
+                self._done("objects")
+                async with self._client("lab") as client:
+                    await self._readiness.wait(client, self._done)
+                self._write_documents(issued.ca, user_token)
+                group.create_task(control.serve(self._sockets.control, self._control))
+                self._done("ready")
+                ready()
+        finally:
+            await runner.cleanup()
+            await fabric.close()
+
+    async def _serve_api(
+        self, fabric: LabFabric, issued: certificates.Certificates, user_token: str
+    ) -> web.AppRunner:
+        profile = self._profile
+        plane = next(node for node in profile.nodes if node.control_plane)
+        host = fabric.nodes[plane.name].host
+        port = self._sockets.api.getsockname()[1]
+        app = apiserver.create_app(
+            store=self._store,
+            kubelets=self._registry,
+            dialer=NodeDialer(host),
+            settings=apiserver.ApiSettings(
+                windows_pod_rules=bool(profile.mechanism("windows-pod-rules", 1)),
+                windows_container_rules=bool(profile.mechanism("windows-container-rules", 1)),
+                windows_pod_security=bool(profile.mechanism("windows-pod-security", 1)),
+                runtime_classes=bool(profile.mechanism("runtime-classes", 1)),
+                tokens={
+                    user_token: apiserver.administrator(),
+                    self._inner_token: apiserver.component("lab"),
+                },
+                version=apiserver.Version(git=profile.kubernetes_version),
+                service_cidr=profile.service_cidr,
+                second_service_cidr=profile.ipv6.service_cidr if profile.ipv6 else None,
+                dns_address=profile.dns_address,
+                cluster_domain=profile.cluster_domain,
+                server_address=f"127.0.0.1:{port}",
+                ca_certificate=issued.ca.decode(),
+                faults=self._api_faults,
+            ),
+        )
+        app.middlewares.append(self._troubles.middleware())
+        self._access = app[apiserver.SERVER].access
+        runner = await apiserver.start(app, self._sockets.api, issued.api)
+        inner = socket.create_server(("127.0.0.1", 0))
+        self._inner_url = f"http://127.0.0.1:{inner.getsockname()[1]}"
+        await web.SockSite(runner, inner).start()
+        in_cluster = listen(host, control_plane_address(profile), API_PORT)
+        await web.SockSite(runner, in_cluster, ssl_context=issued.api).start()
+        return runner
+
+    def _client(self, agent: str) -> Client:
+        return Client(self._inner_url, self._inner_token, agent=agent)
+
+    def _start_outside(self, group: asyncio.TaskGroup, fabric: LabFabric) -> None:
+        profile = self._profile
+        server = OutsideServer(profile, fabric.outside_server)
+        group.create_task(server.run(_drop))
+        resolver = OutsideResolver({profile.outside_name: profile.outside_server})
+        resolver.start(fabric.outside_server, profile.outside_server)
+        proxy = OutsideProxy(self._sockets.proxy, fabric.outside_client, self._proxy_token)
+        group.create_task(proxy.run())
+
+    def _start_components(
+        self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
+    ) -> None:
+        version = minor(self._profile.kubernetes_version)
+        group.create_task(
+            self._component("kube-scheduler", lambda client: Scheduler(client, version).run())
+        )
+        group.create_task(
+            self._component("endpoint-controller", lambda c: EndpointController(c).run())
+        )
+        named = bool(self._profile.mechanism("pod-identity", 1))
+        group.create_task(
+            self._component(
+                "workload-controller", lambda c: WorkloadController(c, identity=named).run()
+            )
+        )
+        if self._profile.mechanism("load-balancer-controller", 1):
+            group.create_task(
+                self._component(
+                    "load-balancer-controller",
+                    lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
+                )
+            )
+        for spec in self._profile.nodes:
+            group.create_task(self._node(fabric, spec, issued))
+
+    async def _component(self, name: str, run: Callable[[Client], Awaitable[None]]) -> None:
+        async with self._client(name) as client:
+            await run(client)
+
+    async def _node(
+        self, fabric: LabFabric, spec: NodeSpec, issued: certificates.Certificates
+    ) -> None:
+        network = fabric.nodes[spec.name]
+
+        def programmed(table: ServiceTable) -> None:
+            self._readiness.programmed(spec.name, table)
+
+        system = SystemPrograms(
+            profile=self._profile,
+            network=network,
+            clients=self._client,
+            source_vip=network.source_vip,
+            programmed=programmed,
+            dns_troubles=self._dns_troubles,
+        )
+        programs = system.by_kind()
+
+        async def launch(kind: Kind, process: Process) -> int:
+            return await programs.get(kind, run_program)(process)
+
+        kubelet = GatedClient(self._inner_url, self._inner_token, agent=f"kubelet/{spec.name}")
+        async with kubelet as client:
+            agent = NodeAgent(
+                self._profile,
+                network,
+                client,
+                launch=launch,
+                execute=run_program,
+                tls=issued.kubelets[spec.name],
+            )
+            self._registry.kubelets[spec.name] = agent.kubelet
+            self._agents[spec.name] = agent
+            async with asyncio.TaskGroup() as group:
+                if self._profile.kube_proxy.as_service and not self._replaced(spec):
+                    group.create_task(system.kube_proxy_service())
+                await agent.run()
+
+    def _replaced(self, spec: NodeSpec) -> bool:
+        """Whether the network plugin serves Services on a node, so that no kube-proxy runs there."""
+        return spec.os is OS.WINDOWS and self._profile.kube_proxy.mode is ProxyMode.NONE
+
+    async def _create_objects(self) -> None:
+        async with self._client("kubeadm") as client:
+            for path, item in objects(self._profile):
+                try:
+                    await client.create(path, item)
+                except ApiError as error:
+                    if error.reason != "AlreadyExists":
+                        raise
+
+    def _write_documents(self, ca: bytes, token: str) -> None:
+        api = self._sockets.api.getsockname()[1]
+        proxy = self._sockets.proxy.getsockname()[1]
+        self._write(
+            self._folder.kubeconfig.name,
+            documents.kubeconfig(self._folder.name, f"https://127.0.0.1:{api}", ca, token),
+        )
+        self._write(
+            self._folder.short_lived.name,
+            documents.short_lived(
+                self._folder.name, f"https://127.0.0.1:{api}", ca, self._folder.path
+            ),
+        )
+        address = f"http://{USER}:{self._proxy_token}@127.0.0.1:{proxy}"
+        self._write(
+            self._folder.cluster_profile.name,
+            documents.cluster_profile(
+                self._profile,
+                address,
+                mtu=pod_mtu(self._profile),
+                nat_exceptions=[
+                    one for family in self._profile.by_family for one in nat_exceptions(family)
+                ],
+            ),
+        )
+
+    def _make_faults(self, fabric: LabFabric) -> Faults:
+        if self._access is None:
+            raise RuntimeError("faults of the API are made before the API is served")
+        targets = Targets(
+            profile=self._profile,
+            fabric=fabric,
+            api=self._api_faults,
+            access=self._access,
+            troubles=self._troubles,
+            dns=self._dns_troubles,
+            dns_pod=self._readiness.dns_pod,
+            client=self._client,
+            kubelets=self._registry.kubelets,
+            silence=Silence(self._agents, self._client),
+        )
+        return Faults(targets)
+
+    def _token(self, seconds: int) -> Json:
+        """Issue an administrator's token that lives for so long."""
+        if self._access is None:
+            raise RuntimeError("a token is asked for before the API is served")
+        expires = datetime.now(UTC) + timedelta(seconds=seconds)
+        return {
+            "token": self._access.issue(apiserver.administrator(), seconds),
+            "expires": expires.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+
+    async def _control(self, request: Json) -> Json:
+        """Answer one request of the control socket."""
+        if self._faults is None or self._fabric is None:
+            raise RuntimeError("the control socket is served before the lab is built")
+        match request["do"]:
+            case "status":
+                return {"phases": self._phases, **_flat(self._fabric.describe())}
+            case "token":
+                return self._token(int(request["seconds"]))
+            case "fault-inject":
+                fault = await self._faults.inject(request["fault"], request.get("options", {}))
+                return {"number": fault.number}
+            case "fault-clear":
+                return {"cleared": await self._faults.clear(request.get("fault"))}
+            case "fault-list":
+                return {
+                    "faults": [
+                        {"number": f.number, "fault": f.name, "options": f.options}
+                        for f in self._faults.list()
+                    ]
+                }
+            case unknown:
+                return {"error": f"unknown request: {unknown}"}
+
+    def _done(self, phase: str) -> None:
+        self._phases[phase] = round(time.monotonic() - self._started, 3)
+        self._tell(phase)
+
+
+def _flat(described: Json) -> Json:
+    """Return process id and namespace descriptors by name: ``win-1/switch``, ``win-1/host``."""
+    namespaces = dict(described["namespaces"])
+    for node, parts in described["nodes"].items():
+        namespaces[f"{node}/host"] = parts["host"]
+        if parts["switch"] is not None:
+            namespaces[f"{node}/switch"] = parts["switch"]
+        namespaces |= {f"{node}/pod/{uid}": fd for uid, fd in parts["pods"].items()}
+    return {"pid": described["pid"], "namespaces": namespaces}
+
+
+async def _drop(_text: bytes) -> None:
+    """The outside host's log is of no interest."""

@@ -1,0 +1,9 @@
+"""What programs the Services of a Windows node: kube-proxy's proxier for kernelspace mode, ``pkg/proxy/winkernel``.
+
+``proxier`` asks HNS for load balancers, ``endpoint_choice`` says who is a backend, ``load_balancer`` is what
+comes out. ``switch_rules``, beside this package, makes packets of it. Pure.
+"""
+
+from nettests.lab.network.winkernel.proxier import Hns, Winkernel, host_of
+
+__all__ = ["Hns", "Winkernel", "host_of"]

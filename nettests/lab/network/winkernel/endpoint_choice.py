@@ -1,0 +1,115 @@
+"""Which endpoints of a Service port kube-proxy on Windows balances to, and at which port. Pure.
+
+Readiness, termination and traffic policies decide, then whether HNS has an endpoint for the address.
+Part of ``winkernel``; which load balancers come of it is said there.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from nettests.lab.network.thresholds import SwitchFeatures
+from nettests.lab.network.winkernel.load_balancer import Host
+from nettests.lab.topology import Address, Backend, ServicePort
+
+Reference = tuple[str, Backend]
+"""Id of the HNS endpoint, and the backend that it stands for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The backends of one Service port on one node."""
+
+    backends: tuple[Reference, ...]
+    local: tuple[Reference, ...]
+    """Those of which HNS has an endpoint on this node, whatever node their endpoint names."""
+    internal_port: int
+    """The port at which all are dialled."""
+    outside: bool
+    """One of them is a node, or no Pod: load balancers then rewrite to the node's own address."""
+    remote: frozenset[Address]
+    """Addresses among them for which HNS gets remote endpoints."""
+    borrowed: tuple[Backend, ...] = ()
+    """Those that name this node, where HNS knows their address from elsewhere alone."""
+    available: bool
+    """Load balancers for clients from outside may be made; those that are there stay either way."""
+
+
+def choose(
+    service: ServicePort,
+    host: Host,
+    remote: Collection[Address],
+    features: SwitchFeatures,
+    internal_port: int,
+) -> Choice:
+    """Choose among the endpoints; ``remote`` are addresses that HNS has remote endpoints for.
+
+    ``internal_port`` is the one that was found before, 0 if none was: up to 1.33 it stays, and is the
+    Service's own target port where that is a number; from then on the last endpoint's counts.
+    """
+    kept, available = _serving(service, host, features)
+    backends: list[Reference] = []
+    local: list[Reference] = []
+    outside = False
+    for one in kept:
+        if features.last_internal_port or not internal_port:
+            internal_port = one.port
+        own, here = host.endpoint_at(one.address), is_here(one, host)
+        if one.address.version == 6 and not features.required_families:
+            own = (
+                None  # of a local endpoint kube-proxy read the first address alone (before #115503)
+            )
+        if own is None and one.node_address and features.host_network_backends and here:
+            own = str(one.address)
+        if own is None and here and one.address not in remote:
+            # kubernetes/kubernetes#126795: the node's own address is no endpoint of HNS
+            continue
+        outside |= features.source_vip and not here and host.is_outside(one.address)
+        backends.append((own or str(one.address), one))
+        if own is not None:
+            local.append(backends[-1])
+    mine = {one.address for _, one in local}
+    return Choice(
+        backends=tuple(backends),
+        local=tuple(local),
+        internal_port=internal_port,
+        outside=outside,
+        remote=frozenset(one.address for _, one in backends) - mine,
+        borrowed=tuple(
+            one for _, one in backends if is_here(one, host) and one.address not in mine
+        ),
+        available=available,
+    )
+
+
+def is_here(one: Backend, host: Host) -> bool:
+    """Whether the endpoint names this node, which need not be where its address is."""
+    return one.node == host.name
+
+
+def _serving(
+    service: ServicePort, host: Host, features: SwitchFeatures
+) -> tuple[tuple[Backend, ...], bool]:
+    """Return the endpoints that are used, and whether they are good for clients from outside."""
+    outer = service.external_traffic_local and features.external_traffic_local
+    inner = service.internal_traffic_local and features.internal_traffic_local
+    if features.terminating_everywhere:
+        return service.backends, True
+    if not features.terminating_fallback:
+        return tuple(_ready(service, features)), True
+    asked = [one for one in service.endpoints if not outer or is_here(one, host)]
+    balanced = bool(service.ingress_addresses)
+    leaving = balanced and all(one.terminating for one in asked if one.ready or one.terminating)
+    silent = balanced and not any(one.serving for one in asked)
+    kept = tuple(
+        one
+        for one in service.endpoints
+        if (is_here(one, host) or not (inner and outer))
+        and (silent or ((leaving or one.ready) and (one.serving or not features.skips_unserving)))
+    )
+    return kept, not leaving and not silent
+
+
+def _ready(service: ServicePort, features: SwitchFeatures) -> Iterator[Backend]:
+    for one in service.endpoints:
+        if one.ready and (one.serving or not features.skips_unserving):
+            yield one

@@ -1,0 +1,341 @@
+"""kube-proxy in kernelspace mode on one node, in one family: Service table in, HNS load balancers out.
+
+Pure, and not without memory: what HNS holds from before decides with the new table. Mirrors
+``syncProxyRules`` and ``manageLoadbalancer`` of ``pkg/proxy/winkernel`` (1.36; what older versions do
+otherwise is a feature). ``endpoint_choice`` says who is a backend, ``load_balancer`` what comes out.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from nettests.lab.network import addressing
+from nettests.lab.network.hints import within_zone
+from nettests.lab.network.thresholds import SwitchFeatures, switch_features
+from nettests.lab.network.winkernel.endpoint_choice import Choice, choose, is_here
+from nettests.lab.network.winkernel.load_balancer import (
+    CLUSTER_IP,
+    EXTERNAL_IP,
+    INGRESS,
+    NODE_PORT,
+    Flag,
+    Host,
+    LoadBalancer,
+    Port,
+    Source,
+    with_host_rules,
+)
+from nettests.lab.topology import Address, NodeSpec, Profile, ServicePort, ServiceTable
+
+Slot = tuple[str, Address | None]
+"""Kind, and the address where a Service may have several of the kind."""
+Key = tuple[object, ...]
+
+
+def host_of(node: NodeSpec, profile: Profile, pods: Iterable[tuple[Address, ...]] = ()) -> Host:
+    """Return what kube-proxy knows of a node of the emulated cluster, in the family of ``profile``."""
+    return Host(
+        name=node.name,
+        address=node.address,
+        zone=node.zone,
+        source_vip=addressing.rewritten_source(node, profile),
+        remote_subnets=tuple(
+            (other.pod_cidr, other.address) for other in profile.nodes if other.name != node.name
+        ),
+        pod_cidr=node.pod_cidr,
+        endpoints={address: str(pod[0]) for pod in pods for address in pod},
+    )
+
+
+def load_balancers(
+    table: ServiceTable, node: NodeSpec, profile: Profile
+) -> tuple[LoadBalancer, ...]:
+    """Return the load balancers of a kube-proxy that has just started, with the host's own rules."""
+    features = switch_features(node, profile)
+    made = Winkernel(features).sync(table, host_of(node, profile))
+    return with_host_rules(made, node, features)
+
+
+class Hns:
+    """The load balancers of one node, of both families; kube-proxy's memory goes with its process, this stays."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, LoadBalancer] = {}
+        self._next = 0
+        self.remote: dict[Address, str] = {}
+        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one made anew has another id."""
+
+    @property
+    def balancers(self) -> tuple[LoadBalancer, ...]:
+        """What is there, in the order in which it was made."""
+        return tuple(self._held.values())
+
+    def items(self) -> Iterable[tuple[int, LoadBalancer]]:
+        """Return the load balancers with their ids."""
+        return self._held.items()
+
+    def create(self, balancer: LoadBalancer, limit: int) -> int | None:
+        """Return the id; ``None`` where HNS refuses ("invalid number of destinations")."""
+        if len(balancer.backends) > limit:
+            return None
+        self._next += 1
+        self._held[self._next] = balancer
+        return self._next
+
+    def change(self, number: int, balancer: LoadBalancer, limit: int) -> bool:
+        """Replace a load balancer; say whether HNS took it."""
+        if number not in self._held or len(balancer.backends) > limit:
+            return False
+        self._held[number] = balancer
+        return True
+
+    def reach(self, addresses: Iterable[Address]) -> None:
+        """Make a remote endpoint for each address that has none."""
+        for address in sorted(set(addresses) - self.remote.keys(), key=int):
+            self._next += 1
+            self.remote[address] = f"{address}/{self._next}"
+
+    def delete(self, number: int) -> None:
+        """Delete a load balancer, if it is there."""
+        self._held.pop(number, None)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What kube-proxy remembers of one Service port."""
+
+    service: ServicePort
+    internal_port: int
+    applied: bool = False
+    ids: dict[Slot, int] = field(default_factory=dict)
+    remote: frozenset[Address] = frozenset()
+    """Remote endpoints that were taken for its load balancers."""
+
+
+class Winkernel:
+    """One family's proxier; two of a node share ``hns``."""
+
+    def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
+        self._features = features
+        self._hns = hns or Hns()
+        self._known: dict[str, _Known] = {}
+        self._borrowed: set[Address] = set()
+        """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
+
+    def sync(self, table: ServiceTable, host: Host) -> tuple[LoadBalancer, ...]:
+        """Bring HNS to ``table``; return all that it holds, of both families."""
+        if self._features.topology_hints:
+            table = within_zone(table, host.zone)
+        gone = self._forget(table, host)
+        found = {self._key(one): number for number, one in self._hns.items()}
+        for service in table:
+            known = self._known[service.key]
+            if not known.applied:
+                old, remote = known.internal_port, self._hns.remote
+                chosen = choose(service, host, remote, self._features, old)
+                known.internal_port, known.remote = chosen.internal_port, chosen.remote
+                self._hns.reach(chosen.remote)
+                chosen = replace(
+                    chosen,
+                    backends=tuple(
+                        (remote[one.address] if one.address in chosen.remote else number, one)
+                        for number, one in chosen.backends
+                    ),
+                )
+                self._borrowed |= {one.address for one in chosen.borrowed}
+                known.applied = self._apply(known, chosen, host, found)
+        self._drop_remote(gone)
+        return self._hns.balancers
+
+    def _forget(self, table: ServiceTable, host: Host) -> set[Address]:
+        """Take the new table; return the addresses elsewhere that a Service had before and has no more.
+
+        A Service that changed is made anew with all its ports; new endpoints alone change what is there.
+        """
+        gone: set[Address] = set()
+        before, after = _by_service(one.service for one in self._known.values()), _by_service(table)
+        for name, ports in before.items():
+            if name not in after or set(map(_spec, after[name])) != set(map(_spec, ports)):
+                for port in ports:
+                    changed = self._known.pop(port.key)
+                    self._delete_all(changed)
+                    self._drop_remote(changed.remote)
+        for service in table:
+            known = self._known.get(service.key)
+            if known is None:
+                target = 0 if self._features.last_internal_port else service.target_port or 0
+                self._known[service.key] = _Known(service, target)
+            elif known.service.endpoints != service.endpoints:
+                gone |= _elsewhere(known.service, host) - _elsewhere(service, host)
+                known.service, known.applied = service, False
+                if not self._keeps(service):
+                    self._delete_all(known)
+                    used, known.remote = known.remote, frozenset()
+                    self._drop_remote(used)
+        return gone
+
+    def _drop_remote(self, addresses: Iterable[Address]) -> None:
+        """Delete remote endpoints that no Service port uses."""
+        used = {address for known in self._known.values() for address in known.remote}
+        for address in set(addresses) - used - self._borrowed:
+            self._hns.remote.pop(address, None)
+
+    def _keeps(self, service: ServicePort) -> bool:
+        return self._features.keeps_balancers and service.keep_optimised
+
+    def _delete_all(self, known: _Known) -> None:
+        for number in known.ids.values():
+            self._hns.delete(number)
+        known.ids.clear()
+
+    def _apply(self, known: _Known, chosen: Choice, host: Host, found: dict[Key, int]) -> bool:
+        """Make, change or delete each load balancer of a Service port; stop at the first that HNS refuses."""
+        if not chosen.backends:
+            self._delete_all(known)  # "not applying any policy": nothing answers, nothing refuses
+            return False
+        planned = _Planner(known.service, chosen, host, self._features)
+        return all(
+            self._manage(known, slot, balancer, available=usable, found=found)
+            for slot, balancer, usable in planned.balancers()
+        )
+
+    def _manage(
+        self,
+        known: _Known,
+        slot: Slot,
+        wanted: LoadBalancer,
+        *,
+        available: bool,
+        found: dict[Key, int],
+    ) -> bool:
+        number, limit = known.ids.get(slot), self._features.backend_limit
+        key = self._key(wanted)
+        if self._features.modifies and number is not None and wanted.backends:
+            if not available or key in found:
+                return True
+            if not self._hns.change(number, wanted, limit):
+                return False
+            found[key] = number
+            return True
+        if number is not None and self._keeps(known.service) and key not in found:
+            self._hns.delete(known.ids.pop(slot))
+        if not (wanted.backends and available):
+            return True
+        made = found.get(key) or self._hns.create(wanted, limit)
+        if made is None:
+            return False
+        found[key] = known.ids[slot] = made
+        return True
+
+    def _key(self, one: LoadBalancer) -> Key:
+        """What kube-proxy recognises a load balancer by; an endpoint that is there twice cancels out."""
+        ids = [number for number, _ in one.references]
+        odd = frozenset(number for number in ids if ids.count(number) % 2)
+        vip = None if one.kind == NODE_PORT else one.vip
+        family = one.vip.version if self._features.family_in_key else None
+        return (one.protocol, one.internal_port, one.external_port, vip, odd, family)
+
+
+class _Planner:
+    """The load balancers that one Service port would have, whether there are endpoints for each or not."""
+
+    def __init__(
+        self, service: ServicePort, chosen: Choice, host: Host, features: SwitchFeatures
+    ) -> None:
+        self._service = service
+        self._chosen = chosen
+        self._host = host
+        self._features = features
+        self._outer_local = service.external_traffic_local and features.external_traffic_local
+        self._preserved = service.preserve_destination and features.preserve_destination
+        self._rewritten = Source.NODE
+        if features.source_vip and not chosen.outside:
+            self._rewritten = Source.VIP
+
+    def balancers(self) -> Iterator[tuple[Slot, LoadBalancer, bool]]:
+        """Yield slot, load balancer and whether it may be made now: ClusterIP first, then from outside in."""
+        service, features, usable = self._service, self._features, self._chosen.available
+        yield (CLUSTER_IP, None), self._cluster_ip(), True
+        here_only = self._preserved or self._outer_local
+        if service.node_port is not None:
+            flags = {Flag.VIP_EXTERNAL_IP, Flag.LOCAL_ROUTED_VIP}
+            yield (NODE_PORT, None), self._outer(NODE_PORT, None, flags, here=here_only), usable
+        for address in service.external_addresses if features.external_ips else ():
+            made = self._outer(EXTERNAL_IP, address, {Flag.VIP_EXTERNAL_IP}, here=self._outer_local)
+            yield (EXTERNAL_IP, address), made, usable
+        for address in service.ingress_addresses if features.load_balancer_addresses else ():
+            yield (INGRESS, address), self._ingress(address, here=here_only), True
+
+    def _cluster_ip(self) -> LoadBalancer:
+        local = self._service.internal_traffic_local and self._features.internal_traffic_local
+        source = Source.KEPT if self._features.dsr else self._rewritten
+        return self._make(CLUSTER_IP, None, set(), source, here=local)
+
+    def _outer(
+        self, kind: str, address: Address | None, flags: set[Flag], *, here: bool
+    ) -> LoadBalancer:
+        source = Source.KEPT if self._outer_local else self._rewritten
+        return self._make(kind, address, flags, source, here=here)
+
+    def _ingress(self, address: Address, *, here: bool) -> LoadBalancer:
+        flags = {Flag.VIP_EXTERNAL_IP}
+        if self._preserved:
+            flags |= {Flag.USE_MUX, Flag.PRESERVE_DIP}
+        kept = self._preserved or self._outer_local
+        source = Source.KEPT if kept else self._rewritten
+        allowed = self._service.source_ranges if self._features.source_ranges else ()
+        made = self._make(INGRESS, address, flags, source, here=here)
+        return replace(made, allowed=allowed, preserved=self._preserved)
+
+    @property
+    def _outer_ports(self) -> tuple[Port, ...]:
+        own = (Port.HOST,) if self._features.local_routed_vip else ()
+        return (Port.UPLINK, Port.POD, *own)
+
+    def _make(
+        self, kind: str, address: Address | None, flags: set[Flag], source: Source, *, here: bool
+    ) -> LoadBalancer:
+        service, features, host = self._service, self._features, self._host
+        backends = self._chosen.local if here else self._chosen.backends
+        node_port = kind == NODE_PORT
+        by_client = service.client_ip_affinity and features.session_affinity
+        named = host.address if self._chosen.outside and host.source_vip else host.source_vip
+        implied = (
+            (source is Source.KEPT, Flag.DSR),
+            (service.client_ip_affinity, Flag.SOURCE_IP),
+            (service.cluster_ip.version == 6, Flag.IPV6),
+        )
+        return LoadBalancer(
+            service=service.key,
+            kind=kind,
+            ports=(Port.POD,) if kind == CLUSTER_IP else self._outer_ports,
+            vip=host.address if node_port else address or service.cluster_ip,
+            protocol=service.protocol.lower(),
+            external_port=(service.node_port or 0) if node_port else service.port,
+            internal_port=self._chosen.internal_port,
+            own_ports=()
+            if features.one_internal_port
+            else tuple((one.address, one.port) for _, one in backends),
+            backends=tuple(sorted({one.address for _, one in backends}, key=int)),
+            references=tuple((number, one.address) for number, one in backends),
+            source=source,
+            source_vip=named,
+            flags=frozenset(flags | {flag for so, flag in implied if so}),
+            by_client=by_client,
+            forgets=service.affinity_timeout if by_client and features.affinity_timeout else None,
+        )
+
+
+def _by_service(ports: Iterable[ServicePort]) -> dict[tuple[str, str], list[ServicePort]]:
+    found: dict[tuple[str, str], list[ServicePort]] = {}
+    for port in ports:
+        found.setdefault((port.namespace, port.service), []).append(port)
+    return found
+
+
+def _elsewhere(service: ServicePort, host: Host) -> set[Address]:
+    """Return the addresses of endpoints that do not name this node."""
+    return {one.address for one in service.endpoints if not is_here(one, host)}
+
+
+def _spec(service: ServicePort) -> ServicePort:
+    return replace(service, endpoints=())

@@ -1,0 +1,198 @@
+"""kube-proxy's userspace mode: it listens on every Service address itself and carries bytes to backends.
+
+After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the
+ClusterIP, which is an address of the host, and each NodePort on all addresses. Backends are dialled from the
+host, so they see the node's address; they take turns, and a client of a Service with ClientIP affinity keeps
+its own. Traffic policies are not looked at. Runs on the event loop; which addresses the host has is
+``windows_node``'s business.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from typing import Any
+
+from nettests.lab.interfaces import Namespace
+from nettests.lab.network.winuserspace.turns import Turns
+from nettests.lab.topology import Address, Backend, ServicePort, ServiceTable
+
+DIAL_SECONDS = (0.25, 0.5, 1.0, 2.0)
+"""kube-proxy's ``EndpointDialTimeouts``: one attempt each, every time at the next backend."""
+UDP_IDLE_SECONDS = 2.0
+"""A client's datagrams go to one backend until it was quiet for so long (``--udp-timeout``, 0.25 s)."""
+_EVERYWHERE = IPv4Address(0)
+_CHUNK = 65536
+_BACKLOG = 128
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a portal listens."""
+
+    protocol: str
+    address: Address
+    port: int
+
+
+@dataclass(slots=True)
+class _Portal:
+    service: str
+    listener: socket.socket
+    work: asyncio.Task[None] | None = None
+    clients: dict[tuple[str, int], socket.socket] = field(default_factory=dict)
+    """Of UDP: each client's own socket towards its backend."""
+
+
+class Portals:
+    """All portals of one node."""
+
+    def __init__(self, host: Namespace) -> None:
+        self._host = host
+        self._open: dict[_Place, _Portal] = {}
+        self._turns = Turns()
+        self._carrying: set[asyncio.Task[None]] = set()
+
+    async def serve(self, table: ServiceTable) -> None:
+        """Listen for the Services of ``table`` and for no others; connections that are open go on."""
+        self._turns.take(table)
+        wanted = {place: service.key for service in table for place in _places(service)}
+        for place in [it for it, one in self._open.items() if wanted.get(it) != one.service]:
+            await self._close(self._open.pop(place))
+        for place, service in wanted.items():
+            if place not in self._open:
+                self._listen(place, service)
+
+    async def close(self) -> None:
+        """Stop listening and break every connection."""
+        await self.serve(())
+        for task in list(self._carrying):
+            task.cancel()
+        await asyncio.gather(*self._carrying, return_exceptions=True)
+
+    def _listen(self, place: _Place, service: str) -> None:
+        kind = socket.SOCK_STREAM if place.protocol == "TCP" else socket.SOCK_DGRAM
+        listener = self._host.socket(socket.AF_INET, kind)
+        try:
+            if kind is socket.SOCK_STREAM:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((str(place.address), place.port))
+            if kind is socket.SOCK_STREAM:
+                listener.listen(_BACKLOG)
+        except OSError:  # somebody on the node has the port: kube-proxy logs it and goes on
+            listener.close()
+            return
+        portal = self._open[place] = _Portal(service, listener)
+        carry = self._accept if place.protocol == "TCP" else self._receive
+        portal.work = asyncio.create_task(carry(portal))
+
+    async def _close(self, portal: _Portal) -> None:
+        if portal.work is not None:
+            portal.work.cancel()
+            await asyncio.gather(portal.work, return_exceptions=True)
+        portal.listener.close()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._carrying.add(task)
+        task.add_done_callback(self._carrying.discard)
+
+    async def _accept(self, portal: _Portal) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            with contextlib.suppress(ConnectionError):  # the client went before it was taken up
+                client, peer = await loop.sock_accept(portal.listener)
+                self._start(self._carry(client, peer[0], portal.service))
+
+    async def _carry(self, client: socket.socket, address: str, service: str) -> None:
+        """Carry one connection; without a backend that answers it is closed again."""
+        with client, contextlib.suppress(OSError):
+            async with self._dialled(address, service) as backend:
+                if backend is not None:
+                    await _exchange(client, backend)
+
+    @asynccontextmanager
+    async def _dialled(self, address: str, service: str) -> AsyncIterator[socket.socket | None]:
+        for attempt, seconds in enumerate(DIAL_SECONDS):
+            backend = self._turns.next(service, address, anew=attempt > 0)
+            if backend is None:
+                break
+            with self._host.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+                try:
+                    async with asyncio.timeout(seconds):
+                        await asyncio.get_running_loop().sock_connect(sock, _name(backend))
+                except OSError:  # a TimeoutError is one
+                    continue
+                yield sock
+                return
+        yield None
+
+    async def _receive(self, portal: _Portal) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                data, peer = await loop.sock_recvfrom(portal.listener, _CHUNK)
+                own = portal.clients.get(peer) or self._conversation(portal, peer)
+                if own is not None:
+                    await loop.sock_sendall(own, data)
+            except OSError:
+                continue  # a port that is closed, of a client or a backend: the next datagram counts
+
+    def _conversation(self, portal: _Portal, peer: tuple[str, int]) -> socket.socket | None:
+        backend = self._turns.next(portal.service, peer[0])
+        if backend is None:
+            return None
+        sock = self._host.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            sock.connect(_name(backend))
+        except OSError:
+            sock.close()
+            return None
+        portal.clients[peer] = sock
+        self._start(_answer(portal, peer, sock))
+        return sock
+
+
+async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -> None:
+    """Hand a client what its backend answers, until the backend was quiet for a time."""
+    loop = asyncio.get_running_loop()
+    with sock:
+        try:
+            while True:
+                async with asyncio.timeout(UDP_IDLE_SECONDS):
+                    data = await loop.sock_recv(sock, _CHUNK)
+                await loop.sock_sendto(portal.listener, data, peer)
+        except OSError:
+            pass  # quiet for long, or refused, or the portal went
+        finally:
+            portal.clients.pop(peer, None)
+
+
+async def _exchange(one: socket.socket, other: socket.socket) -> None:
+    """Copy both ways; as kube-proxy does, the end of either direction ends both."""
+    ways = {asyncio.create_task(_copy(one, other)), asyncio.create_task(_copy(other, one))}
+    try:
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+
+
+async def _copy(source: socket.socket, target: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    while data := await loop.sock_recv(source, _CHUNK):
+        await loop.sock_sendall(target, data)
+
+
+def _places(service: ServicePort) -> Iterator[_Place]:
+    yield _Place(service.protocol, service.cluster_ip, service.port)
+    if service.node_port is not None:
+        yield _Place(service.protocol, _EVERYWHERE, service.node_port)
+
+
+def _name(backend: Backend) -> tuple[str, int]:
+    return str(backend.address), backend.port

@@ -1,0 +1,349 @@
+"""Read lab profiles (``manifests/lab/*.yaml``) into ``topology.Profile``.
+
+A profile file names nodes, builds and settings; addresses are given out here, so that every profile
+has the same plan: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.244.i.0/24``, with IPv6
+``fd00:172:30::(10+i)`` and the ``i``-th /64 of ``fd00:10:244::/56``. Errors name the
+file, the line and the nearest valid key. Files come from the checkout or from an installed wheel.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from importlib.resources import files
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from nettests.lab.errors import ProfileError
+from nettests.lab.topology.cluster import (
+    IPV6_NETWORKS,
+    OS,
+    PRODUCTS,
+    Cni,
+    Driver,
+    IPv6Networks,
+    KubeProxy,
+    NodeIPv6,
+    NodeSpec,
+    Options,
+    Plugin,
+    Profile,
+    ProxyMode,
+)
+
+DEFAULT = "win2019-l2bridge"
+
+_LAST_USERSPACE = 25
+
+_DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
+    Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
+    Plugin.AZURE: (("vnet", "l2tunnel"),),
+    Plugin.ANTREA: (("vxlan", "transparent"),),
+    Plugin.CALICO: (("vxlan", "overlay"),),
+    Plugin.SDNBRIDGE: (("routes", "l2bridge"),),
+}
+"""Backends of each plugin, and the HNS network that they make."""
+
+_ROUTED = frozenset({"host-gw", "routes"})
+"""Backends that the lab wires in both families."""
+
+_VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
+"""Where pods have addresses of the nodes' network: both are in it."""
+
+_NODE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "os"],
+    "properties": {
+        "name": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
+        "os": {"enum": ["linux", "windows"]},
+        "build": {"enum": [*PRODUCTS]},
+        "patch": {"type": "integer", "minimum": 1},
+        "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
+        "controlPlane": {"type": "boolean"},
+        "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
+        "taints": {
+            "type": "array",
+            "items": {
+                "type": "string",
+                "pattern": "^[^=:]+=[^=:]*:(NoSchedule|NoExecute|PreferNoSchedule)$",
+            },
+        },
+    },
+    "if": {"properties": {"os": {"const": "windows"}}},
+    "then": {"required": ["build", "patch"]},
+}
+
+_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["apiVersion", "kind", "name", "summary", "kubernetesVersion", "cni", "nodes"],
+    "properties": {
+        "apiVersion": {"const": "nettests.dev/v1alpha1"},
+        "kind": {"const": "LabProfile"},
+        "name": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
+        "summary": {"type": "string"},
+        "kubernetesVersion": {"type": "string", "pattern": r"^v1\.\d+\.\d+$"},
+        "cni": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["plugin", "backend", "driver"],
+            "properties": {
+                "plugin": {"enum": [plugin.value for plugin in Plugin]},
+                "backend": {"enum": ["host-gw", "vxlan", "vnet", "routes"]},
+                "driver": {"enum": [driver.value for driver in Driver]},
+                "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
+                "vxlanPort": {"const": 4789},
+                "loopbackDSR": {"type": "boolean"},
+                "natExceptions": {
+                    "type": "array",
+                    "items": {"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"},
+                },
+            },
+        },
+        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"]]},
+        "kubeProxy": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "mode": {"enum": [mode.value for mode in ProxyMode]},
+                "dsr": {"type": "boolean"},
+                "runsAs": {"enum": ["pod", "service"]},
+            },
+        },
+        "options": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"windowsImageHasPing": {"type": "boolean"}},
+        },
+        "nodes": {"type": "array", "minItems": 1, "maxItems": 100, "items": _NODE_SCHEMA},
+    },
+}
+
+
+def read(text: str, file: str) -> Profile:
+    """Return the profile written in ``text``; ``file`` is only for messages."""
+    document = _parse(text, file)
+    _validate(document, file)
+    _check_meaning(document, file)
+    return _build(document)
+
+
+def load(name: str, *, folder: Path | None = None) -> Profile:
+    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``)."""
+    if name.endswith((".yaml", ".yml")):
+        return _read_file(Path(name))
+    available = {path.stem: path for path in _paths(folder)}
+    if name not in available:
+        near = difflib.get_close_matches(name, available, n=1, cutoff=0.5)
+        meant = f'Did you mean "{near[0]}"? ' if near else ""
+        raise ProfileError(
+            f'There is no lab profile "{name}".',
+            hint=f"{meant}Profiles: {', '.join(sorted(available))}.",
+        )
+    return _read_file(available[name])
+
+
+def available(folder: Path | None = None) -> tuple[Profile, ...]:
+    """Return all profiles that come with the lab, sorted by name."""
+    return tuple(_read_file(path) for path in sorted(_paths(folder)))
+
+
+def _paths(folder: Path | None) -> Iterator[Path]:
+    yield from (folder or _folder()).glob("*.yaml")
+
+
+def _folder() -> Path:
+    """Return ``manifests/lab`` of the checkout, else the copy inside the installed package."""
+    package = Path(str(files("nettests")))
+    for folder in (
+        package.parent / "manifests" / "lab",
+        package / "_bundled" / "manifests" / "lab",
+    ):
+        if folder.is_dir():
+            return folder
+    raise ProfileError(
+        "The lab profiles are missing from this installation.", hint="Install nettests again."
+    )
+
+
+def _read_file(path: Path) -> Profile:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProfileError(f"The lab profile {path} cannot be read: {error}.") from error
+    return read(text, str(path))
+
+
+def _parse(text: str, file: str) -> Mapping[str, Any]:
+    try:
+        document = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ProfileError(f"{file}:{line}: this is not valid YAML: {error.problem}.") from error
+    if not isinstance(document, Mapping):
+        raise ProfileError(f"{file}:1: a lab profile is a mapping of keys to values.")
+    return document
+
+
+def _validate(document: Mapping[str, Any], file: str) -> None:
+    import jsonschema  # noqa: PLC0415  # slow; most commands read no profile
+
+    validator = jsonschema.Draft202012Validator(_SCHEMA)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    if error is None:
+        return
+    path = tuple(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in known)
+        near = difflib.get_close_matches(str(unknown), known, n=1, cutoff=0.5)
+        raise ProfileError(
+            f'{file}:{_line(document, (*path, unknown))}: unknown key "{_dotted((*path, unknown))}".',
+            hint=f'Did you mean "{near[0]}"?' if near else f"Keys here: {', '.join(known)}.",
+        )
+    where = f"{_dotted(path)}: " if path else ""
+    raise ProfileError(f"{file}:{_line(document, path)}: {where}{error.message}.")
+
+
+def _check_meaning(document: Mapping[str, Any], file: str) -> None:
+    """Refuse what a schema cannot say: twins, no control plane, a driver without its backend."""
+    nodes = document["nodes"]
+    names = [node["name"] for node in nodes]
+    twins = sorted({name for name in names if names.count(name) > 1})
+    if twins:
+        raise ProfileError(
+            f'{file}:{_line(document, ("nodes",))}: two nodes are called "{twins[0]}".'
+        )
+    planes = [n for n in nodes if n.get("controlPlane") and n["os"] == "linux"]
+    if len(planes) != 1:
+        raise ProfileError(
+            f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
+        )
+    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in _ROUTED:
+        raise ProfileError(
+            f"{file}:{_line(document, ('ipFamilies',))}: two families need a network of routes.",
+            hint=f"Backends: {', '.join(sorted(_ROUTED))}.",
+        )
+    if any(node["os"] == "windows" for node in nodes):
+        _check_windows(document, file)
+
+
+def _check_windows(document: Mapping[str, Any], file: str) -> None:
+    """Refuse drivers and modes of kube-proxy that the plugin, or its version, does not have."""
+    cni, proxy = document["cni"], document.get("kubeProxy", {})
+    plugin, mode = Plugin(cni["plugin"]), ProxyMode(proxy.get("mode", "kernelspace"))
+    if (cni["backend"], cni["driver"]) not in _DRIVERS[plugin]:
+        known = ", ".join(f"{backend} with {driver}" for backend, driver in _DRIVERS[plugin])
+        where = _line(document, ("cni", "driver"))
+        raise ProfileError(
+            f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
+            hint=f"On Windows it knows {known}.",
+        )
+    if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
+        where = _line(document, ("kubeProxy", "mode"))
+        raise ProfileError(
+            f"{file}:{where}: kubeProxy.mode none goes with the antrea plugin, whose agent serves "
+            "Services itself."
+        )
+    minor = int(document["kubernetesVersion"].split(".")[1])
+    if mode is ProxyMode.USERSPACE and minor > _LAST_USERSPACE:
+        where = _line(document, ("kubeProxy", "mode"))
+        raise ProfileError(
+            f"{file}:{where}: kube-proxy has no userspace mode after 1.{_LAST_USERSPACE}."
+        )
+
+
+def _build(document: Mapping[str, Any]) -> Profile:
+    cni = document["cni"]
+    options, proxy = document.get("options", {}), document.get("kubeProxy", {})
+    node_network, cluster_cidr = _networks(Plugin(cni["plugin"]))
+    ipv6 = IPV6_NETWORKS if "IPv6" in document.get("ipFamilies", ()) else None
+    return Profile(
+        name=str(document["name"]),
+        summary=str(document["summary"]),
+        kubernetes_version=str(document["kubernetesVersion"]),
+        nodes=_nodes(document["nodes"], node_network, cluster_cidr, ipv6),
+        ipv6=ipv6,
+        node_network=node_network,
+        cluster_cidr=cluster_cidr,
+        cni=Cni(
+            plugin=Plugin(cni["plugin"]),
+            backend=str(cni["backend"]),
+            driver=Driver(cni["driver"]),
+            vni=int(cni.get("vni", 4096)),
+            vxlan_port=int(cni.get("vxlanPort", 4789)),
+            loopback_dsr=bool(cni.get("loopbackDSR", False)),
+            nat_exceptions=tuple(IPv4Network(text) for text in cni.get("natExceptions", ())),
+        ),
+        kube_proxy=KubeProxy(
+            mode=ProxyMode(proxy.get("mode", "kernelspace")),
+            dsr=bool(proxy.get("dsr", False)),
+            as_service=proxy.get("runsAs") == "service",
+        ),
+        options=Options(windows_image_has_ping=bool(options.get("windowsImageHasPing", True))),
+    )
+
+
+def _networks(plugin: Plugin) -> tuple[IPv4Network, IPv4Network]:
+    """Return the nodes' and the pods' network: one and the same for Azure CNI."""
+    if plugin is Plugin.AZURE:
+        return _VIRTUAL_NETWORK, _VIRTUAL_NETWORK
+    defaults = {field.name: field.default for field in fields(Profile)}
+    underlay, cluster = defaults["node_network"], defaults["cluster_cidr"]
+    if not isinstance(underlay, IPv4Network) or not isinstance(cluster, IPv4Network):
+        raise TypeError("Profile's networks have no defaults")
+    return underlay, cluster
+
+
+def _nodes(
+    entries: Sequence[Mapping[str, Any]],
+    underlay: IPv4Network,
+    cluster: IPv4Network,
+    ipv6: IPv6Networks | None,
+) -> tuple[NodeSpec, ...]:
+    subnets = list(cluster.subnets(new_prefix=24))
+    return tuple(
+        NodeSpec(
+            name=str(entry["name"]),
+            os=OS(entry["os"]),
+            address=underlay.network_address + 10 + index,
+            pod_cidr=subnets[index],
+            ipv6=_second(index, ipv6),
+            build=entry.get("build"),
+            patch=entry.get("patch"),
+            runtime=str(entry.get("runtime", "containerd://1.7.20")),
+            control_plane=bool(entry.get("controlPlane", False)),
+            taints=tuple(str(taint) for taint in entry.get("taints", ())),
+            zone=str(entry.get("zone", "")),
+        )
+        for index, entry in enumerate(entries, start=1)
+    )
+
+
+def _second(index: int, networks: IPv6Networks | None) -> NodeIPv6 | None:
+    if networks is None:
+        return None
+    subnets = list(networks.cluster_cidr.subnets(new_prefix=64))
+    return NodeIPv6(address=networks.node_network[10 + index], pod_cidr=subnets[index])
+
+
+def _dotted(path: Sequence[object]) -> str:
+    return ".".join(str(part) for part in path)
+
+
+def _line(document: Any, path: Sequence[Any]) -> int:
+    """Return the line of ``path`` in the round-trip document: of its deepest part that has one."""
+    node, line = document, 1
+    for part in path:
+        try:
+            mark = node.lc.item(part) if isinstance(part, int) else node.lc.key(part)
+            line = mark[0] + 1
+            node = node[part]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+    return int(line)

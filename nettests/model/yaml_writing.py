@@ -1,0 +1,56 @@
+"""YAML for people and for ``kubectl apply``: values in, text out, in the order in which they come. Pure.
+
+A text that some reader would take for a number, a truth value or nothing is quoted: readers of YAML 1.1
+(PyYAML, ``kubectl``) and of 1.2 differ in what they guess. ``yaml_text`` reads.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+
+class _Dumper(yaml.SafeDumper):
+    """What YAML 1.2 guesses, beside what PyYAML knows of 1.1."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML asks so
+        """Write out what stands in two places: people read both."""
+        return True
+
+
+class _Indented(_Dumper):
+    """Sequences stand two columns to the right of their key."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as PyYAML's
+        """Never leave out the indentation of a sequence."""
+        super().increase_indent(flow, indentless=False)
+
+
+for _tag, _pattern, _first in (
+    ("int", r"0o[0-7]+|0x[0-9a-fA-F]+", ["0"]),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", list("-+.0123456789")),
+):
+    for _of in (_Dumper, _Indented):
+        _of.add_implicit_resolver(
+            f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), _first
+        )
+
+
+def write_yaml(item: Any, *, width: int = 80, ascii_only: bool = False) -> str:
+    """Return one document in block style; with ``ascii_only`` all that a terminal might obey is escaped."""
+    text: str = yaml.dump(
+        item,
+        Dumper=_Dumper,
+        default_flow_style=False,
+        sort_keys=False,
+        width=width,
+        allow_unicode=not ascii_only,
+    )
+    return text
+
+
+def write_compact_yaml(items: Iterable[Any]) -> str:
+    """Return documents whose innermost collections take one line each, in ASCII."""
+    text: str = yaml.dump_all(items, Dumper=_Indented, default_flow_style=None, sort_keys=False)
+    return text

@@ -1,0 +1,121 @@
+"""The shipped named faults: enough of them, of faults that exist, on profiles and nodes that exist."""
+
+import pytest
+
+from nettests.lab.errors import LabError
+from nettests.lab.faults.kinds import KINDS
+from nettests.lab.faults.registry import checked
+from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.named_faults import FAULTS, chosen, profiles_of
+from nettests.lab.selftest.places import PROFILES
+from nettests.lab.selftest.runs import Check
+from nettests.lab.topology import mechanisms, profiles
+
+EACH = pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
+
+
+def test_there_are_thirty_and_each_has_a_name_of_its_own() -> None:
+    """Beside those that are declared blind."""
+    names = [fault.name for fault in FAULTS]
+    assert len(names) == len(set(names))
+    assert sum(not fault.blind for fault in FAULTS) >= 30
+
+
+@EACH
+def test_a_fault_can_be_put_in_force(fault: NamedFault) -> None:
+    """Its kinds exist and take its options; its mechanisms can be switched; its profiles are shipped."""
+    for one in fault.injections:
+        checked(one.kind, dict(one.options))
+    assert len(mechanisms.read(fault.mechanisms)) == len(fault.mechanisms)
+    assert set(fault.profiles) <= set(PROFILES)
+
+
+@EACH
+def test_a_fault_speaks_of_nodes_that_its_profiles_have(fault: NamedFault) -> None:
+    """In options and in what must turn."""
+    for name in fault.profiles:
+        nodes = {node.name for node in profiles.load(name).nodes}
+        for one in fault.injections:
+            asked = {
+                one.options[key] for key in ("node", "peer", "from", "to") if key in one.options
+            }
+            assert asked <= nodes | {"gateway"}, (name, asked)
+        for check in (*fault.must, *fault.may):
+            said = {check.node, check.source, check.target} - {"", "win-*"}
+            assert said <= nodes, (name, check)
+
+
+def test_every_kind_of_fault_of_packets_services_and_names_has_a_named_one() -> None:
+    """The API's own faults are no matter of the network: a run has to live with them."""
+    named = {one.kind for fault in FAULTS for one in fault.injections}
+    spared = {
+        "api-errors",
+        "api-throttling",
+        "api-resets",
+        "expired-tokens",
+        "slow-api",
+        "slow-pull",
+        "privileged-refused",
+    }
+    assert {kind.name for kind in KINDS} - named == spared
+
+
+def test_names_choose_and_unknown_ones_are_refused() -> None:
+    """Without any all are chosen; a typing mistake names its neighbour."""
+    assert chosen(()) == FAULTS
+    assert [one.name for one in chosen(("udp-lost", "dns-down", "udp-lost"))] == [
+        "udp-lost",
+        "dns-down",
+    ]
+    with pytest.raises(LabError) as error:
+        chosen(("upd-lost",))
+    assert error.value.hint == 'Did you mean "udp-lost"?'
+    with pytest.raises(LabError):
+        profiles_of(("linux",), FAULTS)
+    assert profiles_of((), chosen(("other-vni",))) == ("win2019-overlay",)
+
+
+CHECK = Check(
+    id="pod-to-pod-ip/x",
+    flow="pod-to-pod-ip",
+    verdict="unknown",
+    source="win-1",
+    target="linux-2",
+    protocol="udp",
+    placement="other-node",
+    service="svc-server-linux-1-2",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_one"),
+    [
+        ({}, True),
+        ({"flow": "pod-to-*"}, True),
+        ({"flow": "dns-*"}, False),
+        ({"id": "*/x"}, True),
+        ({"node": "linux-2"}, True),
+        ({"node": "win-2"}, False),
+        ({"source": "win-*", "target": "linux-2"}, True),
+        ({"source": "linux-2"}, False),
+        ({"protocol": "tcp"}, False),
+        ({"placement": "other-node"}, True),
+        ({"service": "*-linux-1-2"}, True),
+        ({"service": "*-linux-1"}, False),
+        ({"verdict": "fail"}, False),
+    ],
+)
+def test_patterns_mean_the_checks_that_fit_in_all_they_say(
+    said: dict[str, str], is_one: bool
+) -> None:
+    """What is not said is not looked at."""
+    assert (CHECK in Checks(**said)) is is_one
+
+
+def test_a_fault_that_says_too_little_is_no_fault() -> None:
+    """Neither what breaks, nor what must turn, may be left out; two ways to break it are one too many."""
+    words = {"name": "x", "summary": "x", "profiles": PROFILES}
+    with pytest.raises(ValueError, match="either injections or mechanisms"):
+        NamedFault(**words, must=(Checks(),), names=("x",))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="what must turn"):
+        NamedFault(**words, injections=inject("dns-down"))  # type: ignore[arg-type]
