@@ -41,6 +41,28 @@ class Protocol(StrEnum):
                 assert_never(self)
 
     @property
+    def retransmitted(self) -> bool:
+        """Whether the sender's kernel sends again what was lost while a connection opens (RFC 9293, 3.8.1)."""
+        match self:
+            case Protocol.TCP:
+                return True
+            case Protocol.UDP | Protocol.ICMP:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
+    def echoed(self) -> bool:
+        """Whether ``ping`` asks, which sends several echoes in a row."""
+        match self:
+            case Protocol.ICMP:
+                return True
+            case Protocol.TCP | Protocol.UDP:
+                return False
+            case _:
+                assert_never(self)
+
+    @property
     def refused_by_icmp(self) -> bool:
         """Whether nothing but an ICMP message, which kernels send only so often, tells that nobody is there."""
         match self:

@@ -1,9 +1,10 @@
 """Repeat a question until its answer means something, with positive controls around a negative one.
 
 A positive result needs several successes in a row; a negative one is a sandwich: negative, controls,
-negative again, unless a resolver has repeated the question itself and the DNS is
-as silent to the controls. Where the first question is silent for so long that it will hardly be answered, the controls and the
-second question go out beside it: all of them wait in the same window. ``turns`` says what is asked next. It reads
+negative again, unless whoever asks has repeated the question by itself (a resolver, ``ping``, a process' TCP) and
+the controls are as silent. Where the first question is silent for so long that it will hardly be answered, the
+controls go out beside it, and the second question where nobody repeats the first one: all of them wait in the same
+window. ``turns`` says what is asked next. It reads
 answers only to know whether to go on, never to judge.
 """
 
@@ -20,10 +21,10 @@ from nettests.parse.read import positive, read_answer, read_raw
 from nettests.probes.asking import Asker
 from nettests.probes.beside import (
     Pending,
-    asks_resolver,
     begin,
+    gave_up,
     patience,
-    resolver_gave_up,
+    repeats_itself,
     results,
 )
 from nettests.probes.churn import Churn
@@ -136,7 +137,7 @@ class _Ladder:
             asked = {turn: self._begin(turn)}
             if not self.seen and not asked[turn].answered(patience(self.check.ask)):
                 self._ask_controls(turn)
-                if self.asker.timing.failures > 1 and self._worth_repeating():
+                if self.asker.timing.failures > 1 and not repeats_itself(self.check.ask):
                     asked[turn + 1] = self._begin(turn + 1)
             for of, raw in zip(asked, results(asked.values()), strict=True):
                 if raw.error is not None:
@@ -176,15 +177,13 @@ class _Ladder:
         self.turns.append(turn)
         self.seen.append(one)
         successes, failures = _enough(raw, self.asker.timing)
-        if resolver_gave_up(self.check.ask, raw) and not self._worth_repeating():
+        if failures > 1 and gave_up(self.check.ask, raw) and not self._controls_answer():
             failures = 1
         return next_turn(self.turns, self.seen, successes=successes, failures=failures)
 
-    def _worth_repeating(self) -> bool:
-        """Whether a second silence would show more; a resolver repeats its query itself where the DNS is dead to others, too."""
-        controls = self._controls
-        alive = controls is not None and controls.over and controls.result()
-        return alive or not asks_resolver(self.check.ask)
+    def _controls_answer(self) -> bool:
+        """Wait for the controls; return whether all of them answered: beside dead ones a second silence shows no more."""
+        return self._controls is not None and self._controls.result()
 
     def _ask_controls(self, turn: int) -> None:
         """Begin to ask the controls, once; return when they have answered, or are silent."""

@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
-from nettests.model.words import Question, VantageKind
+from nettests.model.words import Outcome, Question, VantageKind
+from nettests.parse.read import read_raw
 
 T = TypeVar("T")
 
@@ -93,6 +94,21 @@ def asks_resolver(ask: Ask) -> bool:
     return ask.target.descriptor.by_name or ask.question is Question.RESOLVE
 
 
-def resolver_gave_up(ask: Ask, raw: Raw) -> bool:
-    """Whether a resolver asked in vain for so long that it repeated its query: asking again would show no more."""
-    return asks_resolver(ask) and raw.error is None and raw.elapsed >= RESOLVER_SECONDS
+def repeats_itself(ask: Ask) -> bool:
+    """Whether what was lost is sent again by whoever asks: a resolver's query, ``ping``'s echo, a process' SYN."""
+    process = ask.is_process or ask.source.kind is VantageKind.NODE
+    return asks_resolver(ask) or ask.protocol.echoed or (process and ask.protocol.retransmitted)
+
+
+def one_try_tells(ask: Ask) -> bool:
+    """Whether one silent answer stands for several packets that were lost, seconds apart."""
+    return asks_resolver(ask) or ask.protocol.echoed
+
+
+def gave_up(ask: Ask, raw: Raw) -> bool:
+    """Whether whoever repeats a question by itself was silent to the end: asking again would hardly show more."""
+    if not repeats_itself(ask) or raw.error is not None:
+        return False
+    if asks_resolver(ask):
+        return raw.elapsed >= RESOLVER_SECONDS
+    return read_raw(raw).outcome is Outcome.TIMED_OUT

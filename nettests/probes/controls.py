@@ -16,7 +16,7 @@ from nettests.model.observation import Raw
 from nettests.model.words import Question
 from nettests.parse.read import positive, read_raw
 from nettests.probes.asking import Asker
-from nettests.probes.beside import Pending, asks_resolver, begin, patience, resolver_gave_up
+from nettests.probes.beside import Pending, begin, gave_up, one_try_tells, patience
 
 CONTROL_TRIES = 2
 WINDOW_SECONDS = 10.0
@@ -125,9 +125,9 @@ def _until_one(
         return both
 
     first = begin(lambda heard: ask(1, first_sent(heard)))
-    if first.answered(patience(control.ask)) or asks_resolver(control.ask):
+    if first.answered(patience(control.ask)) or one_try_tells(control.ask):
         raw = first.result()
-        if positive(raw, question) or resolver_gave_up(control.ask, raw):
+        if positive(raw, question) or (one_try_tells(control.ask) and gave_up(control.ask, raw)):
             return (raw,)
     second = ask(CONTROL_TRIES, sent)
     return first.result(), second

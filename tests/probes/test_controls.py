@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
-from nettests.model.check import Control
-from nettests.model.words import Outcome, Question, TargetKind
+from nettests.model.check import Ask, Control
+from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
@@ -120,6 +120,34 @@ def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
     Attempts().carry_out(stage.observer([asked]).asker, asked)
     assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
     assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+PING = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
+FROM_A_NODE = ask("node-windows-1-1", TargetKind.POD_IP)
+
+
+@pytest.mark.parametrize(("alive", "asked_in_all"), [(True, 2), (False, 1)])
+@pytest.mark.parametrize("question", [PING, FROM_A_NODE], ids=["echoes", "a process' SYN"])
+def test_what_repeats_itself_is_asked_again_only_beside_controls_that_answer(
+    stage: Stage, question: Ask, alive: bool, asked_in_all: int
+) -> None:
+    """``ping`` and TCP send again what was lost; where controls are silent, too, a second silence shows no more."""
+    stage.processes[question.source.probe].silent = True
+    control = ALIVE if alive else replace(ALIVE, ask=NOWHERE)
+    asked = check(question, control)
+    Attempts().carry_out(stage.observer([asked]).asker, asked)
+    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
+    assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+def test_a_silent_datagram_is_asked_for_again_whatever_the_controls_say(stage: Stage) -> None:
+    """One datagram is one packet: its loss is told from a path that carries none by asking again."""
+    stage.dialling[PROBE].hook = lambda path: TIMED_OUT if "protocol=udp" in path else None
+    asked = check(
+        ask(PROBE, TargetKind.POD_IP, Protocol.UDP), replace(ALIVE, ask=NOWHERE), id="flow/udp"
+    )
+    stage.observe(asked)
+    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == 2
 
 
 def test_a_dead_control_is_asked_once_in_its_window(stage: Stage) -> None:
