@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from nettests.judge.message import last_detail
+from nettests.judge.not_started import not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
@@ -220,4 +221,6 @@ def late_service(late: str) -> Late | None:
 
 def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
+    if pod := not_started(why):
+        return pod.next_step
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

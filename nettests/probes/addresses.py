@@ -14,6 +14,7 @@ from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.service import LOAD_BALANCER, ByHand
 from nettests.model.target_kinds import Location, Naming, Owner
 from nettests.model.words import OS, Family, Question, VantageKind
+from nettests.plan.cast import host_probe, server
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
@@ -60,6 +61,7 @@ class Directory:
     def endpoint(self, ask: Ask) -> Endpoint:
         """Return where ``ask`` goes."""
         target, family = ask.target, ask.family
+        self._require_on_node(ask)
         match target.descriptor.location:
             case Location.POD_ADDRESS | Location.POD_NAME:
                 return self._pod(target, family)
@@ -109,6 +111,22 @@ class Directory:
             case Location.SERVICE_EXTERNAL_IP:
                 service = self.service(target.service)
                 return service, str(of_family(service.external, family))
+
+    def _require_on_node(self, ask: Ask) -> None:
+        """Raise where the Pod did not become Ready without which the target's node does not answer by itself.
+
+        A Windows node forwards NodePorts only while a Pod of its network stands on it ("Kubernetes on Windows,
+        common problems": my Windows node cannot access NodePort).
+        """
+        node = self.facts.node(ask.target.node) if ask.target.node else None
+        if node is None:
+            return
+        forwards = ask.target.descriptor.owner is Owner.NODE_PORT and node.os is OS.WINDOWS
+        lacking = [host_probe(node)] if ask.answered_on_host else []
+        lacking += [server(node)] if forwards else []
+        for name in lacking:
+            if name in self.deployment.problems:
+                self.pod(name)
 
     def _complete(self, target: Target) -> StandingService:
         """Return the target's Service.
@@ -262,14 +280,17 @@ class Directory:
             raise self._missing("pod", name) from None
 
     def service(self, name: str | None) -> StandingService:
-        """Return the standing Service of that name."""
+        """Return the standing Service of that name, unless none of the Pods behind it became Ready."""
         try:
-            return self.deployment.services[name or ""]
+            found = self.deployment.services[name or ""]
         except KeyError:
             declined = self.deployment.declined.get(name or "")
             if declined is not None:
                 raise NotOfferedError(declined) from None
             raise self._missing("Service", name) from None
+        if self.deserted(found.name):
+            self.pod(found.backends[0])
+        return found
 
     def deserted(self, name: str) -> bool:
         """Whether ``name`` is a Service none of whose backends stand: nothing will ever answer there."""

@@ -63,6 +63,8 @@ def _planned_result(
 ) -> CheckResult:
     check, expectation = planned.check, planned.expectation
     judgement = history.judged.get(check.id) or _unjudged(history, check, expectation)
+    observation = _observation(history, check, observations)
+    done = history.done.get(check.id)
     return CheckResult(
         id=check.id,
         flow=check.flow,
@@ -73,11 +75,12 @@ def _planned_result(
         ran=check.id in history.judged and judgement.verdict is not Verdict.SKIPPED,
         check=check,
         expectation=expectation,
-        observation=_observation(history, check, observations),
+        observation=observation,
         expected=judgement.expected,
         observed=judgement.observed,
         next_step=judgement.next_step,
         limitation_id=judgement.limitation,
+        distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
         diagnostics=tuple(one for one in history.diagnostics if check.id in one.checks),
     )

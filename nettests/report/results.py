@@ -71,6 +71,8 @@ class CheckResult:
     observed: str = ""
     next_step: str = ""
     limitation_id: str | None = None
+    distrust: str = ""
+    """Why nothing that was seen can be trusted, also where nothing was."""
     raws: tuple[Raw, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
 

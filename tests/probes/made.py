@@ -122,6 +122,7 @@ def deployed(**problems: str) -> Deployment:
                 name="svc-server-linux-1-1",
                 addresses=(ipaddress.ip_address("10.96.1.1"),),
                 node_ports={"hostname": 30080, "clientip": 30082, "udp": 30081},
+                backends=("server-linux-1-1",),
             )
         },
         problems=problems,

@@ -64,6 +64,28 @@ def test_what_does_not_stand_says_why() -> None:
         directory.endpoint(ask("probe-windows-1-1", TargetKind.POD_IP))
 
 
+@pytest.mark.parametrize(
+    ("pod", "question"),
+    [
+        ("server-linux-1-1", ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)),
+        ("server-linux-1-1", ask("probe-linux-1-1", TargetKind.NODEPORT, on="w1")),
+        ("server-windows-1-1", ask("probe-linux-1-1", TargetKind.NODEPORT, on="w1")),
+        ("node-linux-1-1", ask("probe-linux-1-1", TargetKind.NODE_IP, Protocol.UDP)),
+    ],
+    ids=[
+        "the only backend",
+        "behind a NodePort",
+        "on the Windows node asked",
+        "a node's UDP server",
+    ],
+)
+def test_a_question_that_needs_a_pod_is_not_asked_without_it(pod: str, question: Ask) -> None:
+    """Silence would blame the network for a Pod that never became Ready, so nothing is asked."""
+    directory = Directory(facts=FACTS, deployment=deployed(**{pod: "ImagePullBackOff"}))
+    with pytest.raises(NotStandingError, match=f"pod {pod} does not stand: ImagePullBackOff"):
+        directory.endpoint(question)
+
+
 def test_without_a_declared_target_nothing_outside_is_asked() -> None:
     """A question to the outside needs the profile's declaration."""
     directory = Directory(facts=without_target(), deployment=deployed())

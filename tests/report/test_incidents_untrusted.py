@@ -22,6 +22,27 @@ def test_what_nobody_trusts_is_no_silence_of_the_dns(quiet: Results) -> None:
     assert incident.cause == "Checks of the cluster DNS cannot be judged"
 
 
+def test_pods_that_never_started_are_one_cause(quiet: Results) -> None:
+    """Whatever leans on Pods of a node, as source, backend or target: the node and the kubelet's reason are told once."""
+    checks = []
+    for one in quiet.checks:
+        check = one.check
+        if check is None or WIN not in {check.source.node, check.target.node}:
+            checks.append(one)
+            continue
+        at_source = check.source.node == WIN
+        pod = check.source.probe if at_source else check.target.pod or "server-windows-1-1"
+        why = (
+            f"pod {pod} is not Ready: container hostname: ImagePullBackOff: Back-off pulling image"
+        )
+        why = why if at_source else f"pod {pod} does not stand: {why}"
+        checks.append(replace(one, verdict=Verdict.UNKNOWN, observation=None, distrust=why))
+    (incident,) = holding(quiet, checks).incidents
+    assert incident.cause == f"Pods of the run do not start on {WIN}: ImagePullBackOff"
+    assert incident.traits == {"not-started": WIN}
+    assert len({name.split("/")[0] for name in incident.checks}) > 3
+
+
 def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
     """Whatever its checks were about: the node is named once, with the step that says why."""
     why = f"node {WIN} was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped)"
@@ -30,6 +51,7 @@ def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
             one,
             verdict=Verdict.UNKNOWN,
             observation=replace(one.observation, trusted=False, distrust=why),
+            distrust=why,
         )
         if one.observation and one.check and WIN in {one.check.source.node, one.check.target.node}
         else one

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.judge.advice import Late, late_service, unready_node
+from nettests.judge.not_started import not_started
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
@@ -58,7 +59,7 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     if red and (waited := waited_for(result, nodes)):
         traits = _elsewhere(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
-    traits = _traits(result)
+    traits = _traits(result, nodes)
     if asks_service(result.check):
         traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
     if red or _shows_replies(result):
@@ -102,7 +103,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
         return
     itself = check.target.descriptor.name_server
     red, green = result.verdict in RED, itself and _green(result)
-    if _no_path(result) or not (red or green):
+    if _no_path(result, {}) or not (red or green):
         return
     protocol = check.ask.protocol if itself else Protocol.UDP
     target = Target(kind=TargetKind.POD_IP, node=dns_node)
@@ -161,8 +162,8 @@ def _placement(ask: Ask) -> Placement:
 
 def _elsewhere(asked: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of a path that failed for a check, and that is not its own."""
-    if _no_path(result):
-        return _traits(result)
+    if _no_path(result, nodes):
+        return _traits(result, nodes)
     traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
     if asks_service(asked):
         traits |= frozenset(hops(asked, traits, asked.target.backends, nodes))
@@ -212,23 +213,34 @@ def _shows_replies(result: CheckResult) -> bool:
     return own and pod and result.verdict is Verdict.PASS
 
 
-def _traits(result: CheckResult) -> frozenset[Trait]:
+def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return a check's traits; where no packet decided the verdict, what did is its only one."""
     assert result.check is not None
-    return _no_path(result) or traits_of(result.check)
+    return _no_path(result, nodes) or traits_of(result.check)
 
 
-def _no_path(result: CheckResult) -> frozenset[Trait]:
+def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the one trait of a check that no packet decided; none for all others."""
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
-    distrust = result.observation.distrust if result.observation else None
-    if result.verdict is Verdict.UNKNOWN and (node := unready_node(distrust or "")):
+    if result.verdict is Verdict.UNKNOWN and (node := unready_node(result.distrust)):
         return frozenset({Trait(Kind.UNREADY, node)})
+    if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
+        return frozenset({Trait(Kind.NOT_STARTED, node)})
     if result.verdict is Verdict.LIFTED and result.limitation_id:
         return frozenset({Trait(Kind.LIMITATION, result.limitation_id)})
     return frozenset()
+
+
+def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
+    """Return the node of the Pod that never became Ready, where a check cannot be judged for that."""
+    lacking, check = not_started(result.distrust), result.check
+    if lacking is None or check is None:
+        return None
+    if lacking.pod == check.source.probe:
+        return check.source.node
+    return nodes.get(lacking.pod) or check.target.node or check.source.node
 
 
 def _green(result: CheckResult) -> bool:

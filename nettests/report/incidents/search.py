@@ -16,6 +16,7 @@ from nettests.report.incidents.traits import Kind, Trait
 SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
     (Kind.UNREADY,),
+    (Kind.NOT_STARTED,),
     (Kind.LIMITATION,),
     (Kind.DNS,),
     (Kind.PROXY_NODE,),

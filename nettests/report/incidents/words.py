@@ -6,6 +6,7 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, SourceSeen, Verdict
@@ -38,6 +39,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"A fact that expectations depend on is not known: {of[Kind.UNDECIDED]}"
     if Kind.UNREADY in of:
         return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
+    if Kind.NOT_STARTED in of:
+        return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
@@ -45,6 +48,13 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
     return f"{_subject(of)} {happens}"
+
+
+def _why_not_started(results: Sequence[CheckResult]) -> str:
+    """Return the reason that most of the Pods have which the checks depend on."""
+    said = (not_started(one.distrust) for one in results)
+    reasons = Counter(reason for _, reason in {(one.pod, one.reason) for one in said if one})
+    return f": {reasons.most_common(1)[0][0]}" if reasons else ""
 
 
 def happened(results: Sequence[CheckResult]) -> str:
