@@ -10,13 +10,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 
 HTTP_AT_ONCE = 192
 """Questions over all HTTP channels of a run: an open forwarding takes four file descriptors (measured), and most systems
 give a process 1,024 (``ulimit -n``)."""
-PATIENCE = 2.0
+PATIENCE = 1.0
 """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
 PROCESS_PATIENCE = 2.0
 """The same for a process in a container: Windows takes a second or two to start one."""
@@ -42,19 +43,25 @@ class Slots:
     _inside: dict[int, float] = field(default_factory=dict)
     """When each thread entered, oldest first."""
     _queue: deque[int] = field(default_factory=deque)
+    first: deque[int] = field(default_factory=deque)
+    """Who is let in before the queue."""
 
     def __enter__(self) -> None:
         """Wait for the turn of this thread, then for room."""
+        self.enter_by(self._queue)
+
+    def enter_by(self, queue: deque[int]) -> None:
+        """Wait in one of the queues for the turn of this thread, then for room."""
         me = threading.get_ident()
         with self._changed:
-            self._queue.append(me)
+            queue.append(me)
             try:
-                while self._queue[0] != me or (seconds := self._full_for()) is not None:
-                    # Who is not the first is woken when the first has entered.
-                    self._changed.wait(seconds if self._queue[0] == me else None)
+                while self._next() != me or (seconds := self._full_for()) is not None:
+                    # Who is not the first is woken when the first has entered, or somebody came ahead of it.
+                    self._changed.wait(seconds if self._next() == me else None)
                 self._inside[me] = self.clock()
             finally:
-                self._queue.remove(me)
+                queue.remove(me)
                 self._changed.notify_all()
         if self.room is not None:
             self.room.acquire()
@@ -75,6 +82,9 @@ class Slots:
             del self._inside[threading.get_ident()]
             self._changed.notify_all()
 
+    def _next(self) -> int:
+        return (self.first or self._queue)[0]
+
     def _full_for(self) -> float | None:
         """Return for how many seconds nobody may enter if nobody leaves, ``None`` if somebody may now."""
         now = self.clock()
@@ -82,6 +92,33 @@ class Slots:
         if len(self._inside) >= self.ceiling:
             return threading.TIMEOUT_MAX
         return young[0] + self.patience - now if len(young) >= self.at_once else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead(AbstractContextManager[None]):
+    """Slots whose ordinary queue is passed by."""
+
+    slots: Slots
+    queue: deque[int]
+
+    def __enter__(self) -> None:
+        self.slots.enter_by(self.queue)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.slots.__exit__(kind, error, trace)
+
+
+def ahead(slots: AbstractContextManager[object]) -> AbstractContextManager[object]:
+    """Return the same bound, entered before all who wait in its ordinary queue, if it has one.
+
+    For what takes longest where nobody answers: begun last, it would be all that a run still waits for.
+    """
+    return _Ahead(slots, slots.first) if isinstance(slots, Slots) else slots
 
 
 def for_processes(at_once: int) -> Slots:

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from nettests.bounds import SILENT_PROCESSES, Slots, for_processes
+from nettests.bounds import SILENT_PROCESSES, Slots, ahead, for_processes
 
 LONG, SHORT = 60.0, 0.05
 
@@ -110,6 +110,19 @@ def test_the_ceiling_holds_however_long_they_wait(
         eventually(lambda: 3 in those.entered)
 
 
+def test_what_waits_longest_is_let_in_before_the_others(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Who came last enters next, if it came ahead of the queue; the order of the others stays."""
+    slots = Slots(at_once=1, patience=LONG, ceiling=9)
+    with crowd(slots, eventually, 3) as those, others_wait(ahead(slots)) as entered:
+        eventually(lambda: bool(slots.first))
+        those.go(0)
+        assert entered.wait(LONG)
+        eventually(lambda: len(those.entered) == 2)
+        assert those.entered == [0, 1]
+
+
 def test_several_slots_share_a_room(eventually: Callable[[Callable[[], bool]], None]) -> None:
     """Where the room that all probes share is full, free slots of one of them do not help."""
     room = threading.Semaphore(1)
@@ -122,7 +135,7 @@ def test_several_slots_share_a_room(eventually: Callable[[Callable[[], bool]], N
 
 
 @contextmanager
-def others_wait(slots: Slots) -> Iterator[threading.Event]:
+def others_wait(slots: AbstractContextManager[object]) -> Iterator[threading.Event]:
     """One thread tries to enter, and says when it has."""
     entered = threading.Event()
 

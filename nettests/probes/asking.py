@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from nettests.bounds import ahead
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Ask
@@ -20,6 +21,7 @@ from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import read_raw
 from nettests.probes.addresses import Directory
+from nettests.probes.beside import asks_resolver
 from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
@@ -196,7 +198,11 @@ class Asker:
             return nullcontext()
         if wanted.means == "dial":
             return probe.http_slots
-        return probe.execute.slots if probe.execute else nullcontext()
+        if probe.execute is None:
+            return nullcontext()
+        slots = probe.execute.slots
+        # A resolver waits for a silent server three times as long as others do.
+        return ahead(slots) if asks_resolver(ask) else slots
 
     def _answer(self, wanted: Command, ask: Ask) -> Answer:
         if ask.source.kind is VantageKind.EXTERNAL:

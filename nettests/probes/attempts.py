@@ -23,6 +23,7 @@ from nettests.probes.beside import (
     Pending,
     begin,
     gave_up,
+    one_over,
     patience,
     repeats_itself,
     results,
@@ -137,7 +138,7 @@ class _Ladder:
             asked = {turn: self._begin(turn)}
             if not self.seen and not asked[turn].answered(patience(self.check.ask)):
                 self._ask_controls(turn)
-                if self.asker.timing.failures > 1 and not repeats_itself(self.check.ask):
+                if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
                     asked[turn + 1] = self._begin(turn + 1)
             for of, raw in zip(asked, results(asked.values()), strict=True):
                 if raw.error is not None:
@@ -180,6 +181,13 @@ class _Ladder:
         if failures > 1 and gave_up(self.check.ask, raw) and not self._controls_answer():
             failures = 1
         return next_turn(self.turns, self.seen, successes=successes, failures=failures)
+
+    def _worth_repeating(self, first: Pending[Raw]) -> bool:
+        """Whether to ask once more beside the silent first question; where that repeats itself, only if its controls answer."""
+        if not repeats_itself(self.check.ask) or self._controls is None:
+            return True
+        one_over((first, self._controls))
+        return self._controls.over and self._controls.result()
 
     def _controls_answer(self) -> bool:
         """Wait for the controls; return whether all of them answered: beside dead ones a second silence shows no more."""

@@ -4,10 +4,11 @@ Used by ``attempts``, ``controls`` and ``convergence``: a negative answer over a
 waiting and no work, so what has to be asked anyway is asked meanwhile. It knows nothing of answers.
 """
 
+import concurrent.futures
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nettests.model.check import Ask
 from nettests.model.observation import Raw
@@ -29,16 +30,16 @@ class Pending(Generic[T]):
     """Something under way in a thread of its own."""
 
     def __init__(self, call: Callable[[Callable[[], None]], T]) -> None:
-        self._done: Future[T] = Future()
+        self.done: Future[T] = Future()
         self._sent = threading.Event()
         self._settled = threading.Event()
         threading.Thread(target=self._carry_out, args=(call,), name="beside", daemon=True).start()
 
     def _carry_out(self, call: Callable[[Callable[[], None]], T]) -> None:
         try:
-            self._done.set_result(call(self._sent.set))
+            self.done.set_result(call(self._sent.set))
         except BaseException as error:  # noqa: BLE001 - handed to who waits for the result
-            self._done.set_exception(error)
+            self.done.set_exception(error)
         finally:
             self._sent.set()
             self._settled.set()
@@ -55,7 +56,7 @@ class Pending(Generic[T]):
     @property
     def over(self) -> bool:
         """Whether it has ended."""
-        return self._settled.is_set()
+        return self.done.done()
 
     def wait(self) -> None:
         """Wait until it is over."""
@@ -63,7 +64,14 @@ class Pending(Generic[T]):
 
     def result(self) -> T:
         """Wait until it is over; return what it returned or raise what it raised."""
-        return self._done.result()
+        return self.done.result()
+
+
+def one_over(pending: Collection[Pending[Any]]) -> None:
+    """Wait until the first of them is over."""
+    concurrent.futures.wait(
+        [one.done for one in pending], return_when=concurrent.futures.FIRST_COMPLETED
+    )
 
 
 def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:

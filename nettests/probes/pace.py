@@ -15,6 +15,8 @@ BURST = 6
 SECONDS = 1.0
 """``net.ipv4.icmp_ratelimit``; 1,000 ms is the kernel's default, and also that of ``net.ipv6.icmp.ratelimit``."""
 _REMEMBERED = 4 * BURST * SECONDS
+ON_THE_WAY = 0.25
+"""Seconds by which one question may arrive later than another one that was sent before."""
 UNHEARD = 1
 """So many refusals may have gone to one who did not listen any more, such as that of a last SYN."""
 
@@ -42,7 +44,7 @@ class Pace:
             at = max([now, *told[-1:]])
             missing = 1 - left(told, at)
             if missing > 0:
-                at += missing * SECONDS
+                at += missing * SECONDS + ON_THE_WAY
             told.append(at)
             return at
 

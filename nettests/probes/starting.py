@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from nettests.bounds import ahead
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
@@ -190,7 +191,7 @@ class Starting:
         windows = node.os is OS.WINDOWS
         at_once = self.timing.exec_windows if windows else self.timing.exec_linux
         channel = self.pods.open_exec(namespace, name, container, node=node.name, at_once=at_once)
-        with channel.slots:
+        with ahead(channel.slots):  # one question after another: a late one would end last
             return channel.run(words, timeout=self.timing.execute)
 
     def _get(self, then: Afterwards, item: Object) -> HttpAnswer:

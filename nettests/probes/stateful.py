@@ -104,16 +104,13 @@ class Renewal:
     def _lookup(self, asked: str, address: str) -> Object:
         """Ask DNS for the name until it leads to the Pod: an answer may be cached for a while.
 
-        A DNS that is silent to several queries in a row has nothing cached.
+        A resolver that was silent for so long has repeated its query: nothing is cached.
         """
         deadline = time.monotonic() + self.timing.convergence
-        silences = 0
         while True:
             began = time.monotonic()
             got = self.run(("nslookup", asked))
-            slow = time.monotonic() - began >= RESOLVER_SECONDS
-            silences = silences + 1 if slow and got.exit_code else 0
-            over = silences >= self.timing.failures or time.monotonic() > deadline
-            if address in got.stdout or over:
+            silent = got.exit_code != 0 and time.monotonic() - began >= RESOLVER_SECONDS
+            if address in got.stdout or silent or time.monotonic() > deadline:
                 return {"asked": asked, "stdout": got.stdout, "stderr": got.stderr}
             time.sleep(PAUSE)
