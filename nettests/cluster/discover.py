@@ -4,8 +4,8 @@
 the recorded objects and the cluster profile into ``ClusterFacts``. Nothing is guessed.
 """
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,10 +30,14 @@ from nettests.model.words import OS
 
 Object = dict[str, Any]
 
+DAEMON_SETS = "/apis/apps/v1/daemonsets"
+DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 STATED = "cluster profile"
+AT_ONCE = 8
+"""Requests that are under way at the same time: each of them is one that nothing else depends on."""
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -72,55 +76,46 @@ def discover(connection: Connection, profile: ClusterProfile, namespace: str = "
 
 
 def fetch(connection: Connection, namespace: str = "") -> Snapshot:
-    """Fetch the objects that facts are read from; only nodes are indispensable."""
+    """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
-    config_maps = {
-        name: found
-        for name in (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS)
-        if (found := _config_map(connection, name, reasons)) is not None
-    }
-    daemon_sets = _listed(connection, "/apis/apps/v1/daemonsets", reasons)
-    plugin = cni.plugin_of(daemon_sets).value or ""
-    config_maps |= {
-        name: found
-        for name in plugin_settings.CONFIG_MAPS.get(plugin, ())
-        if (found := _config_map(connection, name, reasons)) is not None
-    }
-    config_maps |= {
-        name: found
-        for name in plugin_settings.FLANNEL_ON_WINDOWS
-        if plugin == "flannel" and (found := _config_map(connection, name, reasons)) is not None
-    }
-    by_space = _system_pods(connection, daemon_sets, reasons)
-    pods = _proxy_pods(by_space)
-    return Snapshot(
-        server_version=version,
-        server_git_version=git_version,
-        context=connection.context,
-        nodes=_nodes(connection),
-        daemon_sets=daemon_sets,
-        config_maps=config_maps,
-        dns_services=_listed(
-            connection,
-            "/api/v1/namespaces/kube-system/services",
-            reasons,
-            labelSelector="k8s-app=kube-dns",
-        ),
-        kubernetes_service=_found(connection, KUBERNETES, reasons),
-        system_pods=by_space["kube-system"],
-        proxy_pods=pods,
-        proxy_logs=_logs(connection, pods, reasons),
-        runtime_classes=_listed(connection, RUNTIME_CLASSES, reasons),
-        service_cidrs=(
-            _listed(connection, SERVICE_CIDRS, reasons)
-            if version >= permission.SERVICE_CIDRS
-            else ()
-        ),
-        denied=_denied(connection, version, plugin, namespace),
-        reasons=reasons,
-        namespace=namespace,
-    )
+    with ThreadPoolExecutor(AT_ONCE, "discover") as pool:
+        every_node = pool.submit(_nodes, connection)
+        of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
+        daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
+        dns = pool.submit(
+            _listed, connection, DNS_SERVICES, reasons, labelSelector="k8s-app=kube-dns"
+        )
+        kubernetes = pool.submit(_found, connection, KUBERNETES, reasons)
+        classes = pool.submit(_listed, connection, RUNTIME_CLASSES, reasons)
+        has_cidrs = version >= permission.SERVICE_CIDRS
+        cidrs = pool.submit(_listed, connection, SERVICE_CIDRS, reasons) if has_cidrs else None
+        plugin = cni.plugin_of(daemon_sets.result()).value or ""
+        on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
+        own = (*plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+        of_plugin = _config_maps(pool, connection, own, reasons)
+        denied = pool.submit(_denied, connection, version, plugin, namespace)
+        by_space = _system_pods(connection, daemon_sets.result(), reasons)
+        pods = _proxy_pods(by_space)
+        logs = pool.submit(_logs, connection, pods, reasons)
+        return Snapshot(
+            server_version=version,
+            server_git_version=git_version,
+            context=connection.context,
+            nodes=every_node.result(),
+            daemon_sets=daemon_sets.result(),
+            config_maps={**dict(_found_of(of_all)), **dict(_found_of(of_plugin))},
+            dns_services=dns.result(),
+            kubernetes_service=kubernetes.result(),
+            system_pods=by_space["kube-system"],
+            proxy_pods=pods,
+            proxy_logs=logs.result(),
+            runtime_classes=classes.result(),
+            service_cidrs=cidrs.result() if cidrs is not None else (),
+            denied=denied.result(),
+            reasons=reasons,
+            namespace=namespace,
+        )
 
 
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
@@ -276,6 +271,20 @@ def _nodes(connection: Connection) -> list[Object]:
                 hint="grant manifests/rbac/discovery.yaml, or use a context that may list nodes",
             ) from error
         raise
+
+
+def _config_maps(
+    pool: Executor, connection: Connection, names: Sequence[str], reasons: dict[str, str]
+) -> dict[str, Future[Object | None]]:
+    """Begin to read ConfigMaps; return what comes of each."""
+    return {name: pool.submit(_config_map, connection, name, reasons) for name in names}
+
+
+def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
+    """Yield what was found, in the order in which it was asked for."""
+    for name, one in pending.items():
+        if (found := one.result()) is not None:
+            yield name, found
 
 
 def _config_map(connection: Connection, name: str, reasons: dict[str, str]) -> Object | None:
