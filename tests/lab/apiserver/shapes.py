@@ -16,7 +16,7 @@ _VOLATILE = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "<id>"),
     (re.compile(r"cni-[-0-9a-f]{32,36}"), "cni-<id>"),
     (re.compile(r"\(\d+\)"), "(<version>)"),
-    (re.compile(r"\n .*", re.DOTALL), "<difference>"),
+    (re.compile(r"\n@@ .*", re.DOTALL), "<difference>"),
     (re.compile(r"kube-api-access-\w{5}"), "kube-api-access-<random>"),
 )
 
