@@ -20,19 +20,20 @@ from nettests.probes.beside import Pending, begin, gave_up, one_try_tells, patie
 
 CONTROL_TRIES = 2
 WINDOW_SECONDS = 10.0
-"""What a control brought holds for so long, counted from its first question: about one ladder of silence."""
+"""What a control brought holds for so long after its last question was sent: about one ladder of silence."""
 SHARED = "shared"
 """In ``Raw.context``: the check that asked this control in the same window."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Errand:
     """One control that some check asks, or has asked."""
 
-    began: float
     check: str
     question: Question
-    answers: Pending[tuple[Raw, ...]]
+    answers: Pending[tuple[Raw, ...]] = field(init=False)
+    sent: float = 0.0
+    """When the last question had its turn; none had yet where all still wait for it."""
 
     def silent(self) -> bool:
         """Whether it has brought no positive answer so far."""
@@ -87,16 +88,27 @@ class Controls:
         """Return the errand of this control: one that is silent in this window, or a new one."""
         key = control.ask, turn
         with self._lock:
-            now = self.clock()
             known = self._errands.get(key)
-            fresh = known is not None and now - known.began < WINDOW_SECONDS
-            if known is not None and fresh and known.check != check.id and known.silent():
+            if known is not None and known.check != check.id and self._holds(known):
                 return known
-            lasting = replace(asker, stopped=self.stopped)
-            answers = begin(lambda sent: _asked(lasting, check, control, turn, sent))
-            made = _Errand(now, check.id, control.ask.question, answers)
+            made = _Errand(check.id, control.ask.question)
+
+            def carry_out(on_sent: Callable[[], None]) -> tuple[Raw, ...]:
+                def sent() -> None:
+                    made.sent = self.clock()
+                    on_sent()
+
+                lasting = replace(asker, stopped=self.stopped)
+                return _asked(lasting, check, control, turn, sent)
+
+            made.answers = begin(carry_out)
             self._errands[key] = made
             return made
+
+    def _holds(self, known: _Errand) -> bool:
+        """Whether its silence is of now: it is still under way, or was a moment ago."""
+        under_way = not known.answers.over
+        return (under_way or self.clock() - known.sent < WINDOW_SECONDS) and known.silent()
 
 
 def _asked(

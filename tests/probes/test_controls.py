@@ -171,6 +171,27 @@ def test_a_dead_control_is_asked_once_in_its_window(stage: Stage) -> None:
     assert len(stage.dialling[PROBE].asked) == 4
 
 
+def test_a_control_that_is_under_way_is_shared_however_long_it_waits(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """A node's queue may be longer than the window: what comes of a question counts from when it was sent."""
+    silence = Silence(str(stage.pods["server-windows-1-1"].addresses[0]))
+    stage.dialling[PROBE].hook = silence
+    first, second = (check(NOWHERE, DEAD, id=name) for name in ("first", "second"))
+    now = [100.0]
+    controls = Controls(clock=lambda: now[0])
+    asker = stage.observer([first, second]).asker
+    asking = [threading.Thread(target=controls.ask, args=(asker, one)) for one in (first, second)]
+    asking[0].start()
+    eventually(lambda: silence.waiting == 1)
+    now[0] += 2 * WINDOW_SECONDS
+    asking[1].start()
+    silence.released.set()
+    for one in asking:
+        one.join(10)
+    assert {raw.context.get(SHARED) for raw in stage.raws("second")} == {"first"}
+
+
 def test_a_control_that_answers_is_asked_in_each_checks_own_window(stage: Stage) -> None:
     """What answered a moment ago proves nothing of now."""
     controls = Controls()
