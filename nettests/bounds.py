@@ -21,7 +21,7 @@ PATIENCE = 1.0
 """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
 PROCESS_PATIENCE = 2.0
 """The same for a process in a container: Windows takes a second or two to start one."""
-SILENT_PROCESSES = 5
+SILENT_PROCESSES = 7
 """Of a node's processes, so many times as many as may be started at once may be waiting for a time-out."""
 
 
