@@ -14,7 +14,15 @@ from nettests.report.incidents.traits import asks_cluster_dns
 from nettests.report.results import CheckResult
 from tests.report.cluster import FACTS
 from tests.report.scenario import QUIET, records
-from tests.report.test_incidents import LINUX, WIN, broken, crossing, hash_of, holding
+from tests.report.test_incidents import (
+    LINUX,
+    WIN,
+    broken,
+    crossing,
+    hash_of,
+    holding,
+    without_dns,
+)
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +112,13 @@ def test_queries_that_are_lost_between_nodes_are_no_fault_of_the_dns(
     def struck(check: Check) -> bool:
         itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
         over_udp = not itself or check.ask.protocol is Protocol.UDP
-        lost = asks_cluster_dns(check) and check.source.node == WIN and over_udp
+        lost = without_dns(check) and check.source.node == WIN and over_udp
         return lost or crossing(WIN, LINUX, Protocol.UDP)(check)
 
     (found,) = broken(asked_directly, struck).incidents
     assert found.traits == {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"}
     assert any(name.startswith("dns-via-pod") for name in found.checks)
+    assert any(name.startswith("stateful-set-names") for name in found.checks)
     nowhere = replace(asked_directly.facts, dns_pods=unknown("nobody said"))
     guessed = find_incidents(broken(asked_directly, struck).checks, nowhere)
     assert len(guessed) > 1

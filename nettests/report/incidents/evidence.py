@@ -28,6 +28,7 @@ from nettests.report.incidents.traits import (
     Trait,
     asks_cluster_dns,
     asks_service,
+    looks_names_up,
     traits_of,
 )
 from nettests.report.results import CheckResult
@@ -99,7 +100,9 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     a cache: only who asks the DNS itself shows that the way is up.
     """
     check, node = result.check, result.check.source.node if result.check else None
-    if check is None or not node or node == dns_node or not asks_cluster_dns(check):
+    if check is None or not node or node == dns_node:
+        return
+    if not asks_cluster_dns(check) and not looks_names_up(check):
         return
     itself = check.target.descriptor.name_server
     red, green = result.verdict in RED, itself and _green(result)

@@ -104,7 +104,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
     if not check.ask.question.has_path:
         yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
-        if _looks_names_up(check):
+        if looks_names_up(check):
             yield Kind.DNS, "cluster DNS"
         return
     yield Kind.PROBE, check.source.probe
@@ -125,7 +125,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield from _asserted(check)
 
 
-def _looks_names_up(check: Check) -> bool:
+def looks_names_up(check: Check) -> bool:
     """Whether a Pod of a check's own has to be found by its name: that of a StatefulSet has to keep it."""
     then = check.ask.case.then if check.ask.case else None
     return then is not None and then.how == "renew"
