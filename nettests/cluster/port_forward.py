@@ -126,6 +126,7 @@ class PortForward:
     port: int
     name: str = "port-forward"
     _idle: list[_Forwarding] = field(default_factory=list)
+    _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
@@ -171,9 +172,16 @@ class PortForward:
         finally:
             if not kept:
                 over.stream.close()
-        with self._lock:
-            self._idle.append(over)
+        self._keep(over)
         return HttpAnswer(status=response.status, body=body, seconds=time.monotonic() - began)
+
+    def _keep(self, over: _Forwarding) -> None:
+        """Keep a forwarding for the next question; an answer that comes after the end leaves nothing open."""
+        with self._lock:
+            if not self._closed:
+                self._idle.append(over)
+                return
+        over.stream.close()
 
     def read(self, *, timeout: float) -> str:
         """Return what a server says by itself over a forwarding of its own, until it closes."""
@@ -192,13 +200,16 @@ class PortForward:
         return said.decode(errors="replace")
 
     def close(self) -> None:
-        """Close every idle forwarding."""
+        """Close every idle forwarding, and those in use when they have their answer; open none any more."""
         with self._lock:
+            self._closed = True
             idle, self._idle = self._idle, []
         for over in idle:
             over.stream.close()
 
     def _open(self) -> _Forwarding:
+        if self._closed:
+            raise ChannelError(f"port-forward to {self.pod} was closed")
         try:
             stream = open_stream(
                 self.connection,

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -222,6 +223,28 @@ def test_a_port_forward_that_ended_while_idle_is_replaced(opened: Opened, last: 
             assert ended.wait(GONE_SECONDS)
         channel.close()
     assert len(server.asked) == 2
+
+
+def test_an_answer_that_comes_after_the_end_leaves_no_port_forward_open(opened: Opened) -> None:
+    """A run that is interrupted closes its channels while questions are still under way."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+    asked, closed = threading.Event(), threading.Event()
+
+    def speak(path: str, wire: Wire) -> None:
+        asked.set()
+        assert closed.wait(GONE_SECONDS)
+        forwarded(message(0, answer))(path, wire)
+
+    with hostile(speak) as server, ThreadPoolExecutor(1) as pool:
+        channel = PortForward(opened(server.url), "ns", "probe", 80)
+        asking = pool.submit(channel.get, "/hostname", timeout=5)
+        assert asked.wait(GONE_SECONDS)
+        channel.close()
+        closed.set()
+        assert asking.result().body == "hi"
+        assert hung_up_on(server)
+        with pytest.raises(ChannelError, match="was closed"):
+            channel.get("/hostname", timeout=5)
 
 
 def test_a_body_without_a_length_is_not_cut_unseen(opened: Opened) -> None:
