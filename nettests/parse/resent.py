@@ -2,8 +2,8 @@
 
 Asked by ``session`` when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s
 more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so
-that such an answer takes that long and not much longer. Slowness alone is no loss: the check's other answers, and
-others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
+that such an answer takes that long and not much longer. Slowness alone is no loss: the same backend's other answers,
+and others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,20 +41,31 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     delays = _delays(check)
     if len(told) < 2 or not delays:
         return None
-    prompt = [raw for raw in told if raw.elapsed <= PROMPT]
     slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT for one in delays)]
-    if not slow or len(prompt) * 2 < len(told):
-        return None
-    elsewhere = [one for one in others if one.elapsed <= PROMPT]
+    elsewhere = [one for one in others if one.elapsed <= PROMPT] if slow else []
     for raw in slow:
+        prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
         beside = [one for one in elsewhere if _during(one, raw)]
-        if beside:
+        if prompt and beside:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
                 f"for, and the others {median(one.elapsed for one in prompt) * 1000:.0f} ms; the probe answered "
                 f"{len(beside)} other questions meanwhile"
             )
     return None
+
+
+def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[Raw]:
+    """Return the prompt answers of who answered late once, if most of its answers are; else it is far away, or slow.
+
+    One of several backends that did not say its name may have been any.
+    """
+    backend = read_raw(slow).backend
+    if several and backend is None:
+        return []
+    same = [raw for raw in told if not several or read_raw(raw).backend == backend]
+    prompt = [raw for raw in same if raw.elapsed <= PROMPT]
+    return prompt if len(prompt) * 2 >= len(same) else []
 
 
 def _positive(check: Check, raw: Raw) -> bool:

@@ -70,6 +70,42 @@ def test_a_lost_syn_is_told(seconds: float) -> None:
     assert "the probe answered 2 other questions meanwhile" in told
 
 
+def answered_by(*backends: tuple[str, float]) -> list[Raw]:
+    """Return answers of several backends, each with its name and seconds."""
+    told = answers(*(seconds for _, seconds in backends))
+    said = [json.dumps({"responses": [name]}) if name else "" for name, _ in backends]
+    clients = '{"responses":["10.244.3.7:51611"]}'
+    return [
+        replace(
+            raw, stdout=text or clients, context={"request": "hostname" if text else "clientip"}
+        )
+        for raw, text in zip(told, said, strict=True)
+    ]
+
+
+NEAR, FAR = "server-near", "server-far"
+
+
+@pytest.mark.parametrize(
+    ("backends", "is_told"),
+    [
+        ([(NEAR, 0.01), (NEAR, 0.01), (FAR, 1.15), (NEAR, 0.01), (FAR, 1.3)], False),
+        ([(NEAR, 0.01), (NEAR, 0.01), (FAR, 1.15), (NEAR, 0.01), (FAR, 0.02)], True),
+        ([(NEAR, 0.01), (NEAR, 0.01), (FAR, 1.15), (NEAR, 0.01)], False),
+        ([(NEAR, 0.01), (NEAR, 0.01), ("", 1.15), ("", 0.01)], False),
+    ],
+    ids=["it is far away", "it is near otherwise", "it answered once", "nobody knows who it was"],
+)
+def test_one_of_several_backends_is_compared_with_itself(
+    backends: list[tuple[str, float]], *, is_told: bool
+) -> None:
+    """What is far away answers late each time: no packet was lost."""
+    target = Target(kind=TargetKind.SERVICE_CLUSTERIP, service="servers", backends=(NEAR, FAR))
+    several = replace(check(), ask=replace(check().ask, target=target))
+    late = Carried(50.3, 0.02)  # while the third attempt was on its way
+    assert (resent(several, answered_by(*backends), [late]) is not None) is is_told
+
+
 def test_a_lost_query_is_told() -> None:
     """Names take five seconds longer where the first query was lost."""
     by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
