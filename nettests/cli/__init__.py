@@ -33,6 +33,6 @@ HOMES = {
 def main() -> None:
     """Does Windows networking in this Kubernetes cluster behave as documented?
 
-    See it at work on an emulated cluster: nettests run --lab. Then ask your own:
+    See it at work on an emulated cluster: nettests run --lab. Then test your own:
     nettests run --kubeconfig FILE.
     """

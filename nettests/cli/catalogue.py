@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from nettests import terminal
+from nettests.cli.help import Command
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
@@ -31,7 +32,7 @@ _suites = click.option(
 )
 
 
-@click.command
+@click.command(cls=Command, example="nettests catalogue --json")
 @_suites
 @click.option(
     "--limitations",
@@ -76,7 +77,7 @@ def catalogue(
             terminal.line(line)
 
 
-@click.command
+@click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @_suites
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:

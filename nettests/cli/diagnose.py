@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
 from nettests.diagnose import Collected
 from nettests.plan import load
 from nettests.report.text import one_line, plural
@@ -17,8 +18,10 @@ from nettests.session.diagnosis import INDEX
 from nettests.session.on_demand import Demand, collect_now
 
 
-@click.command
-@cluster_options
+@click.command(
+    cls=Command, example="nettests diagnose --kubeconfig ~/.kube/config --node=win-1 --hosts"
+)
+@cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
     "--check", "checks", multiple=True, metavar="ID", help="What this check passes (repeatable)."
 )

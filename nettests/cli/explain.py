@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 import click
 
 from nettests import expect, terminal
+from nettests.cli.help import Command
 from nettests.cli.inspect import read_blueprint
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
@@ -22,9 +23,11 @@ from nettests.session.catalogue import read_catalogue
 MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 
 
-@click.command
+@click.command(
+    cls=Command, example="nettests explain icmp-egress/windows-1/external/outside/icmp --lab"
+)
 @click.argument("check")
-@cluster_options
+@cluster_options(CLUSTER, CHECKS)
 def explain(*, check: str, asked: Asked) -> None:
     """Say what is expected of CHECK on a cluster, and why.
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from nettests import terminal
+from nettests.cli.help import Command
 from nettests.cluster import Connection, connect
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile import read_profile
 
 
-@click.command
+@click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
 @click.option(
     "--kubeconfig",
     type=click.Path(path_type=Path),

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from nettests import terminal
+from nettests.cli.help import Command
 from nettests.cli.inspect import planned_on
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
 from nettests.model.profile import ClusterProfile
@@ -21,8 +22,11 @@ from nettests.plan.images import needed_images
 from nettests.session.options import RunOptions
 
 
-@click.command
-@cluster_options
+@click.command(
+    cls=Command,
+    example="nettests images --kubeconfig ~/.kube/config --registry=registry.example/mirror",
+)
+@cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
     "--digests", is_flag=True, help="Name each image by the digest that nodes know it by."
 )

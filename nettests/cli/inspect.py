@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from nettests import terminal
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
 from nettests.cluster import connect
 from nettests.model.check import Plan
 from nettests.model.codec import to_data
@@ -25,8 +26,8 @@ from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.options import RunOptions
 
 
-@click.command
-@cluster_options
+@click.command(cls=Command, example="nettests discover --kubeconfig ~/.kube/config --json")
+@cluster_options(CLUSTER)
 @click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
 def discover(*, asked: Asked, as_json: bool) -> None:
     """Show what is known of a cluster, and why the rest is not."""
@@ -39,8 +40,8 @@ def discover(*, asked: Asked, as_json: bool) -> None:
         terminal.line(line)
 
 
-@click.command
-@cluster_options
+@click.command(cls=Command, example="nettests plan --lab --flow=icmp-egress")
+@cluster_options(CLUSTER, CHECKS)
 @click.option(
     "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
 )

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
+from nettests.cli.help import SharedOption
 from nettests.plan import read_classes
 from nettests.plugin.lab import lab
 from nettests.resources import suites_path
@@ -41,104 +42,132 @@ class Asked:
 
 _FILE = click.Path(path_type=Path)
 
-_OPTIONS = (
-    click.option(
-        "--lab",
-        is_flag=False,
-        flag_value="",
-        metavar="[PROFILE]",
-        help="Bring up an emulated cluster for this, and take it down again.",
+CLUSTER, IMAGES, CHECKS = "Cluster", "Images", "Checks"
+"""What shared options are about: a command takes those that change what it does."""
+PULL = "pull"
+"""One more of ``IMAGES``, for commands that create Pods or say what creating them takes."""
+
+_of_cluster = partial(click.option, cls=SharedOption, heading=CLUSTER)
+_of_images = partial(click.option, cls=SharedOption, heading=IMAGES)
+_of_checks = partial(click.option, cls=SharedOption, heading=CHECKS)
+
+_OPTIONS = {
+    CLUSTER: (
+        _of_cluster(
+            "--lab",
+            is_flag=False,
+            flag_value="",
+            metavar="[PROFILE]",
+            help="Bring up an emulated cluster for this, and take it down again.",
+        ),
+        _of_cluster("--kubeconfig", type=_FILE, metavar="FILE", help="Default: $KUBECONFIG."),
+        _of_cluster("--context", metavar="NAME", help="Context of the kubeconfig."),
+        _of_cluster(
+            "--cluster-profile",
+            type=_FILE,
+            metavar="FILE",
+            help="Facts about the cluster that its API does not tell.",
+        ),
+        _of_cluster(
+            "--namespace",
+            metavar="NAME",
+            help="Use this existing namespace; nothing in it that is not ours is touched.",
+        ),
     ),
-    click.option("--kubeconfig", type=_FILE, metavar="FILE", help="Default: $KUBECONFIG."),
-    click.option("--context", metavar="NAME", help="Context of the kubeconfig."),
-    click.option(
-        "--cluster-profile", type=_FILE, metavar="FILE", help="What a kubeconfig cannot say."
+    IMAGES: (
+        _of_images("--image", metavar="REFERENCE", help="The agnhost image of all probes."),
+        _of_images(
+            "--registry",
+            metavar="HOST[/PATH]",
+            help="Where images are mirrored: takes the place of the registry in their names.",
+        ),
     ),
-    click.option(
-        "--namespace",
-        metavar="NAME",
-        help="Use this existing namespace; nothing in it that is not ours is touched.",
+    PULL: (
+        _of_images(
+            "--pre-pull", is_flag=True, help="Pull each image onto each node before the checks."
+        ),
     ),
-    click.option("--image", metavar="REFERENCE", help="The agnhost image of all probes."),
-    click.option(
-        "--registry",
-        metavar="HOST[/PATH]",
-        help="Where images are mirrored: takes the place of the registry in their names.",
+    CHECKS: (
+        _of_checks(
+            "--suite",
+            "suites",
+            type=_FILE,
+            multiple=True,
+            metavar="PATH",
+            help="A suite beside the shipped ones (repeatable).",
+        ),
+        _of_checks(
+            "--limitations",
+            type=_FILE,
+            multiple=True,
+            metavar="PATH",
+            help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
+        ),
+        _of_checks(
+            "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
+        ),
+        _of_checks(
+            "--enable",
+            multiple=True,
+            metavar="CLASS,…",
+            help="Run checks of these classes too: costly, exposed, disruptive (repeatable).",
+        ),
     ),
-    click.option(
-        "--pre-pull",
-        is_flag=True,
-        help="Pull each image onto each node before anything is asked.",
-    ),
-    click.option(
-        "--suite",
-        "suites",
-        type=_FILE,
-        multiple=True,
-        metavar="PATH",
-        help="A suite beside the shipped ones (repeatable).",
-    ),
-    click.option(
-        "--limitations",
-        type=_FILE,
-        multiple=True,
-        metavar="PATH",
-        help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
-    ),
-    click.option(
-        "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
-    ),
-    click.option(
-        "--enable",
-        multiple=True,
-        metavar="CLASS,…",
-        help="Ask checks of these classes too: costly, exposed, disruptive (repeatable).",
-    ),
-)
+}
 
 
-def cluster_options(command: Command) -> Command:
-    """Add the shared options to a command, which receives them as ``asked``."""
+def cluster_options(*about: str) -> Callable[[Command], Command]:
+    """Add the shared options of these headings to a command, which receives what they say as ``asked``."""
 
-    @wraps(command)
-    def with_asked(
-        *,
-        lab: str | None,
-        kubeconfig: Path | None,
-        context: str | None,
-        cluster_profile: Path | None,
-        namespace: str | None,
-        image: str | None,
-        registry: str | None,
-        pre_pull: bool,
-        suites: tuple[Path, ...],
-        limitations: tuple[Path, ...],
-        flows: tuple[str, ...],
-        enable: tuple[str, ...],
-        **others: Any,
-    ) -> Any:
-        if lab is not None and (kubeconfig or context or cluster_profile):
-            raise click.UsageError(
-                "--lab brings its own cluster: leave --kubeconfig, --context and --cluster-profile out"
-            )
-        asked = Asked(
-            options=RunOptions(
-                kubeconfig=kubeconfig,
-                context=context,
-                cluster_profile=cluster_profile,
-                manifests=limitations,
-                enabled=read_classes(enable),
-                namespace=namespace,
-                image=image,
-                registry=registry,
-                pre_pull=pre_pull,
-            ),
-            lab=lab,
-            suites=(suites_path(), *suites),
-            flows=flows,
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def with_asked(**given: Any) -> Any:
+            shared = {name: given.pop(name, default) for name, default in _DEFAULTS.items()}
+            return command(asked=_asked(**shared), **given)
+
+        for option in reversed([one for heading in about for one in _OPTIONS[heading]]):
+            with_asked = option(with_asked)
+        return with_asked
+
+    return add
+
+
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
+    **dict.fromkeys(("image", "registry")),
+    "pre_pull": False,
+    **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
+}
+
+
+def _asked(
+    *,
+    lab: str | None,
+    kubeconfig: Path | None,
+    context: str | None,
+    cluster_profile: Path | None,
+    namespace: str | None,
+    image: str | None,
+    registry: str | None,
+    pre_pull: bool,
+    suites: tuple[Path, ...],
+    limitations: tuple[Path, ...],
+    flows: tuple[str, ...],
+    enable: tuple[str, ...],
+) -> Asked:
+    if lab is not None and (kubeconfig or context or cluster_profile):
+        raise click.UsageError(
+            "--lab brings its own cluster: leave --kubeconfig, --context and --cluster-profile out"
         )
-        return command(asked=asked, **others)
-
-    for option in reversed(_OPTIONS):
-        with_asked = option(with_asked)
-    return with_asked
+    options = RunOptions(
+        kubeconfig=kubeconfig,
+        context=context,
+        cluster_profile=cluster_profile,
+        manifests=limitations,
+        enabled=read_classes(enable),
+        namespace=namespace,
+        image=image,
+        registry=registry,
+        pre_pull=pre_pull,
+    )
+    return Asked(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nettests import terminal
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
 from nettests.model.yaml_writing import write_compact_yaml
@@ -34,16 +35,16 @@ _STYLES = {
 }
 
 
-@click.command
-@cluster_options
+@click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 @click.option("--json", "as_json", is_flag=True, help="All findings, and missing rules, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what is not well.")
 def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
     """Look for what stands in the way of a run.
 
-    Rights, nodes, images, quota, leftovers of earlier runs, and what would be exposed.
+    Permissions, nodes, images, quota, leftovers of earlier runs, and what would be exposed.
 
-    Reads, reviews its own rights and asks by dry run; creates nothing. Exit code: 0 nothing blocks a run;
+    Reads, reviews its own permissions and tries by dry run; creates nothing. Exit code: 0 nothing blocks a run;
     1 something does.
     """
     flows = load(asked.suites).select(asked.flows).flows

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from nettests import terminal
+from nettests.cli.help import Command
 from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML, write_documents
 from nettests.plugin.exitcodes import of_run
@@ -23,7 +24,7 @@ from nettests.session.report_dir import require_writable
 _BY_SHAPE = Redactor()
 
 
-@click.command
+@click.command(cls=Command, example="nettests rejudge reports/latest --limitations=site.yaml")
 @click.argument(
     "run_dir",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -45,7 +46,7 @@ _BY_SHAPE = Redactor()
 def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | None) -> None:
     """Judge a finished run again by the manifests of today.
 
-    Its cluster is not asked.
+    The cluster is not contacted.
 
     RUN_DIR is the folder of a run, such as reports/latest. Exit codes are those of a run.
     """

@@ -6,8 +6,9 @@ From the functions by which a run deploys. Reads the cluster; nothing is created
 import click
 
 from nettests import probes, terminal
+from nettests.cli.help import Command
 from nettests.cli.inspect import planned_on
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
 from nettests.cluster.lease import lease_object
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
@@ -17,8 +18,10 @@ from nettests.session.run import blank_of
 _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
 
 
-@click.command
-@cluster_options
+@click.command(
+    cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
+)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 def render(*, asked: Asked) -> None:
     """Print every object that a run would create.
 

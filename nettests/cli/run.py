@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from nettests.cli.options import Asked, cluster_options
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
 from nettests.plugin.exitcodes import FailOn
 
 _OWN_PYTEST = (
@@ -23,8 +24,8 @@ _OWN_PYTEST = (
 )
 
 
-@click.command
-@cluster_options
+@click.command(cls=Command, example="nettests run --kubeconfig ~/.kube/config --enable=costly")
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 @click.option(
     "--report-dir",
     type=click.Path(path_type=Path, file_okay=False),
@@ -57,7 +58,7 @@ def run(
     quiet: bool,
     pytest_args: tuple[str, ...],
 ) -> None:
-    """Ask a cluster, judge what it does, write reports.
+    """Test a cluster, judge what it does, write reports.
 
     Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
     8 known bugs show; 2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.

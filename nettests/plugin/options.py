@@ -108,7 +108,7 @@ def _add_pods(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--pre-pull",
         action="store_true",
-        help="pull each image onto each node before anything is asked",
+        help="pull each image onto each node before the checks",
     )
 
 

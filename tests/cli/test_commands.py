@@ -40,7 +40,7 @@ def test_the_version_is_the_packages() -> None:
     assert nettests("--version").output == f"nettests, version {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["run", "plan", "discover", "explain"])
+@pytest.mark.parametrize("command", ["run", "plan", "explain"])
 def test_every_command_explains_itself(command: str) -> None:
     """--help names the options that choose a cluster."""
     shown = nettests(command, "--help")

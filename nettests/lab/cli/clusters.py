@@ -16,7 +16,7 @@ from nettests.lab.lifecycle.launch import Phase
 from nettests.lab.topology import mechanisms, profiles
 
 
-@lab.command()
+@lab.command(epilog="Example: nettests lab up --profile win2022-l2bridge-dsr")
 @click.option(
     "--profile",
     default=profiles.DEFAULT,
@@ -78,7 +78,7 @@ def up(
     click.echo(f"  nettests lab down --name {name}")
 
 
-@lab.command()
+@lab.command(epilog="Example: nettests lab down")
 @NAME
 @click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
 def down(*, name: str, everything: bool) -> None:
@@ -104,7 +104,7 @@ def _stop(folder: LabFolder) -> None:
     click.echo(f'Lab "{folder.name}" {what}.')
 
 
-@lab.command()
+@lab.command(epilog="Example: nettests lab status --json")
 @click.option("--name", help="Only this lab, with phases of its start and its namespaces.")
 @JSON
 def status(*, name: str | None, as_json: bool) -> None:
@@ -127,7 +127,7 @@ def status(*, name: str | None, as_json: bool) -> None:
         _show_row(row)
 
 
-@lab.command()
+@lab.command(epilog="Example: nettests lab kubeconfig")
 @NAME
 @click.option(
     "--short-lived",

@@ -31,7 +31,7 @@ def fault() -> None:
     """Break a running lab on purpose."""
 
 
-@fault.command()
+@fault.command(epilog="Example: nettests lab fault inject packet-loss --node win-1")
 @click.argument("kind")
 @NAME
 @click.option("--service", help="Services: NAME, NAMESPACE/NAME, or a pattern of either.")
@@ -60,7 +60,7 @@ def inject(kind: str, *, name: str, **options: Any) -> None:
     click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")
 
 
-@fault.command()
+@fault.command(epilog="Example: nettests lab fault clear packet-loss")
 @click.argument("kind", required=False)
 @NAME
 def clear(kind: str | None, *, name: str) -> None:
@@ -69,7 +69,7 @@ def clear(kind: str | None, *, name: str) -> None:
     click.echo(f"{answer['cleared']} fault(s) cleared.")
 
 
-@fault.command(name="list")
+@fault.command(name="list", epilog="Example: nettests lab fault list")
 @NAME
 @JSON
 def list_faults(*, name: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from nettests.lab.cli.group import JSON, lab
 from nettests.lab.topology import mechanisms, profiles
 
 
-@lab.command(name="profiles")
+@lab.command(name="profiles", epilog="Example: nettests lab profiles")
 @JSON
 def list_profiles(*, as_json: bool) -> None:
     """List the clusters that can be emulated."""
@@ -22,7 +22,7 @@ def list_profiles(*, as_json: bool) -> None:
         click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
 
 
-@lab.command(name="mechanisms")
+@lab.command(name="mechanisms", epilog="Example: nettests lab mechanisms")
 @JSON
 def list_mechanisms(*, as_json: bool) -> None:
     """List what `nettests lab up --mechanism NAME=VALUE` switches.

@@ -27,7 +27,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     return float(int(found[1]) * _SECONDS[found[2]])
 
 
-@click.command()
+@click.command(epilog="Example: nettests lab selftest --profile win2019-overlay --budget 60m")
 @click.option("--profile", "profiles", multiple=True, help="Only on this profile; repeatable.")
 @click.option("--fault", "names", multiple=True, help="Only this named fault; repeatable.")
 @click.option(
