@@ -168,6 +168,37 @@ def test_options_in_prose_exist(pytestconfig: pytest.Config) -> None:
     assert pytestconfig.getoption("--report-dir", "reports") == "reports"
 
 
+def test_commands_in_prose_exist() -> None:
+    """A code span that calls nettests calls a command that is there, with options that it takes."""
+    wrong = []
+    for document in documents():
+        # sample: `nettests gc --run <run id> --yes`, `nettests run … -- -k '<part of its id>'`
+        for span in re.findall(r"`nettests ([^`\n]+)`", prose(document)):
+            words = span.split()
+            path = "nettests"
+            while words and f"{path} {words[0]}" in COMMANDS:
+                path = f"{path} {words.pop(0)}"
+            own = words[: words.index("--")] if "--" in words else words
+            options = [word for word in own if word.startswith("-")]
+            known = options_of(COMMANDS[path])
+            lacks = [word for word in options if word.partition("=")[0] not in known]
+            names_none = isinstance(COMMANDS[path], click.Group) and own and not options
+            if names_none or lacks:
+                wrong.append((document, span))
+    assert wrong == []
+
+
+def test_targets_of_make_in_documents_exist() -> None:
+    """Whatever a document says to make is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = [
+        (document, target)
+        for document in documents()
+        for target in re.findall(r"(?:^|`)make ([a-z-]+)", text_of(document), re.MULTILINE)
+    ]
+    assert [one for one in named if one[1] not in targets] == []
+
+
 def field(value: Any, path: str) -> Any:
     """Return what ``checks[].source.kind`` names in a document; ``KeyError`` when nothing has it."""
     for part in path.split("."):
