@@ -13,16 +13,16 @@ __all__ = ["main"]
 HOMES = {
     "run": "nettests.cli.run",
     "preflight": "nettests.cli.preflight",
-    "plan": "nettests.cli.inspect",
+    "plan": "nettests.cli.discover_and_plan",
     "render": "nettests.cli.render",
     "images": "nettests.cli.images",
-    "discover": "nettests.cli.inspect",
+    "discover": "nettests.cli.discover_and_plan",
     "explain": "nettests.cli.explain",
     "diagnose": "nettests.cli.diagnose",
     "rejudge": "nettests.cli.rejudge",
-    "catalogue": "nettests.cli.catalogue",
-    "lint": "nettests.cli.catalogue",
-    "gc": "nettests.cli.gc",
+    "catalogue": "nettests.cli.documented",
+    "lint": "nettests.cli.documented",
+    "gc": "nettests.cli.dead_runs",
     "lab": "nettests.cli.lab",
 }
 """The module of each command, which has the command's name there; in the order of ``--help``."""
