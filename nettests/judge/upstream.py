@@ -2,7 +2,7 @@
 
 A resolver that walks a search list ends outside: with the node's own suffixes, and with the bare name. CoreDNS
 forwards those, and answers SERVFAIL, or nothing in time, where its upstream cannot be reached, as on a cluster
-without a way out. Such a name is not found either; beside a control that resolves, this is as good as a denial.
+without a way out. So it is with a partial name that Windows takes as it stands. Such a name is not found either; beside a control that resolves, this is as good as a denial.
 A name that ends with a dot stays in the cluster's domain, and is never read so. Used by ``verdicts``.
 """
 
@@ -11,16 +11,14 @@ from dataclasses import replace
 from nettests.model.check import Check
 from nettests.model.observation import Attempt, Observation
 from nettests.model.target_kinds import Naming
-from nettests.model.words import Outcome
+from nettests.model.words import OS, Outcome, Resolver
 
 NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 
 
 def read_as_denied(check: Check, observation: Observation) -> Observation:
     """Return the observation with ``nxdomain`` where the cluster's upstream alone kept a denial back."""
-    form = check.target.name_form or ""
-    beyond = check.target.descriptor.naming is Naming.ABSENT and not form.endswith(".")
-    if not beyond or observation.outcome not in NOT_FOUND:
+    if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
     attempts = tuple(_denied(one) for one in observation.attempts)
     return replace(
@@ -29,6 +27,21 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
         attempts=attempts,
         agreed=len({one.outcome for one in attempts}) == 1,
     )
+
+
+def _leaves_the_domain(check: Check) -> bool:
+    """Whether somebody outside the cluster is asked for the name, in the end or at once.
+
+    The DNS client of Windows takes a name with a dot as it stands, and nslookup alone goes on to the suffixes
+    (Kubernetes documentation, "DNS resolution on Windows nodes").
+    """
+    form, ask = check.target.name_form or "", check.ask
+    if form.endswith("."):
+        return False
+    if check.target.descriptor.naming is Naming.ABSENT:
+        return True
+    final = ask.source.os is OS.WINDOWS and ask.resolver is not Resolver.NSLOOKUP and "." in form
+    return final and check.target.descriptor.naming is Naming.CLUSTER and "{domain}" not in form
 
 
 def _denied(attempt: Attempt) -> Attempt:

@@ -7,7 +7,7 @@ import pytest
 from nettests.judge import judge
 from nettests.model.check import Check
 from nettests.model.expectation import Expected
-from nettests.model.words import Outcome, TargetKind, Verdict
+from nettests.model.words import OS, Outcome, Resolver, TargetKind, Verdict
 from tests.judge.cases import check, control, expects, observed
 
 NOBODY = Expected(outcome=Outcome.NXDOMAIN)
@@ -33,6 +33,28 @@ def test_it_proves_nothing_where_the_resolver_answers_nothing_at_all() -> None:
     dead = (control("vantage", ok=False), control("target", ok=False))
     seen = observed(Outcome.SERVFAIL, controls=dead)
     assert judge(asked(SHORT), expects(NOBODY, claim=NOBODY), seen).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("os", "resolver", "form", "is_denied"),
+    [
+        (OS.WINDOWS, Resolver.SYSTEM, "{service}.{namespace}", True),
+        (OS.WINDOWS, Resolver.RESOLVE_DNSNAME, "{service}.{namespace}.svc", True),
+        (OS.WINDOWS, Resolver.NSLOOKUP, "{service}.{namespace}", False),
+        (OS.WINDOWS, Resolver.SYSTEM, "{service}", False),
+        (OS.WINDOWS, Resolver.SYSTEM, "{service}.{namespace}.svc.{domain}", False),
+        (OS.LINUX, Resolver.SYSTEM, "{service}.{namespace}", False),
+    ],
+)
+def test_windows_takes_a_partial_name_out_of_the_cluster(
+    os: OS, resolver: Resolver, form: str, *, is_denied: bool
+) -> None:
+    """Its DNS client adds no suffix to a name with a dot: without a way out nobody denies it, and it is not found."""
+    named = asked(form, TargetKind.SERVICE_FQDN)
+    source = replace(named.source, os=os)
+    partial = replace(named, ask=replace(named.ask, source=source, resolver=resolver))
+    found = judge(partial, expects(NOBODY, limited=True), observed(Outcome.TIMED_OUT))
+    assert found.verdict is (Verdict.LIMITED if is_denied else Verdict.FAIL)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.SERVFAIL, Outcome.TIMED_OUT])

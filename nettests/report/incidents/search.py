@@ -18,6 +18,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
     (Kind.LIMITATION,),
+    (Kind.WRONG_ANSWER,),
     (Kind.DNS,),
     (Kind.PROXY_NODE,),
     (Kind.REMOTE_NODE,),

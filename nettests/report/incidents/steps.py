@@ -8,12 +8,18 @@ node runs Windows. Sources: Kubernetes documentation, "Windows debugging tips" a
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.advice import AFTER_UNREADY
+from nettests.judge.advice import AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
+_WHATEVER_ELSE = {
+    Kind.UNDECIDED: AFTER_UNDECIDED,
+    Kind.UNREADY: AFTER_UNREADY,
+    Kind.WRONG_ANSWER: AFTER_MISLEADING,
+}
+"""Steps that depend on nothing but one trait."""
 _ENCAPSULATING = {"vxlan", "overlay", "geneve"}
 
 
@@ -23,10 +29,9 @@ def next_step_of(
     """Return what to look at next; where no trait says it, the step that most checks name."""
     of = {trait.kind: trait.value for trait in traits}
     node = _node(facts, of)
-    if Kind.UNDECIDED in of:
-        return "state the fact in the cluster profile, or let nettests read it"
-    if Kind.UNREADY in of:
-        return AFTER_UNREADY
+    for kind, step in _WHATEVER_ELSE.items():
+        if kind in of:
+            return step
     if Kind.DNS_SERVICE in of:
         return _at_dns_service(facts, of[Kind.DNS_SERVICE])
     if Kind.DNS in of and Kind.SOURCE_NODE not in of:

@@ -76,6 +76,8 @@ class Kind(StrEnum):
     """A fact that is not known and that the expectation depends on."""
     UNREADY = "unready-node"
     """A node that was not Ready while its checks were asked, so that nothing they saw is trusted."""
+    WRONG_ANSWER = "wrong-answer"
+    """An address that names resolve to, and that is none of their targets'."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     LIMITATION = "limitation"

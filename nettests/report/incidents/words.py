@@ -41,6 +41,9 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
     if Kind.NOT_STARTED in of:
         return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
+    if Kind.WRONG_ANSWER in of:
+        address = of[Kind.WRONG_ANSWER]
+        return f"DNS answers wrongly: names resolve to {address}, which is none of their targets"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:

@@ -1,0 +1,70 @@
+"""Names that lead to an address which is none of their targets': one cause, whoever was led there and how."""
+
+from dataclasses import replace
+
+from nettests.model.observation import Attempt
+from nettests.model.target_kinds import Naming
+from nettests.model.words import Outcome, Verdict
+from nettests.report import Results
+from nettests.report.incidents.traits import asks_cluster_dns
+from nettests.report.results import CheckResult
+from tests.report.test_incidents import holding
+
+ELSEWHERE = "198.51.100.10"
+DIALLED = (
+    f'Get "http://{ELSEWHERE}:80/hostname": dial tcp {ELSEWHERE}:80: connect: connection refused'
+)
+
+
+def led_astray(one: CheckResult) -> CheckResult:
+    """Return a check of a name as a wildcard record makes it end."""
+    check, seen = one.check, one.observation
+    if check is None or seen is None or not asks_cluster_dns(check):
+        return one
+    if check.target.descriptor.naming is Naming.ABSENT:
+        found = replace(seen, outcome=Outcome.RESOLVED)
+    elif seen.outcome is Outcome.RESOLVED:
+        found = replace(seen, misled=(ELSEWHERE,))
+    elif check.target.descriptor.by_name:
+        refused = Attempt(
+            number=1,
+            outcome=Outcome.REFUSED,
+            detail=DIALLED,
+            started=1.0,
+            elapsed=0.1,
+            channel="port-forward",
+        )
+        found = replace(seen, outcome=Outcome.REFUSED, attempts=(refused,))
+    else:
+        return one
+    return replace(one, verdict=Verdict.FAIL, observation=found)
+
+
+def test_a_wildcard_record_is_one_cause(quiet: Results) -> None:
+    """Names that exist, names that do not, and what was dialled by name: the address tells that it is one record."""
+    results = holding(quiet, [led_astray(one) for one in quiet.checks])
+    (incident,) = results.incidents
+    assert incident.cause == (
+        f"DNS answers wrongly: names resolve to {ELSEWHERE}, which is none of their targets"
+    )
+    assert incident.traits == {"wrong-answer": ELSEWHERE}
+    assert "wildcard" in incident.next_step
+    flows = {name.split("/")[0] for name in incident.checks}
+    assert {"dns-no-such-name", "pod-to-service-fqdn"} <= flows
+
+
+def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
+    """Where no address was wrong, nothing is said of one."""
+    denied = [
+        replace(
+            one,
+            verdict=Verdict.FAIL,
+            observation=replace(one.observation, outcome=Outcome.NXDOMAIN),
+        )
+        if one.check and one.observation and asks_cluster_dns(one.check)
+        else one
+        for one in quiet.checks
+    ]
+    incidents = holding(quiet, denied).incidents
+    assert incidents
+    assert not any("wrong-answer" in one.traits for one in incidents)
