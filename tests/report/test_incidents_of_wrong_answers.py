@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from nettests.model.observation import Attempt
 from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Verdict
 from nettests.report import Results
-from nettests.report.incidents.traits import asks_cluster_dns
+from nettests.report.incidents.traits import asks_cluster_dns, is_named_outside
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import holding
 
@@ -68,3 +70,51 @@ def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
     incidents = holding(quiet, denied).incidents
     assert incidents
     assert not any("wrong-answer" in one.traits for one in incidents)
+
+
+def denied(one: CheckResult, *, also_well: bool = False) -> CheckResult:
+    """Return a check of a name that exists as a DNS makes it end that knows no Services."""
+    check, seen = one.check, one.observation
+    if check is None or seen is None or not asks_cluster_dns(check):
+        return one
+    if check.target.descriptor.naming is Naming.ABSENT:
+        return one
+    last = replace(seen.attempts[-1], outcome=Outcome.NXDOMAIN)
+    attempts = (*seen.attempts, last) if also_well else (last,)
+    found = replace(seen, outcome=Outcome.NXDOMAIN, attempts=attempts)
+    verdict = Verdict.FLAKY if also_well else Verdict.FAIL
+    return replace(one, verdict=verdict, observation=found)
+
+
+@pytest.mark.parametrize(("also_well", "end"), [(False, ""), (True, " now and then")])
+def test_a_dns_that_denies_what_exists_is_one_cause(
+    quiet: Results, *, also_well: bool, end: str
+) -> None:
+    """Full names are denied, too: it is no search list; of several replicas one may know nothing."""
+    checks = [
+        denied(one, also_well=also_well)
+        if one.check and one.check.target.descriptor.naming is Naming.CLUSTER
+        else one
+        for one in quiet.checks
+    ]
+    first = holding(quiet, checks).incidents[0]
+    assert first.cause == f"Cluster DNS denies names that exist{end}"
+    assert first.traits == {"denial": "names that exist"}
+    assert "API server" in first.next_step
+
+
+def test_names_outside_are_a_cause_of_their_own(quiet: Results) -> None:
+    """What the DNS forwards fails on every node, names in the cluster resolve: its upstream is out of reach."""
+    checks = [
+        replace(
+            one,
+            verdict=Verdict.FAIL,
+            observation=replace(one.observation, outcome=Outcome.SERVFAIL),
+        )
+        if one.observation and one.check and is_named_outside(one.check)
+        else one
+        for one in quiet.checks
+    ]
+    (incident,) = holding(quiet, checks).incidents
+    assert incident.cause == "Names outside the cluster do not resolve"
+    assert "Corefile" in incident.next_step

@@ -18,6 +18,14 @@ _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
     Kind.WRONG_ANSWER: AFTER_MISLEADING,
+    Kind.NAMES_OUTSIDE: (
+        "see which servers the cluster DNS forwards to (its Corefile) and which the nodes use themselves, and whether "
+        "they answer"
+    ),
+    Kind.DENIAL: (
+        "ask each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
+        "knows no Services that are new, or none at all"
+    ),
 }
 """Steps that depend on nothing but one trait."""
 _ENCAPSULATING = {"vxlan", "overlay", "geneve"}

@@ -29,6 +29,8 @@ class Kind(StrEnum):
     """The cluster's DNS has a part in the answer."""
     DNS_SERVICE = "dns-service"
     """The node whose Service proxy leads queries to the cluster's DNS."""
+    NAMES_OUTSIDE = "names-outside"
+    """Names that the cluster's DNS, or a node's own servers, have to ask somebody outside for."""
     SEARCH_LIST = "search-list"
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
@@ -78,6 +80,8 @@ class Kind(StrEnum):
     """A node that was not Ready while its checks were asked, so that nothing they saw is trusted."""
     WRONG_ANSWER = "wrong-answer"
     """An address that names resolve to, and that is none of their targets'."""
+    DENIAL = "denial"
+    """The cluster's DNS says of names that exist that they do not."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     LIMITATION = "limitation"
@@ -120,6 +124,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.DNS_SERVICE, check.source.node or ""
         if _is_completed(check):
             yield Kind.SEARCH_LIST, check.source.node or ""
+    if is_named_outside(check):
+        yield Kind.NAMES_OUTSIDE, "names outside the cluster"
     if check.ask.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.ask.protocol.value
     yield from _ends(check)
@@ -145,6 +151,13 @@ def asks_cluster_dns(check: Check) -> bool:
     if check.source.kind is VantageKind.NODE and not policy:
         return False
     return check.asks_dns and policy not in _OWN_SERVERS
+
+
+def is_named_outside(check: Check) -> bool:
+    """Whether a name is asked for that belongs to nobody in the cluster, itself or behind an ExternalName."""
+    settings = check.target.settings
+    behind = settings is not None and bool(settings.external_name)
+    return check.asks_dns and (behind or check.target.descriptor.naming is Naming.OUTSIDE)
 
 
 def _is_completed(check: Check) -> bool:

@@ -24,6 +24,8 @@ _HAPPENED = {
     Outcome.FAILS_TO_START: "fail to start",
     Outcome.DEVIATES: "deviate",
 }
+_SOME = 5
+"""One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
     SourceSeen.CLIENT_POD.value: "the client Pod's",
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
@@ -44,6 +46,11 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.WRONG_ANSWER in of:
         address = of[Kind.WRONG_ANSWER]
         return f"DNS answers wrongly: names resolve to {address}, which is none of their targets"
+    if Kind.NAMES_OUTSIDE in of:
+        where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
+        return f"Names outside the cluster do not resolve{where}"
+    if Kind.DENIAL in of:
+        return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
@@ -51,6 +58,13 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
     return f"{_subject(of)} {happens}"
+
+
+def _now_and_then(results: Sequence[CheckResult]) -> str:
+    """Return that checks were also answered well, as the end of a sentence."""
+    seen = [one.observation for one in results if one.observation]
+    well = sum(any(attempt.outcome.positive for attempt in one.attempts) for one in seen)
+    return " now and then" if well * _SOME > len(seen) else ""
 
 
 def _why_not_started(results: Sequence[CheckResult]) -> str:

@@ -1,17 +1,20 @@
-"""Names that resolve to an address which is none of their targets': a wildcard record, or one that is stale.
+"""Names that resolve to an address which is none of their targets', and names that exist and are denied.
 
-Beside ``evidence``: who got the same wrong address, or a name that should not exist, shares its cause, on whatever
-node, with whatever tool and for whatever name. What the DNS says nothing of is not known here.
+Beside ``evidence``: who got the same wrong address shares its cause, on whatever node, with whatever tool and for
+whatever name; so does who was told that a name does not exist. Of a DNS that is silent nothing is known here.
 """
 
 from collections.abc import Iterator, Sequence
 
 from nettests.judge.message import last_detail
+from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import Kind, Trait, asks_cluster_dns, looks_names_up
 from nettests.report.results import CheckResult
+
+DENIAL = Trait(Kind.DENIAL, "names that exist")
 
 
 def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
@@ -36,3 +39,31 @@ def _led_to(result: CheckResult, address: str) -> bool:
         return seen.outcome is Outcome.RESOLVED  # nobody told to what; the name should not be there
     # sample: Get "http://198.51.100.10:82/whoami": dial tcp 198.51.100.10:82: connect: connection refused
     return check.target.descriptor.by_name and f"{address}:" in last_detail(seen)
+
+
+def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
+    """Yield the red checks on nodes where the cluster's DNS denied a name that exists and is asked for in full.
+
+    A name that needs the search list may be denied for want of it, which is another cause.
+    """
+    denied = [one for one in red if one.check and asks_cluster_dns(one.check) and _was_denied(one)]
+    nodes = {one.check.source.node for one in denied if one.check and _in_full(one.check)}
+    for one in red:
+        check = one.check
+        if check is None or check.source.node not in nodes:
+            continue
+        if one in denied or (looks_names_up(check) and one.verdict is Verdict.FAIL):
+            yield Evidence(check=one.id, traits=frozenset({DENIAL}), red=True)
+
+
+def _was_denied(result: CheckResult) -> bool:
+    seen = result.observation
+    if seen is None or result.check is None or result.check.claim.outcome is Outcome.NXDOMAIN:
+        return False
+    outcomes = {seen.outcome, *(one.outcome for one in seen.attempts)}
+    return Outcome.NXDOMAIN in outcomes
+
+
+def _in_full(check: Check) -> bool:
+    form = check.target.name_form or ""
+    return check.target.descriptor.naming is Naming.CLUSTER and "{domain}" in form
