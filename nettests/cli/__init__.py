@@ -13,16 +13,16 @@ __all__ = ["main"]
 HOMES = {
     "run": "nettests.cli.run",
     "preflight": "nettests.cli.preflight",
-    "plan": "nettests.cli.discover_and_plan",
+    "plan": "nettests.cli.inspect",
     "render": "nettests.cli.render",
     "images": "nettests.cli.images",
-    "discover": "nettests.cli.discover_and_plan",
+    "discover": "nettests.cli.inspect",
     "explain": "nettests.cli.explain",
     "diagnose": "nettests.cli.diagnose",
     "rejudge": "nettests.cli.rejudge",
-    "catalogue": "nettests.cli.documented",
-    "lint": "nettests.cli.documented",
-    "gc": "nettests.cli.dead_runs",
+    "catalogue": "nettests.cli.catalogue",
+    "lint": "nettests.cli.catalogue",
+    "gc": "nettests.cli.gc",
     "lab": "nettests.cli.lab",
 }
 """The module of each command, which has the command's name there; in the order of ``--help``."""

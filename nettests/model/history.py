@@ -1,7 +1,7 @@
 """What a journal says of a run: its records put together, by kind and by check. Pure.
 
 Between the journal's records and all that is made of a whole run: documents (``report``) and verdicts by other
-manifests (``session.new_verdicts``). Nothing is parsed or judged here.
+manifests (``session.rejudge``). Nothing is parsed or judged here.
 """
 
 from collections.abc import Iterable

@@ -12,7 +12,7 @@ from nettests.cluster.access import Access
 from nettests.cluster.lease import Lease
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
-from nettests.model.cluster_profile import Timing
+from nettests.model.profile import Timing
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.options import Keep
 

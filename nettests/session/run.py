@@ -16,9 +16,9 @@ from nettests.cluster import Connection, connect
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal import Discovered, Planned, Pulled, Skipped
+from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow
 from nettests.plan.cast import unusable
 from nettests.plan.selection import select

@@ -15,7 +15,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.observation import Observation
 from nettests.model.words import OS, Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.new_verdicts import Recorded, read_recorded, rejudged
+from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from tests.acceptance.runs import Runs
 
 pytestmark = [

@@ -9,7 +9,7 @@ from nettests.expect import Limitation, Manifest, resolve
 from nettests.expect.manifest import Deviation
 from nettests.model.words import Outcome, Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.new_verdicts import Recorded, read_recorded, rejudged
+from nettests.session.rejudge import Recorded, read_recorded, rejudged
 from tests.acceptance.runs import PROFILES, Runs
 
 pytestmark = [

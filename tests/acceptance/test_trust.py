@@ -11,7 +11,7 @@ from nettests.errors import NettestsError
 from nettests.model.history import TWICE
 from nettests.model.words import Verdict
 from nettests.session.blueprint import read_manifests
-from nettests.session.new_verdicts import read_recorded, rejudged
+from nettests.session.rejudge import read_recorded, rejudged
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import FinishedRun, run_on

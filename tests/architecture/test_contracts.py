@@ -66,14 +66,6 @@ def test_modules_can_be_read_in_one_sitting() -> None:
     assert {name: size for name, size in sizes.items() if size > MODULE_LINES} == {}
 
 
-def test_no_module_is_named_like_one_of_python() -> None:
-    """Who reads ``import json`` need not ask which one."""
-    names = {relative(path): path.stem for path in modules("nettests", "suites", "scripts")}
-    packages = {relative(path.parent): path.parent.name for path in modules("nettests")}
-    taken = {where for where, name in (names | packages).items() if name in sys.stdlib_module_names}
-    assert taken == set()
-
-
 def test_functions_fit_on_a_screen() -> None:
     """No function of the package has more than 50 lines in its body."""
     long = {

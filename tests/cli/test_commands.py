@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests import __version__
-from nettests.cli import discover_and_plan, main
+from nettests.cli import inspect, main
 from nettests.errors import ClusterError
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.profile import ClusterProfile
 from nettests.session.options import RunOptions
 from tests.plan.clusters import mixed
 
@@ -32,7 +32,7 @@ def stated(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         return mixed()
 
-    monkeypatch.setattr(discover_and_plan, "read_facts", read)
+    monkeypatch.setattr(inspect, "read_facts", read)
 
 
 def test_the_version_is_the_packages() -> None:
@@ -186,7 +186,7 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the token has expired", hint="log in again")
 
-    monkeypatch.setattr(discover_and_plan, "read_facts", read)
+    monkeypatch.setattr(inspect, "read_facts", read)
     shown = nettests("plan")
     assert shown.exit_code == 7
     assert shown.output == "Error: the token has expired\n  → log in again\n"

@@ -7,15 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from nettests.cli import (
-    dead_runs,  # noqa: F401 - loads the module
-    discover_and_plan,
-    main,
-)
+from nettests.cli import gc as gc_module  # noqa: F401 - loads the module
+from nettests.cli import inspect, main
 from nettests.cluster.leftovers import Leftover, State
 from nettests.cluster.ownership import Ownership
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known, unknown
+from nettests.model.profile import ClusterProfile
 from nettests.session.options import RunOptions
 from tests.plan.clusters import mixed
 
@@ -34,7 +31,7 @@ def hostile(monkeypatch: pytest.MonkeyPatch) -> None:
         nodes = (first, *facts.nodes[1:])
         return replace(facts, context=NASTY, cni=cni, nodes=nodes, denied=(NASTY,))
 
-    monkeypatch.setattr(discover_and_plan, "read_facts", read)
+    monkeypatch.setattr(inspect, "read_facts", read)
 
 
 @pytest.mark.usefixtures("hostile")
@@ -75,8 +72,8 @@ def test_gc_lists_a_hostile_namespace_on_its_own_line(monkeypatch: pytest.Monkey
     class Quiet:
         def close(self) -> None: ...
 
-    monkeypatch.setattr("nettests.cli.dead_runs.connect", lambda *_: Quiet())
-    monkeypatch.setattr("nettests.cli.dead_runs.find", lambda *_, **__: [left])
+    monkeypatch.setattr("nettests.cli.gc.connect", lambda *_: Quiet())
+    monkeypatch.setattr("nettests.cli.gc.find", lambda *_, **__: [left])
     shown = CliRunner().invoke(main, ["gc"])
     assert not set(OBEYED) & set(shown.output)
     assert len(shown.output.splitlines()) == 2

@@ -15,9 +15,9 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.check import Ask, Check, Plan
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
+from nettests.model.profile import ClusterProfile
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller

@@ -9,7 +9,7 @@ from nettests.model.expectation import Source
 from nettests.model.journal import Diagnostics, DiagnosticsItem, End, Judged, Record
 from nettests.model.words import Verdict
 from nettests.report import build_results, render_html, render_markdown
-from nettests.report.page import inside, link
+from nettests.report.html import inside, link
 from tests.report.scenario import Story, records
 
 FORGED = [

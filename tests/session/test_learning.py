@@ -19,7 +19,7 @@ from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, read_journal
 from nettests.session.learning import learn
-from nettests.session.new_verdicts import read_recorded
+from nettests.session.rejudge import read_recorded
 from tests.facts import cluster_facts
 
 CHECK = "session-affinity/windows-1/linux-1/other-node/tcp"

@@ -14,7 +14,7 @@ from nettests.model.words import TargetKind, Verdict
 from nettests.probes.asking import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal
-from nettests.session.new_verdicts import read_recorded
+from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.probes.made import ask, check

@@ -20,7 +20,6 @@ from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
-from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.permission import (
     CONFIG_MAPS,
@@ -30,6 +29,7 @@ from nettests.model.permission import (
     Permission,
     reviewed,
 )
+from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.plan import Flow, build

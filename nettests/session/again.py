@@ -35,7 +35,7 @@ from nettests.private import make_folder, write_bytes
 from nettests.session.blueprint import unused
 from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, read_journal, understood
-from nettests.session.new_verdicts import recorded
+from nettests.session.rejudge import recorded
 
 ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]
 """Decides the exit code from verdicts by check and the due checks of each required flow."""
