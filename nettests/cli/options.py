@@ -12,7 +12,7 @@ import click
 from nettests.plan import read_classes
 from nettests.plugin.lab import lab
 from nettests.resources import suites_path
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 
 Command = Callable[..., Any]

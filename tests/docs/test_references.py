@@ -13,9 +13,9 @@ import click
 import pytest
 
 from nettests.cli import main
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.lab.cli import lab
-from nettests.model.profile import AGNHOST, DiagnosticsLimits, Timing
+from nettests.model.cluster_profile import AGNHOST, DiagnosticsLimits, Timing
 from nettests.model.words import Verdict
 from nettests.plugin.exitcodes import KNOWN_BUGS, NOTHING_JUDGED, UNKNOWN
 from tests.docs.documents import (
