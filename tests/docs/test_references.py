@@ -90,6 +90,17 @@ def test_paths_in_code_spans_exist() -> None:
     assert missing == []
 
 
+def test_where_things_are_is_answered_within_three_files() -> None:
+    """Each question of the architecture's table has an answer of one to three paths, and all of them exist."""
+    answers = rows("ARCHITECTURE.md", "| question | open |")
+    assert len(answers) >= 8
+    for question, answer in answers:
+        # sample: `nettests/bounds.py`, `manifests/lab/`, `CONTRIBUTING.md`
+        paths = re.findall(r"`([\w./-]+(?:\.(?:py|md)|/))`", answer)
+        assert 1 <= len(paths) <= 3, question
+        assert [path for path in paths if not (ROOT / path).exists()] == [], question
+
+
 def test_a_line_of_prose_is_one_sentence() -> None:
     """Outside blocks and tables a line ends with its sentence, so that differences read well."""
     own = [name for name in documents() if name.startswith(("docs/", "ARCH", "CONTR", "CHANGE"))]
