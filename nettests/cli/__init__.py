@@ -6,24 +6,24 @@ Only words here: arguments in, text out. A run is pytest with our plugin; the la
 import click
 
 from nettests import __version__
-from nettests.cli.errors import Commands
+from nettests.cli.command_group import Commands
 
 __all__ = ["main"]
 
 HOMES = {
-    "run": "nettests.cli.run",
-    "preflight": "nettests.cli.preflight",
-    "plan": "nettests.cli.inspect",
-    "render": "nettests.cli.render",
-    "images": "nettests.cli.images",
-    "discover": "nettests.cli.inspect",
-    "explain": "nettests.cli.explain",
-    "diagnose": "nettests.cli.diagnose",
-    "rejudge": "nettests.cli.rejudge",
-    "catalogue": "nettests.cli.catalogue",
-    "lint": "nettests.cli.catalogue",
-    "gc": "nettests.cli.gc",
-    "lab": "nettests.cli.lab",
+    "run": "nettests.cli.run_command",
+    "preflight": "nettests.cli.preflight_command",
+    "plan": "nettests.cli.discover_commands",
+    "render": "nettests.cli.render_command",
+    "images": "nettests.cli.images_command",
+    "discover": "nettests.cli.discover_commands",
+    "explain": "nettests.cli.explain_command",
+    "diagnose": "nettests.cli.diagnose_command",
+    "rejudge": "nettests.cli.rejudge_command",
+    "catalogue": "nettests.cli.catalogue_commands",
+    "lint": "nettests.cli.catalogue_commands",
+    "gc": "nettests.cli.gc_command",
+    "lab": "nettests.cli.lab_command",
 }
 """The module of each command, which has the command's name there; in the order of ``--help``."""
 

@@ -13,7 +13,7 @@ from nettests.cli.help import SharedOption
 from nettests.plan import read_classes
 from nettests.plugin.lab import lab
 from nettests.resources import suites_path
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 
 Command = Callable[..., Any]

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from nettests.cluster import plugin_settings
+from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import CniFacts, Fact, known, unknown
 from nettests.model.json_text import read_json
-from nettests.model.profile import StatedFacts
 from nettests.model.words import OS
 
 T = TypeVar("T")

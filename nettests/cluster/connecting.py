@@ -9,7 +9,7 @@ from pathlib import Path
 from nettests.cluster.connection import Connection
 from nettests.cluster.kubeconfig import choose
 from nettests.errors import ClusterError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.versions import KubernetesVersion
 
 

@@ -32,9 +32,9 @@ from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits
+from nettests.model.cluster_profile import Timing
 from nettests.model.json_text import read_json
 from nettests.model.limits import TooBigError, TooMuchError
-from nettests.model.profile import Timing
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]

@@ -14,6 +14,7 @@ from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
 from nettests.errors import ClusterError
 from nettests.model import permission
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import (
     ClusterFacts,
     CniFacts,
@@ -24,7 +25,6 @@ from nettests.model.facts import (
     unknown,
 )
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
-from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 

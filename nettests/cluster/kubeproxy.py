@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nettests.errors import ManifestError
+from nettests.model.cluster_profile import StatedKubeProxy
 from nettests.model.facts import Address, Fact, KubeProxyFacts, known, unknown
 from nettests.model.flags import flags_in_arguments, flags_in_log
-from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nettests.errors import ManifestError
+from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import Address, Fact, Network, known, unknown
-from nettests.model.profile import StatedFacts
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves

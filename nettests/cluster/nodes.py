@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nettests.errors import ClusterError
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
-from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.plan.images import probe_image, why_not_served

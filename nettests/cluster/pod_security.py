@@ -11,9 +11,9 @@ from typing import Any
 from nettests.cluster.apply import dry_run
 from nettests.cluster.connection import Connection
 from nettests.errors import ClusterError
+from nettests.model.cluster_profile import AGNHOST
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
-from nettests.model.profile import AGNHOST
 
 # sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
 _VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')

@@ -12,10 +12,10 @@ from typing import Any
 from nettests.cluster.apply import dry_run
 from nettests.cluster.connection import Connection
 from nettests.cluster.pod_security import RESOURCES
+from nettests.model.cluster_profile import AGNHOST
 from nettests.model.facts import Fact, unknown
 from nettests.model.json_text import read_json
 from nettests.model.permission import CREATE_POD
-from nettests.model.profile import AGNHOST
 from nettests.parse.admission import by_policy, causes
 
 NAME = "nettests-privileged"

@@ -15,7 +15,7 @@ import urllib3
 from nettests.cluster.failures import RETRIED
 from nettests.cluster.kubeconfig import Chosen, choose
 from nettests.errors import ClusterError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 
 UNAUTHORIZED, TOO_MANY = 401, 429
 _TOKEN = "BearerToken"  # noqa: S105 - the client's name of the setting

@@ -16,7 +16,7 @@ from nettests.diagnose.names import safe_name
 from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.errors import NettestsError
-from nettests.model.profile import DiagnosticsLimits
+from nettests.model.cluster_profile import DiagnosticsLimits
 
 AT_ONCE = 12
 POLL_SECONDS = 0.05

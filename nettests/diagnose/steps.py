@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.diagnose import commands
-from nettests.diagnose.commands import Command
+from nettests.diagnose import inventory
+from nettests.diagnose.inventory import Command
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
 from nettests.diagnose.texts import as_yaml, event_lines, pod_lines
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
@@ -115,18 +115,18 @@ class Reader:
             yield title, lambda: iter([Item(file="", title=title, problem=closed)])
             return
         os = self.facts.node(name).os
-        listed = commands.of_system(os)
+        listed = inventory.of_system(os)
         for command in listed:
             yield command.title, lambda command=command: iter([self._run(name, command)])  # type: ignore[misc]
         if os is OS.WINDOWS:
             yield "VFP counters", lambda: self._vfp(name)
 
     def _vfp(self, node: str) -> Iterator[Item]:
-        ports = self._run(node, commands.VFP_PORTS)
+        ports = self._run(node, inventory.VFP_PORTS)
         yield ports
         counters = [
             self._run(node, Command(file="", title="", words=words))
-            for words in commands.vfp_counters(ports.text)
+            for words in inventory.vfp_counters(ports.text)
         ]
         text = "\n".join(item.text for item in counters if not item.problem)
         why = next((item.problem for item in counters if item.problem), "no port was listed")

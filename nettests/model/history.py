@@ -10,7 +10,7 @@ from typing import Self, assert_never
 
 from nettests.model.check import Skip
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Answer,
     Begin,
     Convergence,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from nettests.model import limits
 from nettests.model.codec import from_data, to_data
-from nettests.model.journal import KINDS, Done, Event, Record, Unknown
+from nettests.model.journal_records import KINDS, Done, Event, Record, Unknown
 from nettests.model.json_text import read_json
 from nettests.model.limits import BrokenJournalError
 

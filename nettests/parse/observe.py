@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check, Target
-from nettests.model.journal import Done
+from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt, Observation, Raw, unusable
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.check import Ask, Plan
+from nettests.model.cluster_profile import AGNHOST, Images
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.profile import AGNHOST, Images
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Question
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from nettests.model.check import Check, Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.plan.cast import Cast, cast
-from nettests.plan.objects import pods_for, services_for
+from nettests.plan.needs import pods_for, services_for
 from nettests.plan.permits import may_stand
 
 

@@ -8,22 +8,22 @@ translates them, and ``reporter`` tells people.
 
 import pytest
 
-from nettests.plugin import options
+from nettests.plugin import pytest_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of a run; they are the command line's."""
-    options.add(parser)
+    pytest_options.add(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the working parts, in a worker or in the process that users started."""
     if hasattr(config, "workerinput"):
-        if options.WORKER_KEY in config.workerinput:
+        if pytest_options.WORKER_KEY in config.workerinput:
             from nettests.plugin import worker  # noqa: PLC0415 - only runs that ask pay for it
 
             worker.register(config)
-    elif options.asked(config):
+    elif pytest_options.asked(config):
         from nettests.plugin import controller  # noqa: PLC0415
 
         controller.register(config)
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Refuse a suite's test in a run that was given no cluster."""
     asks = hasattr(metafunc.function, "nettests_flow")
-    if asks and not metafunc.config.pluginmanager.has_plugin(options.COLLECTOR):
+    if asks and not metafunc.config.pluginmanager.has_plugin(pytest_options.COLLECTOR):
         raise pytest.UsageError(
             f"{metafunc.function.__name__} asks a cluster, and none was given: "
             "add --kubeconfig=FILE, --context=NAME or --lab"

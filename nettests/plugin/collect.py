@@ -14,7 +14,7 @@ import pytest
 from nettests.model.check import Check, Skip
 from nettests.model.visible import as_line
 from nettests.plan import flow_of
-from nettests.plugin.options import suites
+from nettests.plugin.pytest_options import suites
 from nettests.session.blueprint import Blueprint
 from nettests.session.journal import Follower
 

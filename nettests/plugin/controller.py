@@ -17,23 +17,23 @@ from _pytest.outcomes import (
 
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Check, Plan, Skip
-from nettests.model.journal import Judged, Limitations
+from nettests.model.journal_records import Judged, Limitations
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
-from nettests.plugin import exitcodes, options, outcome, worker
+from nettests.plugin import exitcodes, outcome, pytest_options, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
-from nettests.plugin.summary import show
+from nettests.plugin.terminal_summary import show
 from nettests.session.blueprint import unused
 from nettests.session.head import JOURNAL, record_failed_start
 from nettests.session.known import Known
-from nettests.session.options import RunOptions
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Prepared, Run, prepare
+from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 
 NAME = "nettests-controller"
@@ -54,7 +54,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.options: RunOptions = options.run_options(config)
+        self.options: RunOptions = pytest_options.run_options(config)
         self.known = Known()
         self.reporter = Reporter(config.option.nettests_output, self.known.redactor)
         self.run: Run | None = None
@@ -107,15 +107,17 @@ class Controller:
         enabled = read_classes(self.config.option.enable)
         self.options = replace(self.options, enabled=enabled)
         if self.config.option.lab is not None:
-            options.refuse_path_as_profile(self.config)
-            options.refuse_keeping_in_a_lab(self.config)
+            pytest_options.refuse_path_as_profile(self.config)
+            pytest_options.refuse_keeping_in_a_lab(self.config)
             self.reporter.stage("lab up")
             up = self._closing.enter_context(lab(self.config.option.lab))
             self.options = replace(
                 self.options, kubeconfig=up.kubeconfig, cluster_profile=up.cluster_profile
             )
         self.reporter.stage("discover")
-        self._registry: Registry = load(options.suites(self.config)).select(self.config.option.flow)
+        self._registry: Registry = load(pytest_options.suites(self.config)).select(
+            self.config.option.flow
+        )
         return prepare(self.options, self._registry.flows, self.known)
 
     def _fail_to_start(self, error: NettestsError, code: int) -> NoReturn:
@@ -141,7 +143,7 @@ class Controller:
     def pytest_configure_node(self, node: object) -> None:
         """Hand the facts to an xdist worker."""
         assert hasattr(node, "workerinput")
-        node.workerinput[options.WORKER_KEY] = worker.handover(
+        node.workerinput[pytest_options.WORKER_KEY] = worker.handover(
             self._prepared.blueprint,
             self._prepared.directory / JOURNAL,
             suites=self.options.suites,

@@ -9,14 +9,14 @@ import pytest
 
 from nettests.judge import judge
 from nettests.model.check import Check
-from nettests.model.journal import Done
+from nettests.model.journal_records import Done
 from nettests.model.observation import unusable
 from nettests.model.verdict import Judgement
 from nettests.model.visible import as_line
 from nettests.model.words import Verdict
 from nettests.plugin.collect import CHECK, Collector
-from nettests.plugin.options import COLLECTOR
 from nettests.plugin.outcome import UntrustedError, remember
+from nettests.plugin.pytest_options import COLLECTOR
 from nettests.session.journal import PATIENCE
 
 

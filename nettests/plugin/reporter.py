@@ -21,7 +21,7 @@ from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.visible import as_line, as_paragraph
 from nettests.model.words import Verdict
 from nettests.redaction import Redactor
-from nettests.session.options import Progress
+from nettests.session.run_options import Progress
 from nettests.terminal import uncaptured
 from nettests.terminal.drawing import console
 

@@ -15,7 +15,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.plan import load, read_classes
 from nettests.plugin import fixtures, outcome
 from nettests.plugin.collect import Collector
-from nettests.plugin.options import COLLECTOR, WORKER_KEY
+from nettests.plugin.pytest_options import COLLECTOR, WORKER_KEY
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.journal import Follower
 

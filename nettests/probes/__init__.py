@@ -16,7 +16,7 @@ from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
 from nettests.probes.host_facts import read_host_facts
 from nettests.probes.objects import Blank, Object, pods
-from nettests.probes.observe import Observer
+from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
 from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images

@@ -15,8 +15,8 @@ from nettests.bounds import ahead
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Ask
+from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
-from nettests.model.profile import Timing
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import read_raw

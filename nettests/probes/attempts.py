@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
-from nettests.model.profile import Timing
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND, some_may_refuse

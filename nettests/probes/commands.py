@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from nettests.errors import NettestsError
 from nettests.model.check import Ask
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.probes.endpoint import Endpoint
 

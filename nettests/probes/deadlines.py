@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 
 TIMES_A_PEER = 3

@@ -13,8 +13,8 @@ from typing import Any
 
 from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.probes import objects
 from nettests.probes.deployment import (

@@ -3,13 +3,13 @@
 import threading
 from collections.abc import Mapping
 
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.model.words import Question
 from nettests.probes.asking import Probe
+from nettests.probes.configuration import Inspection
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Admission, Examiner
-from nettests.probes.inspect import Inspection
 from nettests.probes.objects import Blank
 from nettests.probes.seams import Examined
 from nettests.probes.silence import Silence

@@ -13,8 +13,8 @@ from typing import Any
 
 from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
+from nettests.model.cluster_profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
-from nettests.model.profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.model.yaml_text import read_yaml

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from nettests.bounds import HTTP_AT_ONCE, for_questions
 from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.probes.asking import Probe
 from nettests.probes.deployment import Deployment, StandingPod

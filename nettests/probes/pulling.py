@@ -15,8 +15,8 @@ from typing import Any
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Plan
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.model.pull import Pull
 from nettests.model.words import OS
 from nettests.plan.images import needed_images

@@ -18,8 +18,8 @@ from typing import Any, assert_never
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Ask
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
 from nettests.probes.addresses import NotOfferedError, of_family

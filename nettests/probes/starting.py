@@ -19,8 +19,8 @@ from nettests.bounds import ahead
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.profile import Timing
 from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started

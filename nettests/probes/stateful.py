@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nettests.model.channel import ExecAnswer
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import Timing
 from nettests.parse import start
 from nettests.plan.pods import STATEFUL_SET
 from nettests.probes.beside import RESOLVER_SECONDS

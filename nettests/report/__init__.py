@@ -6,11 +6,11 @@ verdict is reported as ``unknown``, with the reason.
 """
 
 from nettests.report.build import build_results
-from nettests.report.html import render_html
-from nettests.report.json import render_json
+from nettests.report.html_report import render_html
 from nettests.report.junit import render_junit
-from nettests.report.markdown import render_markdown
+from nettests.report.markdown_report import render_markdown
 from nettests.report.results import API_VERSION, Results
+from nettests.report.results_json import render_json
 
 __all__ = [
     "API_VERSION",

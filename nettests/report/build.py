@@ -13,7 +13,7 @@ from types import MappingProxyType
 from nettests.model.check import Check, Skip
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
-from nettests.model.journal import Planned, Record
+from nettests.model.journal_records import Planned, Record
 from nettests.model.observation import Observation
 from nettests.model.verdict import SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict

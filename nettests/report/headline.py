@@ -6,7 +6,7 @@ nodes left out the sentence says how many it speaks of. Pure text over ``Results
 
 from collections.abc import Iterator
 
-from nettests.model.journal import Convergence
+from nettests.model.journal_records import Convergence
 from nettests.model.verdict import ACCEPTED, ATTENTION
 from nettests.model.words import OS, Verdict
 from nettests.report.results import ExercisedNodes, Results

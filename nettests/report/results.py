@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Convergence,
     Diagnostics,
     Event,

@@ -1,6 +1,6 @@
 """Facts that rules compare with, by the names that they ask ``Evidence`` for.
 
-``probes.inspect`` records them beside the readings, so that a finding can be computed again from a journal.
+``probes.configuration`` records them beside the readings, so that a finding can be computed again from a journal.
 """
 
 import ipaddress

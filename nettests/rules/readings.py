@@ -1,7 +1,7 @@
 """What rules read: the form of a request to the API server, of a tool on a node, of a Pod's log.
 
 Each reading is a value that says how it is taken, what it needs to be allowed, and what is kept of it; it stands
-beside the rules that use it. ``probes.inspect`` takes readings and is the only one that does. Nothing that is
+beside the rules that use it. ``probes.configuration`` takes readings and is the only one that does. Nothing that is
 asked changes anything.
 """
 

@@ -9,11 +9,11 @@ from nettests.cluster import Connection
 from nettests.cluster.discover import discover
 from nettests.cluster.pod_security import level_of
 from nettests.cluster.privileged import privileged_of
-from nettests.cluster.profile import read_profile
+from nettests.cluster.profile_file import read_profile
 from nettests.errors import ManifestError
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import ClusterProfile
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 
 
 def profile_of(options: RunOptions) -> ClusterProfile:

@@ -16,7 +16,7 @@ from nettests.expect import Manifest
 from nettests.model.check import Plan
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import ManifestFile, UnusedLimitation
+from nettests.model.journal_records import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, build
 from nettests.resources import manifests_path

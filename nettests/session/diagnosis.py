@@ -16,9 +16,9 @@ from nettests.diagnose.folder import write_below
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.model.channel import ExecChannel
 from nettests.model.check import Plan
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import Diagnostics, DiagnosticsItem
-from nettests.model.profile import ClusterProfile
+from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.words import OS
 from nettests.probes.objects import INSPECTOR
 from nettests.redaction import Redactor

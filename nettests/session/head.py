@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests import __version__
-from nettests.model.journal import Begin, ManifestFile
+from nettests.model.journal_records import Begin, ManifestFile
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
-from nettests.session.options import RunOptions
 from nettests.session.report_dir import link_latest
+from nettests.session.run_options import RunOptions
 
 JOURNAL = "journal.jsonl"
 

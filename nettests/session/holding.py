@@ -12,9 +12,9 @@ from nettests.cluster.access import Access
 from nettests.cluster.lease import Lease
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.session.cleanup import clean_up, ownership
-from nettests.session.options import Keep
+from nettests.session.run_options import Keep
 
 FAILED = frozenset({1, 6})
 """Exit codes of a run that found something: fail, lifted, flaky; or only unknown."""

@@ -1,7 +1,7 @@
 """The run's journal as a file: written by one process, followed by the tests that wait, read by all who come later.
 
 Secrets are taken out of every record before it is written (``redaction``), and the file is its owner's alone.
-What the records are is told by ``model.journal``; nothing here parses answers or judges.
+What the records are is told by ``model.journal_records``; nothing here parses answers or judges.
 
 One process writes (``Journal``); any process may follow (``Follower``): it reads the lines that were
 written completely, and notices a writer that died by the file lock that the kernel took from it.
@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError
 from nettests.model.codec import from_data
-from nettests.model.journal import Answer, Convergence, Done, End, Event, Record
 from nettests.model.journal_lines import data_of, decode, decode_only, encode
+from nettests.model.journal_records import Answer, Convergence, Done, End, Event, Record
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.private import make_folder, open_file

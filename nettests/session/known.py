@@ -7,7 +7,7 @@ learns secrets says here how to ask for them; whoever prints or writes redacts w
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from nettests.model.profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.redaction import Redactor
 
 Secrets = Callable[[], tuple[str, ...]]

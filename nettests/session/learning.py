@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from nettests import expect
 from nettests.errors import ManifestError
 from nettests.model.check import Plan
-from nettests.model.journal import Discovered, Limitations, Reading, Revised
+from nettests.model.journal_records import Discovered, Limitations, Reading, Revised
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import completed
 from nettests.session.blueprint import Blueprint, unused

@@ -23,9 +23,9 @@ from nettests.plan.cast import host_probe, unusable
 from nettests.probes.objects import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
-from nettests.session.options import Keep, RunOptions
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Prepared, blank_of, prepare
+from nettests.session.run_options import Keep, RunOptions
 
 NOT_ASKED = "it was not asked for: --hosts puts a Pod on the node for it"
 

@@ -16,9 +16,9 @@ from nettests.cluster import Connection, connect
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import Discovered, Planned, Pulled, Skipped
-from nettests.model.profile import ClusterProfile
+from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped
 from nettests.plan import Flow
 from nettests.plan.cast import unusable
 from nettests.plan.selection import select
@@ -40,8 +40,8 @@ from nettests.session.journal import Journal
 from nettests.session.known import Known
 from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
-from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import link_latest
+from nettests.session.run_options import Progress, RunOptions
 from nettests.session.watch import Watch
 
 INTERRUPTED = 2

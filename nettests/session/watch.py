@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from nettests.judge import judge
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
-from nettests.model.journal import Done
+from nettests.model.journal_records import Done
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 from lxml import html
 
-from nettests.model.profile import DiagnosticsLimits
+from nettests.model.cluster_profile import DiagnosticsLimits
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import connect

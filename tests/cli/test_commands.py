@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests import __version__
-from nettests.cli import inspect, main
+from nettests.cli import discover_commands, main
 from nettests.errors import ClusterError
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
-from nettests.model.profile import ClusterProfile
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed
 
 CHECK = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
@@ -32,7 +32,7 @@ def stated(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         return mixed()
 
-    monkeypatch.setattr(inspect, "read_facts", read)
+    monkeypatch.setattr(discover_commands, "read_facts", read)
 
 
 def test_the_version_is_the_packages() -> None:
@@ -186,7 +186,7 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
         raise ClusterError("the token has expired", hint="log in again")
 
-    monkeypatch.setattr(inspect, "read_facts", read)
+    monkeypatch.setattr(discover_commands, "read_facts", read)
     shown = nettests("plan")
     assert shown.exit_code == 7
     assert shown.output == "Error: the token has expired\n  → log in again\n"
@@ -240,7 +240,7 @@ def test_lab_passes_everything_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     script = tmp_path / "lab.py"
     script.write_text("import sys\nsys.exit(0 if sys.argv[1:] == ['up', '--help', '-x'] else 9)\n")
     # The package knows the command under the name of its module.
-    module = import_module("nettests.cli.lab")
+    module = import_module("nettests.cli.lab_command")
     monkeypatch.setattr(module, "COMMAND", (sys.executable, str(script)))
     assert nettests("lab", "up", "--help", "-x").exit_code == 0
     assert nettests("lab", "down").exit_code == 9

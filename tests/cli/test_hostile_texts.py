@@ -7,13 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from nettests.cli import gc as gc_module  # noqa: F401 - loads the module
-from nettests.cli import inspect, main
+from nettests.cli import (
+    discover_commands,
+    gc_command,  # noqa: F401 - loads the module
+    main,
+)
 from nettests.cluster.leftovers import Leftover, State
 from nettests.cluster.ownership import Ownership
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known, unknown
-from nettests.model.profile import ClusterProfile
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed
 
 NASTY = "x\x1b]0;owned\x07\x9b2J\u202e\u061c[red]\nNothing blocks a run."
@@ -31,7 +34,7 @@ def hostile(monkeypatch: pytest.MonkeyPatch) -> None:
         nodes = (first, *facts.nodes[1:])
         return replace(facts, context=NASTY, cni=cni, nodes=nodes, denied=(NASTY,))
 
-    monkeypatch.setattr(inspect, "read_facts", read)
+    monkeypatch.setattr(discover_commands, "read_facts", read)
 
 
 @pytest.mark.usefixtures("hostile")
@@ -72,8 +75,8 @@ def test_gc_lists_a_hostile_namespace_on_its_own_line(monkeypatch: pytest.Monkey
     class Quiet:
         def close(self) -> None: ...
 
-    monkeypatch.setattr("nettests.cli.gc.connect", lambda *_: Quiet())
-    monkeypatch.setattr("nettests.cli.gc.find", lambda *_, **__: [left])
+    monkeypatch.setattr("nettests.cli.gc_command.connect", lambda *_: Quiet())
+    monkeypatch.setattr("nettests.cli.gc_command.find", lambda *_, **__: [left])
     shown = CliRunner().invoke(main, ["gc"])
     assert not set(OBEYED) & set(shown.output)
     assert len(shown.output.splitlines()) == 2

@@ -22,7 +22,7 @@ from nettests.cluster.connection import Answer, Query
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.lease import lease_object
 from nettests.cluster.ownership import COLLECTED, Ownership
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
 
 Object = dict[str, Any]

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from nettests import probes
 from nettests.cluster.lease import lease_object
 from nettests.model.check import Plan
-from nettests.model.profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question
 from nettests.plan import build, load

@@ -12,7 +12,7 @@ from nettests.cluster import ApiError, connect
 from nettests.cluster import connection as module
 from nettests.cluster.failures import Answer, refusal
 from nettests.errors import ClusterError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
 VERSION = Reply(body={"gitVersion": "v1.29.4", "major": "1", "minor": "29"})

@@ -11,8 +11,8 @@ import pytest
 from nettests.cluster import cni, networks
 from nettests.cluster.discover import Snapshot, facts_of
 from nettests.errors import ClusterError
+from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.facts import ExternalTarget, Fact
-from nettests.model.profile import ClusterProfile, StatedFacts
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, Family
 from tests.cluster.recorded import (

@@ -19,7 +19,7 @@ from nettests.cluster.port_forward import PortForward
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.channel import ChannelError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.probes.external import External
 from tests.cluster.api import message, write_kubeconfig
 from tests.cluster.hostile import Hostile, Wire, frame, hostile

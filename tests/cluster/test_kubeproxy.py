@@ -9,8 +9,8 @@ from nettests.cluster.kubeproxy import (
     config_of,
     facts_of,
 )
+from nettests.model.cluster_profile import StatedKubeProxy
 from nettests.model.facts import known
-from nettests.model.profile import StatedKubeProxy
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from tests.cluster.recorded import config_map, proxy_pod

@@ -6,7 +6,7 @@ import pytest
 
 from nettests.cluster import cni, plugin_settings
 from nettests.cluster.kubeproxy import ProxySources, facts_of
-from nettests.model.profile import StatedFacts, StatedKubeProxy
+from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.words import OS
 from tests.cluster.recorded import config_map, daemon_set, proxy_pod
 

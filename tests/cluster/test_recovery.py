@@ -17,7 +17,7 @@ from nettests.cluster.handshake import opened
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, serving, status, write_kubeconfig
 from tests.cluster.plugin import Server
 from tests.cluster.test_apply import POD

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, index
-from nettests.model.profile import DiagnosticsLimits
+from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod
 from tests.probes.made import FACTS

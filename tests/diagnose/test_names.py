@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nettests.diagnose import Collector, Reader, Subject, Wanted, index
 from nettests.diagnose.folder import write_below
 from nettests.diagnose.names import LENGTH, safe_name
-from nettests.model.profile import DiagnosticsLimits
+from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod
 from tests.probes.made import FACTS

@@ -3,8 +3,8 @@
 import re
 
 from nettests.expect import ReasonKind
-from nettests.report.catalogue import render_catalogue
-from nettests.session.catalogue import survey
+from nettests.report.catalogue_page import render_catalogue
+from nettests.session.without_cluster import survey
 from tests.docs.documents import rows, text_of
 
 PAGE = "docs/reference/catalogue.md"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.expect import read_manifest, resolve
 from nettests.lab.topology import profiles
 from nettests.model.document import read_document

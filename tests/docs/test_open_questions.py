@@ -2,7 +2,7 @@
 
 from nettests.model.words import Category
 from nettests.report.open_questions import render_open_questions
-from nettests.session.catalogue import survey
+from nettests.session.without_cluster import survey
 from tests.docs.documents import text_of
 
 PAGE = "docs/reference/open-questions.md"

@@ -13,9 +13,9 @@ import click
 import pytest
 
 from nettests.cli import main
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.lab.cli import lab
-from nettests.model.profile import AGNHOST, DiagnosticsLimits, Timing
+from nettests.model.cluster_profile import AGNHOST, DiagnosticsLimits, Timing
 from nettests.model.words import Verdict
 from nettests.plugin.exitcodes import KNOWN_BUGS, NOTHING_JUDGED, UNKNOWN
 from tests.docs.documents import (
@@ -88,6 +88,17 @@ def test_paths_in_code_spans_exist() -> None:
         if not (ROOT / path).exists()
     ]
     assert missing == []
+
+
+def test_where_things_are_is_answered_within_three_files() -> None:
+    """Each question of the architecture's table has an answer of one to three paths, and all of them exist."""
+    answers = rows("ARCHITECTURE.md", "| question | open |")
+    assert len(answers) >= 8
+    for question, answer in answers:
+        # sample: `nettests/bounds.py`, `manifests/lab/`, `CONTRIBUTING.md`
+        paths = re.findall(r"`([\w./-]+(?:\.(?:py|md)|/))`", answer)
+        assert 1 <= len(paths) <= 3, question
+        assert [path for path in paths if not (ROOT / path).exists()] == [], question
 
 
 def test_a_line_of_prose_is_one_sentence() -> None:

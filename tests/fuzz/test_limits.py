@@ -8,7 +8,7 @@ import pytest
 
 from nettests.cluster import cni, kubeproxy, networks, plugin_settings
 from nettests.cluster.kubeconfig import choose
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.errors import ClusterError, ManifestError
 from nettests.model import limits
 from nettests.model.json_text import read_json

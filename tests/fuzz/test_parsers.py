@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 from nettests.cluster import cni, kubeproxy, networks
 from nettests.cluster.execute import answer_of
 from nettests.cluster.failures import Answer, failure
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest import read_manifest
 from nettests.model.channel import ChannelError
+from nettests.model.cluster_profile import StatedFacts
 from nettests.model.journal_lines import data_of
 from nettests.model.observation import Raw
-from nettests.model.profile import StatedFacts
 from nettests.parse.read import PARSERS, read_raw, read_resolution
 from nettests.plugin.documents import write_documents
 from nettests.rules import RULES
-from nettests.session.again import judge_again
 from nettests.session.head import JOURNAL
+from nettests.session.rejudged_journal import judge_again
 from tests.fuzz.budget import fuzz
 from tests.report.hostile import NASTY
 from tests.report.scenario import QUIET, records

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nettests.model.history import TWICE, History
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Answer,
     Begin,
     Discovered,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.model.profile import AGNHOST, Images
+from nettests.model.cluster_profile import AGNHOST, Images
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS
 from nettests.plan.images import mirrored, probe_image, why_not_served

@@ -15,9 +15,9 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.check import Ask, Check, Plan
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
-from nettests.model.profile import ClusterProfile
 from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
@@ -26,8 +26,8 @@ from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
-from nettests.session.options import RunOptions
 from nettests.session.run import Prepared, Run
+from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed, without
 
 ANSWERS = {

@@ -9,7 +9,7 @@ import pytest
 
 from nettests.model.words import Verdict
 from nettests.plugin.reporter import Reporter
-from nettests.session.options import Progress
+from nettests.session.run_options import Progress
 
 SHOW_CURSOR = b"\x1b[?25h"
 

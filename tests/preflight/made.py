@@ -6,9 +6,9 @@ from typing import Any
 
 from nettests.cluster.lease import lease_object
 from nettests.model.check import Plan
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.permission import Permission, reviewed
-from nettests.model.profile import ClusterProfile
 from nettests.plan import Flow, build, load
 from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing

@@ -15,10 +15,10 @@ import pytest
 from nettests.bounds import HTTP_AT_ONCE, for_questions
 from nettests.model.channel import HttpChannel
 from nettests.model.check import Check
+from nettests.model.cluster_profile import Timing
 from nettests.model.codec import from_data
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
-from nettests.model.profile import Timing
 from nettests.parse import observe
 from nettests.probes import Asker, Deployment, Directory, Observer
 from nettests.probes.asking import Probe

@@ -6,8 +6,8 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.model.check import Ask
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
-from nettests.model.profile import Timing
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
 from nettests.probes.addresses import Directory
 from nettests.probes.commands import CannotAskError, Command, command, ping_words

@@ -1,6 +1,6 @@
 """Until when what is silent may begin to answer, by the OS of the node and by what the node shows."""
 
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 from nettests.probes.deadlines import Deadlines
 

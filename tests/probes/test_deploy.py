@@ -13,7 +13,7 @@ from nettests.cluster.connection import ApiError
 from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe

@@ -9,8 +9,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests.model.check import Ask, Plan, ProbePod, ServiceObject, Target, Vantage
+from nettests.model.cluster_profile import Images
 from nettests.model.facts import known
-from nettests.model.profile import Images
 from nettests.model.service import ServiceSettings
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan.least import limited

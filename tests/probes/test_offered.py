@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.model.check import Plan, ServiceObject
-from nettests.model.profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.service import ServiceSettings
 from nettests.probes import objects
 from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips

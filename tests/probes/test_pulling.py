@@ -9,7 +9,7 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
-from nettests.model.profile import AGNHOST, Images, Timing
+from nettests.model.cluster_profile import AGNHOST, Images, Timing
 from nettests.model.words import OS
 from nettests.probes import StoppedError
 from nettests.probes.objects import PULL_SECRET, Blank

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nettests.model.channel import ChannelError
-from nettests.model.profile import Timing
+from nettests.model.cluster_profile import Timing
 from nettests.model.words import Outcome, Question, TargetKind
 from nettests.parse import read_raw
 from nettests.probes import StoppedError

@@ -12,8 +12,8 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
+from nettests.model.cluster_profile import Images, Timing
 from nettests.model.facts import Taint
-from nettests.model.profile import Images, Timing
 from nettests.model.words import Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nettests.model.facts import ClusterFacts, known
-from nettests.model.journal import Answer, Discovered, Event, Judged, Record, Skipped
+from nettests.model.journal_records import Answer, Discovered, Event, Judged, Record, Skipped
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement
 from tests.report.scenario import QUIET, records

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from nettests.model.check import Ask, Check, Plan
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, Source
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Answer,
     Begin,
     Convergence,

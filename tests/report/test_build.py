@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Answer,
     Done,
     End,

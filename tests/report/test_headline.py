@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Check
-from nettests.model.journal import Convergence, Event
+from nettests.model.journal_records import Convergence, Event
 from nettests.model.words import OS, Question, Verdict
 from nettests.report import Results, build_results
 from nettests.report.exercised import exercised

@@ -21,14 +21,14 @@ from nettests.model.words import (
     Verdict,
 )
 from nettests.report import Results, render_json
-from nettests.report.html import render_html
+from nettests.report.html_report import render_html
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.search import Evidence, explain
 from nettests.report.incidents.traits import Kind, Trait, asks_cluster_dns
 from nettests.report.junit import render_junit
-from nettests.report.markdown import render_markdown
+from nettests.report.markdown_report import render_markdown
 from nettests.report.results import CheckResult
-from tests.report.test_json import SCHEMA
+from tests.report.test_results_json import SCHEMA
 
 Trouble = Callable[[Check], bool]
 WIN, OTHER_WIN = "windows-node-1", "windows-node-2"

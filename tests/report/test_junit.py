@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 from lxml import etree
 
-from nettests.model.journal import Event
+from nettests.model.journal_records import Event
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_junit
 from tests.report.hostile import hostile_records

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from nettests.model.expectation import Source
-from nettests.model.journal import Diagnostics, DiagnosticsItem, End, Judged, Record
+from nettests.model.journal_records import Diagnostics, DiagnosticsItem, End, Judged, Record
 from nettests.model.words import Verdict
 from nettests.report import build_results, render_html, render_markdown
-from nettests.report.html import inside, link
+from nettests.report.html_report import inside, link
 from tests.report.scenario import Story, records
 
 FORGED = [

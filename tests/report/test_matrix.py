@@ -11,7 +11,7 @@ from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.plan import Matrix, flow, flow_of
 from nettests.report import build_results
-from nettests.report.html import render_html
+from nettests.report.html_report import render_html
 from nettests.report.matrix import FlowGroup, flow_groups, overview, suites
 from tests.report.scenario import Story, records
 

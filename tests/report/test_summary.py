@@ -7,7 +7,7 @@ import pytest
 from nettests.model.words import CheckClass, Verdict
 from nettests.plan.classes import not_enabled
 from nettests.report import Results
-from nettests.report.html import render_html
+from nettests.report.html_report import render_html
 from nettests.report.results import CheckResult
 from nettests.report.summary import MEANING, meanings
 

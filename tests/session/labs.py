@@ -12,8 +12,8 @@ from nettests.cluster import Connection, connect
 from nettests.cluster.ownership import RUN_LABEL
 from nettests.plan import load
 from nettests.resources import suites_path
-from nettests.session.options import RunOptions
 from nettests.session.run import Prepared, prepare
+from nettests.session.run_options import RunOptions
 
 FLOWS = load([suites_path()]).flows
 

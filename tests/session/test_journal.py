@@ -11,7 +11,7 @@ import pytest
 
 from nettests.errors import NettestsError
 from nettests.model.check import Skip
-from nettests.model.journal import Answer, Done, Event, Judged, Skipped
+from nettests.model.journal_records import Answer, Done, Event, Judged, Skipped
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.model.verdict import Judgement

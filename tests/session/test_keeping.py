@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nettests.session.options import Keep, RunOptions
 from nettests.session.run import Run, prepare
+from nettests.session.run_options import Keep, RunOptions
 from tests.cluster.api import serving
 from tests.session.test_run import FLOWS, Cluster, _options
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nettests.model.facts import ClusterFacts, unknown
-from nettests.model.journal import Discovered, Planned
+from nettests.model.journal_records import Discovered, Planned
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import PROXY_MODE
 from nettests.plan import load

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import ClusterError, ManifestError, PathError
-from nettests.model.journal import Done
+from nettests.model.journal_records import Done
 from nettests.model.words import Outcome, Question
 from nettests.parse import observation_of
 from nettests.plan import load
@@ -20,9 +20,9 @@ from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Follower
-from nettests.session.options import Progress, RunOptions
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Run, prepare
+from nettests.session.run_options import Progress, RunOptions
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node

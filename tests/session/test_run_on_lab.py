@@ -19,8 +19,8 @@ from nettests.cluster.undo import Made
 from nettests.model.words import Outcome
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.journal import Follower
-from nettests.session.options import Progress
 from nettests.session.run import Run
+from nettests.session.run_options import Progress
 from tests.session.labs import Lab, eventually, namespaces
 
 pytestmark = [
@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 from nettests.plan import load
 from nettests.resources import suites_path
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 from nettests.session.run import Run, prepare
 profile = Path(sys.argv[3]) if sys.argv[3:] else None
 prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),

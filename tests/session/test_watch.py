@@ -8,7 +8,7 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
-from nettests.model.journal import Discovered, Planned
+from nettests.model.journal_records import Discovered, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
 from nettests.probes.asking import STOPPED

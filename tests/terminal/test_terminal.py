@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nettests import terminal
-from nettests.cli.errors import Commands
+from nettests.cli.command_group import Commands
 from nettests.errors import ClusterError
 from nettests.model.visible import as_line, as_paragraph, escaped_json, visible
 from nettests.terminal.drawing import console

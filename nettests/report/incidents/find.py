@@ -13,9 +13,9 @@ from nettests.model.words import Verdict
 from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
+from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
 from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.steps import next_step_of, step_after_loss
-from nettests.report.incidents.words import cause_alone, cause_of, cause_of_loss
 from nettests.report.incidents.wrong_answers import denials, wrong_answers
 from nettests.report.results import CheckResult, Incident
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster.discover import Snapshot, facts_of
-from nettests.cluster.profile import parse_profile
+from nettests.cluster.profile_file import parse_profile
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing

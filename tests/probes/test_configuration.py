@@ -12,7 +12,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Ask, Case, Target
 from nettests.model.words import Protocol, Question, TargetKind
 from nettests.probes.asking import Probe
-from nettests.probes.inspect import Inspection
+from nettests.probes.configuration import Inspection
 from nettests.rules.kube_proxy import PROXY_LOG
 from tests.probes.made import FACTS, vantage
 

@@ -10,7 +10,7 @@ import pytest
 from nettests.errors import NettestsError, PlanError
 from nettests.plugin.exitcodes import FailOn
 from nettests.resources import suites_path
-from nettests.session.options import Keep, RunOptions
+from nettests.session.run_options import Keep, RunOptions
 
 WORKER_KEY = "nettests"
 """The key under which the controller hands a worker its facts."""

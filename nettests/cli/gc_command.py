@@ -14,7 +14,7 @@ from nettests.cli.help import Command
 from nettests.cluster import Connection, connect
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
-from nettests.cluster.profile import read_profile
+from nettests.cluster.profile_file import read_profile
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")

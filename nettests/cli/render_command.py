@@ -6,8 +6,8 @@ From the functions by which a run deploys. Reads the cluster; nothing is created
 import click
 
 from nettests import probes, terminal
+from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.inspect import planned_on
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
 from nettests.cluster.lease import lease_object
 from nettests.model.yaml_writing import write_yaml

@@ -20,6 +20,7 @@ from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.permission import (
     CONFIG_MAPS,
@@ -29,7 +30,6 @@ from nettests.model.permission import (
     Permission,
     reviewed,
 )
-from nettests.model.profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.plan import Flow, build
@@ -42,8 +42,8 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.cleanup import ownership
-from nettests.session.options import RunOptions
 from nettests.session.run import blank_of
+from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]
 

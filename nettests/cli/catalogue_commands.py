@@ -14,9 +14,9 @@ from nettests.cli.help import Command
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
-from nettests.report.catalogue import render_catalogue, totals, why
+from nettests.report.catalogue_page import render_catalogue, totals, why
 from nettests.report.open_questions import render_open_questions
-from nettests.session.catalogue import Survey, survey
+from nettests.session.without_cluster import Survey, survey
 
 FINDINGS = 1
 """Exit code when there is something to repair."""

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nettests.model.journal import (
+from nettests.model.journal_lines import data_of, decode, decode_only, encode
+from nettests.model.journal_records import (
     KINDS,
     Answer,
     Begin,
@@ -29,7 +30,6 @@ from nettests.model.journal import (
     Skipped,
     Unknown,
 )
-from nettests.model.journal_lines import data_of, decode, decode_only, encode
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
 from nettests.model.pull import Pull

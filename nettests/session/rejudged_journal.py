@@ -17,7 +17,7 @@ from nettests.judge import judge_run
 from nettests.model.check import Check, Skip
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
-from nettests.model.journal import (
+from nettests.model.journal_records import (
     Begin,
     Diagnostics,
     Done,

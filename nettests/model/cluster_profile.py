@@ -1,6 +1,6 @@
 """The cluster profile: what a kubeconfig cannot say, stated by the user (or by a lab).
 
-Read by ``cluster.profile`` from YAML, used by discovery (stated facts, roles), by deployment (image)
+Read by ``cluster.profile_file`` from YAML, used by discovery (stated facts, roles), by deployment (image)
 and by observation (external vantage, timing). A stated fact overrides what discovery read.
 """
 

@@ -17,8 +17,8 @@ from nettests.model.words import Verdict
 from nettests.plugin.documents import HTML, write_documents
 from nettests.plugin.exitcodes import of_run
 from nettests.redaction import Redactor
-from nettests.session.again import judge_again
 from nettests.session.blueprint import read_manifests
+from nettests.session.rejudged_journal import judge_again
 from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nettests.cluster.profile import parse_profile, read_profile
+from nettests.cluster.profile_file import parse_profile, read_profile
 from nettests.errors import ManifestError
-from nettests.model.profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"

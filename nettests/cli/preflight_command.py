@@ -19,8 +19,8 @@ from nettests.model.yaml_writing import write_compact_yaml
 from nettests.plan import load
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
-from nettests.session.preflight import Preflight
-from nettests.session.preflight import preflight as look
+from nettests.session.preflight_evidence import Preflight
+from nettests.session.preflight_evidence import preflight as look
 from nettests.terminal.drawing import console
 
 PIPED = 120

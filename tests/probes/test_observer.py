@@ -11,7 +11,7 @@ import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.probes.observe import interleaved
+from nettests.probes.observer import interleaved
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
 

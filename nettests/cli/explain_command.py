@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from nettests import expect, terminal
+from nettests.cli.discover_commands import read_blueprint
 from nettests.cli.help import Command
-from nettests.cli.inspect import read_blueprint
 from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
@@ -18,7 +18,7 @@ from nettests.expect.condition import Truth
 from nettests.model.check import Check, Plan
 from nettests.plan import load
 from nettests.session.blueprint import Blueprint
-from nettests.session.catalogue import read_catalogue
+from nettests.session.without_cluster import read_catalogue
 
 MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 

@@ -11,15 +11,15 @@ from typing import Any
 import click
 
 from nettests import terminal
+from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.inspect import planned_on
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
-from nettests.model.profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.plan.cast import unusable
 from nettests.plan.images import needed_images
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 
 
 @click.command(

@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from nettests.errors import ManifestError
-from nettests.model.document import read_document
-from nettests.model.facts import Address, ExternalTarget, Network
-from nettests.model.profile import (
+from nettests.model.cluster_profile import (
     DOCUMENTATION_ADDRESSES,
     LINUX_RESOURCES,
     WINDOWS_RESOURCES,
@@ -27,6 +25,8 @@ from nettests.model.profile import (
     StatedKubeProxy,
     Timing,
 )
+from nettests.model.document import read_document
+from nettests.model.facts import Address, ExternalTarget, Network
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 

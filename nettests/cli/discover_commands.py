@@ -15,15 +15,15 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
 from nettests.cluster import connect
 from nettests.model.check import Plan
+from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
-from nettests.model.profile import ClusterProfile
 from nettests.model.words import OS
 from nettests.plan import load
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.options import RunOptions
+from nettests.session.run_options import RunOptions
 
 
 @click.command(cls=Command, example="nettests discover --kubeconfig ~/.kube/config --json")

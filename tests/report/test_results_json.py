@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.model.journal import Event, Record
+from nettests.model.journal_records import Event, Record
 from nettests.model.words import Verdict
 from nettests.report import API_VERSION, Results, build_results, render_json
 from tests.report.hostile import NASTY, hostile_records
