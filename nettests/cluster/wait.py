@@ -68,7 +68,7 @@ class PodWait:
             self.ready[name] = pod
         elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
             self.problems[name] = problem_of(pod)
-        elif reason_of(pod) in STUCK:
+        elif reason_of(pod) in STUCK or is_unacknowledged(pod):
             self._stuck_since.setdefault(name, now)
         else:
             self._stuck_since.pop(name, None)
@@ -143,6 +143,11 @@ def reason_of(pod: Object) -> str:
     return str(scheduled.get("reason", "")) if scheduled.get("status") == "False" else ""
 
 
+def is_unacknowledged(pod: Object) -> bool:
+    """Whether a pod was bound to a node whose kubelet has not acted on it: that sets ``status.startTime`` at once."""
+    return bool(pod.get("spec", {}).get("nodeName")) and not pod.get("status", {}).get("startTime")
+
+
 def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
     """Return, in one line for people, why a pod is not Ready."""
     status = pod.get("status", {})
@@ -162,6 +167,9 @@ def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
     if scheduled.get("status") == "False":
         return f"not scheduled: {scheduled.get('message') or scheduled.get('reason', '')}"
     warnings = [item["message"] for item in events if item.get("type") == "Warning"]
+    if is_unacknowledged(pod):
+        node = pod["spec"]["nodeName"]
+        return f"the kubelet of {node} does not act on it{f' ({warnings[-1]})' if warnings else ''}"
     if warnings:
         return f"phase {status.get('phase')}: {warnings[-1]}"
     return f"phase {status.get('phase')}: {status.get('message') or 'no reason given'}"

@@ -22,11 +22,11 @@ from tests.cluster.recorded import Object, body
 
 
 def pod(name: str, *, ready: bool) -> Object:
-    """Return the recorded running pod under a name, Ready or without any status yet."""
+    """Return the recorded running pod under a name, Ready or only acknowledged."""
     found = body("pod state: hostnet")
     found["metadata"]["name"] = name
     if not ready:
-        found["status"] = {"phase": "Pending"}
+        found["status"] = {"phase": "Pending", "startTime": "2026-11-21T14:04:12Z"}
     return found
 
 
@@ -85,6 +85,21 @@ def test_stuck_is_a_matter_of_time() -> None:
     waited.see(stuck, deleted=False, now=107)
     assert waited.stuck(longer_than=10, now=116) == []
     assert waited.stuck(longer_than=10, now=117) == ["noimg"]
+
+
+def test_a_pod_that_its_kubelet_does_not_act_on_is_stuck() -> None:
+    """A kubelet acknowledges a pod by its start time; one that is silent is not waited for until the end."""
+    waited = PodWait(names=frozenset({"unseen"}))
+    unseen = {**pod("unseen", ready=False), "status": {"phase": "Pending"}}
+    unseen["spec"]["nodeName"] = "win-2"
+    waited.see(unseen, deleted=False, now=100)
+    assert waited.stuck(longer_than=10, now=110) == ["unseen"]
+    assert problem_of(unseen) == "the kubelet of win-2 does not act on it"
+    waiting = {"type": "Warning", "message": "node is not ready"}
+    assert problem_of(unseen, [waiting]).endswith("does not act on it (node is not ready)")
+    seen = {**unseen, "status": {"phase": "Pending", "startTime": "2026-11-21T14:04:12Z"}}
+    waited.see(seen, deleted=False, now=111)
+    assert waited.stuck(longer_than=10, now=200) == []
 
 
 def test_a_pull_that_is_tried_again_is_still_stuck() -> None:
