@@ -98,6 +98,8 @@ def _secure_pod(pod: Json, context: Context) -> None:
 
 def _looked_at(error: FieldError, settings: ApiSettings) -> bool:
     """Whether the rule that ``error`` comes from is in force: those about Windows can be switched off."""
+    if windows.is_about_host_process(error):
+        return settings.host_process_rules
     if not windows.is_about_windows(error):
         return True
     of_container = "ontainers[" in error.field  # containers, initContainers, ephemeralContainers

@@ -145,6 +145,8 @@ class ApiSettings:
     """Fields of pods are refused where ``os.name`` rules them out."""
     windows_container_rules: bool = True
     """Fields of containers are refused where ``os.name`` rules them out."""
+    host_process_rules: bool = True
+    """HostProcess containers do not stand beside others, and need the network of the host."""
     windows_pod_security: bool = True
     """The restricted level does not demand of pods for Windows what Windows does not have."""
     runtime_classes: bool = True

@@ -65,6 +65,12 @@ def is_about_windows(error: FieldError) -> bool:
     return error.text.endswith(_FORBIDDEN)
 
 
+def is_about_host_process(error: FieldError) -> bool:
+    """Tell whether a rule of HostProcess Pods is broken; that a cluster allows none at all is no such rule."""
+    about = "hostProcess" in f"{error.field} {error.text}"
+    return about and not error.text.endswith((_FORBIDDEN, BY_POLICY))
+
+
 def validate_os(spec: Json) -> list[FieldError]:
     """Return what is wrong with ``spec.os`` and with the fields that its name rules out."""
     if (named := spec.get("os")) is None:

@@ -146,6 +146,7 @@ class Lab:
             settings=apiserver.ApiSettings(
                 windows_pod_rules=bool(profile.mechanism("windows-pod-rules", 1)),
                 windows_container_rules=bool(profile.mechanism("windows-container-rules", 1)),
+                host_process_rules=bool(profile.mechanism("host-process-rules", 1)),
                 windows_pod_security=bool(profile.mechanism("windows-pod-security", 1)),
                 runtime_classes=bool(profile.mechanism("runtime-classes", 1)),
                 tokens={

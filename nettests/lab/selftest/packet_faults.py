@@ -313,8 +313,12 @@ _ROUTES_AND_TUNNELS = (
         profiles=(OVERLAY,),
         injections=inject("not-encapsulated", node="linux-1"),
         must=(Checks(flow="pod-to-pod-ip", node="linux-1", placement="other-node"),),
-        # The DNS runs there: nobody on another node has names.
-        may=crossing("linux-1"),
+        # The DNS runs there: nobody on another node has names; nor does the API server reach Pods from there.
+        may=(
+            *crossing("linux-1"),
+            *(Checks(flow=flow) for flow in ("kubectl-to-pod", "pod-restart", "pod-port-forward")),
+            Checks(flow="node-to-pod", verdict="unknown"),
+        ),
         names=("linux-1|dns",),
     ),
 )

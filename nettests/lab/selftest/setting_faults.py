@@ -14,7 +14,7 @@ SETTING_FAULTS = (
         profiles=(BRIDGE,),
         mechanisms=(
             *("windows-pod-rules=off", "windows-container-rules=off"),
-            *("windows-pod-security=off", "runtime-classes=off"),
+            *("windows-pod-security=off", "runtime-classes=off", "host-process-rules=off"),
         ),
         must=tuple(
             Checks(flow=flow)
@@ -128,6 +128,9 @@ SETTING_FAULTS = (
             Checks(flow="hostport-bound-*"),
             Checks(flow="nodeport-*"),
             Checks(flow="service-*"),
+            # A NodePort without an endpoint on its node is a closed port of the host.
+            Checks(flow="etp-local-no-local-backend", target="win-*"),
+            Checks(id="etp-local-no-local-backend/external/windows-1/*"),
         ),
         names=("limitation",),
     ),

@@ -80,6 +80,7 @@ MECHANISMS = (
         "windows-container-rules",
         "the API refuses container fields that os.name: windows rules out",
     ),
+    Mechanism("host-process-rules", "the API refuses Pods of which only a part is HostProcess"),
     Mechanism(
         "windows-pod-security",
         "the restricted level demands no fields of Linux where os.name is windows",

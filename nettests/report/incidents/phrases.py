@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.observation import Observation
-from nettests.model.words import Outcome, SourceSeen, Verdict
+from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
@@ -53,6 +53,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
     if Kind.LIMITATION in of:
         return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
+    if Kind.RULE in of and _only_start(results):
+        return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
@@ -72,6 +74,11 @@ def _why_not_started(results: Sequence[CheckResult]) -> str:
     said = (not_started(one.distrust) for one in results)
     reasons = Counter(reason for _, reason in {(one.pod, one.reason) for one in said if one})
     return f": {reasons.most_common(1)[0][0]}" if reasons else ""
+
+
+def _only_start(results: Sequence[CheckResult]) -> bool:
+    """Whether all checks are about a Pod of their own, and none about a configuration."""
+    return all(one.check and one.check.ask.question is Question.START for one in results)
 
 
 def happened(results: Sequence[CheckResult]) -> str:
