@@ -2,11 +2,16 @@
 
 import json
 import threading
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 
-from nettests.model.channel import HttpAnswer
-from nettests.model.words import Outcome, TargetKind
+import pytest
+
+from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
+from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse.read import read_raw
+from nettests.probes.asking import HASTE
 from nettests.probes.pace import Pace
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
@@ -55,3 +60,33 @@ def test_a_refusal_is_told_when_it_comes(stage: Stage) -> None:
     assert read_raw(raw).outcome is Outcome.REFUSED
     (at,) = told
     assert at - asker.began >= raw.started + SECONDS
+
+
+@dataclass
+class HangsOnce:
+    """A container whose first process never ends for its client."""
+
+    waited: list[float] = field(default_factory=list)
+    slots: AbstractContextManager[object] = field(default_factory=nullcontext)
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Run a ping: in vain the first time, which takes a while."""
+        self.waited.append(timeout)
+        if len(self.waited) == 1:
+            threading.Event().wait(SECONDS)
+            raise ChannelError(f"{argv[0]} did not end within {timeout:g} s")
+        said = f"64 bytes from {argv[-1]}: seq=0 ttl=63"
+        return ExecAnswer(exit_code=0, stdout=said, stderr="")
+
+
+def test_a_process_that_hangs_is_run_again_before_all_its_time_is_over(stage: Stage) -> None:
+    """The second one has all of it, and the answer's time is its own."""
+    hangs = HangsOnce()
+    asked = check(ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
+    asker = stage.observer([asked]).asker
+    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], execute=hangs)})
+    raw = asker.ask(asked.id, "check", 1, asked.ask)
+    first, second = hangs.waited
+    assert second - first == pytest.approx(stage.timing.execute * (1 - 1 / HASTE))
+    assert read_raw(raw).outcome is Outcome.REPLIED
+    assert raw.elapsed < SECONDS
