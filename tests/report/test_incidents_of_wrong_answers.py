@@ -47,7 +47,7 @@ def test_a_wildcard_record_is_one_cause(quiet: Results) -> None:
     results = holding(quiet, [led_astray(one) for one in quiet.checks])
     (incident,) = results.incidents
     assert incident.cause == (
-        f"DNS answers wrongly: names resolve to {ELSEWHERE}, which is none of their targets"
+        f"Cluster DNS answers wrongly: names resolve to {ELSEWHERE}, which is none of their targets"
     )
     assert incident.traits == {"wrong-answer": ELSEWHERE}
     assert "wildcard" in incident.next_step

@@ -45,7 +45,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
     if Kind.WRONG_ANSWER in of:
         address = of[Kind.WRONG_ANSWER]
-        return f"DNS answers wrongly: names resolve to {address}, which is none of their targets"
+        return f"Cluster DNS answers wrongly: names resolve to {address}, which is none of their targets"
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
