@@ -1,4 +1,4 @@
-"""``Results`` → ``report.html_report``: one file for people, which needs no network and no script to be read.
+"""``Results`` → ``report.html``: one file for people, which needs no network and no script to be read.
 
 The templates lay out; what they show is prepared here. Every text is made visible and escaped on its
 way out (``finalize`` and autoescape), and the page's own policy lets only its own style and script

@@ -61,7 +61,7 @@ def _attention(results: Results) -> str:
         for c in found[:ATTENTION_LIMIT]
     ]
     more = len(found) - ATTENTION_LIMIT
-    tail = f"\n\n… and {plural(more, 'more check')}; see `report.html_report`." if more > 0 else ""
+    tail = f"\n\n… and {plural(more, 'more check')}; see `report.html`." if more > 0 else ""
     table = _table(["verdict", "check", "what happened"], rows)
     return f"{_incidents(results)}### Checks that need attention\n\n{table}{tail}"
 

@@ -1,4 +1,4 @@
-"""``report.html_report`` is one file that can be read without a network, a script or colours."""
+"""``report.html`` is one file that can be read without a network, a script or colours."""
 
 import json
 import re

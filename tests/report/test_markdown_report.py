@@ -38,7 +38,7 @@ def test_many_red_checks_are_cut_and_counted() -> None:
     story = Story(failing=lambda check: check.source.kind.value == "pod")
     text = render_markdown(build_results(records(story)))
     assert text.count("| ✗ fail |") == 20 + text.count("| suite | ✗ fail |")
-    assert "more checks; see `report.html_report`" in text
+    assert "more checks; see `report.html`" in text
 
 
 def test_limitations_are_listed_with_their_sources(quiet: Results) -> None:
