@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.node.probes import Prober, ProbeFailedError, watch
+from nettests.lab.node.probes import ProbeFailedError, Prober, watch
+from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere
 from tests.lab.node.virtual_time import now, run
 
@@ -33,14 +34,16 @@ class Watched:
         await asyncio.sleep(self._takes)
         return self._code
 
-    def hear(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+    def hear(self, good: bool, text: str) -> None:  # a probe's result
         """Take a result."""
         self.heard.append((now(), good))
         self.texts.append(text)
 
     def watch(self, seconds: float, probe: Json, **how: bool) -> "Watched":
         """Probe the container for so many seconds."""
-        prober = Prober(node=Nowhere(), address="10.244.1.2", ports=(), execute=self.execute)
+        prober = Prober(
+            node=Nowhere(), os=OS.LINUX, address="10.244.1.2", ports=(), execute=self.execute
+        )
 
         async def work() -> None:
             try:
@@ -117,6 +120,8 @@ def test_a_longer_timeout_lets_it_succeed() -> None:
 @pytest.mark.parametrize("handler", [{}, {"grpc": {"port": 1}}])
 def test_a_handler_that_the_lab_has_not_fails_with_a_reason(handler: Json) -> None:
     """gRPC probes do not exist here, and say so instead of succeeding."""
-    prober = Prober(node=Nowhere(), address="10.244.1.2", ports=(), execute=Watched([0]).execute)
+    prober = Prober(
+        node=Nowhere(), os=OS.LINUX, address="10.244.1.2", ports=(), execute=Watched([0]).execute
+    )
     with pytest.raises(ProbeFailedError, match="missing probe handler"):
         run(prober.ask(handler))
