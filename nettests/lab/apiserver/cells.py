@@ -157,7 +157,7 @@ def node_address(kind: str) -> Cell:
 
     def cell(node: Json) -> str:
         addresses = (node.get("status") or {}).get("addresses") or ()
-        return {each["type"]: each["address"] for each in addresses}.get(kind, NONE)
+        return str({each["type"]: each["address"] for each in addresses}.get(kind, NONE))
 
     return cell
 

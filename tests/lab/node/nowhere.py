@@ -11,6 +11,7 @@ from nettests.lab.client import Client
 from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import (
     Disk,
+    Hns,
     Namespace,
     PodNetwork,
     PortMapping,
@@ -45,9 +46,9 @@ class Network:
 
     spec: NodeSpec
     disk: Disk = field(default_factory=Disk)
-    hns: None = None
+    hns: Hns | None = None
     host: Namespace = field(default_factory=Nowhere)
-    switch: None = None
+    switch: Namespace | None = None
 
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
         """Refuse."""
