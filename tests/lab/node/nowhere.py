@@ -50,22 +50,65 @@ class Network:
     host: Namespace = field(default_factory=Nowhere)
     switch: Namespace | None = None
 
+    attached: dict[str, Sequence[PortMapping]] = field(default_factory=dict)
+    failures: list[Exception] = field(default_factory=list)
+    """What attaching fails with, one after the other."""
+
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
-        """Refuse."""
-        raise AssertionError(f"{uid}: {mappings}")
+        """Give the pod an address."""
+        if self.failures:
+            raise self.failures.pop(0)
+        self.attached[uid] = mappings
+        return PodNetwork(
+            namespace=Nowhere(),
+            address=IPv4Address("10.244.1.2"),
+            gateway=IPv4Address("10.244.1.1"),
+        )
 
     async def detach_pod(self, uid: str) -> None:
-        """Do nothing."""
+        """Take its address away."""
+        del self.attached[uid]
 
     async def program_services(self, table: ServiceTable) -> None:
         """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was sent to the API, and when."""
+
+    at: float
+    method: str
+    path: str
+    body: Json
+
+
+class Sent(Client):
+    """Keeps requests instead of sending them; every answer is empty."""
+
+    def __init__(self) -> None:
+        super().__init__("http://127.0.0.1:1", "none", agent="test")
+        self.requests: list[Request] = []
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Json | None = None,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> Json:
+        moment = round(asyncio.get_running_loop().time(), 3)
+        self.requests.append(Request(moment, method, path, body or {}))
+        return {}
 
 
 class Told(Recorder):
     """Keeps events instead of sending them."""
 
     def __init__(self) -> None:
-        super().__init__(_client(), "kubelet")
+        super().__init__(Sent(), "kubelet")
         self.events: list[tuple[float, str, str]] = []
 
     def kubelet(
@@ -79,10 +122,6 @@ class Told(Recorder):
     def reasons(self) -> list[str]:
         """Return the reasons in order."""
         return [reason for _, reason, _ in self.events]
-
-
-def _client() -> Client:
-    return Client("http://127.0.0.1:1", "none", agent="test")
 
 
 Launch = Callable[[Kind, Process], Awaitable[int]]
@@ -113,7 +152,7 @@ def node(
     return NodeContext(
         profile=profile,
         network=network,
-        client=_client(),
+        client=Sent(),
         recorder=Told(),
         launch=launch,
         execute=execute,
