@@ -1,92 +1,20 @@
 """How a container is pulled, started, started again and stopped; in virtual time, with programs of the test."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
+from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.node.container import KILLED, Container
-from nettests.lab.node.context import NodeContext
 from nettests.lab.node.images import Kind
 from tests.lab.node import nowhere
-from tests.lab.node.nowhere import IMAGE, Told
-from tests.lab.node.virtual_time import now, run
+from tests.lab.node.alone import Lone, Program, containers, stopped
+from tests.lab.node.nowhere import IMAGE
+from tests.lab.node.virtual_time import run
 
 Json = dict[str, Any]
-
-
-class Program:
-    """A program that ends with one of ``codes`` after the other, each after ``lasts`` seconds.
-
-    Asked to end, it does so after ``leaves`` seconds.
-    """
-
-    def __init__(self, *codes: int, lasts: float = 0.5, leaves: float = 0.0) -> None:
-        self._codes = list(codes)
-        self._lasts, self._leaves = lasts, leaves
-        self.began: list[float] = []
-        self.processes: list[Process] = []
-
-    async def launch(self, kind: Kind, process: Process) -> int:
-        """Run once."""
-        assert kind is Kind.AGNHOST
-        self.began.append(now())
-        self.processes.append(process)
-        await process.stdout(f"run {len(self.began)}\n".encode())
-        try:
-            async with asyncio.timeout(self._lasts if self._codes else None):
-                await process.terminate.wait()
-        except TimeoutError:
-            return self._codes.pop(0) if len(self._codes) > 1 else self._codes[0]
-        await asyncio.sleep(self._leaves)
-        return 0
-
-
-class Lone:
-    """One container of a node, and what was told of it."""
-
-    def __init__(
-        self, program: Program | None = None, *, context: NodeContext | None = None, **pod: Any
-    ) -> None:
-        self.program = program or Program()
-        self.node = context or nowhere.node(launch=self.program.launch)
-        self.pod = nowhere.pod(**pod)
-        self.changes: list[tuple[float, Json]] = []
-        self.container = Container(
-            self.node,
-            self.pod,
-            self.pod["spec"]["containers"][0],
-            nowhere.sandbox(),
-            self._changed,
-        )
-
-    def _changed(self) -> None:
-        self.changes.append((now(), dict(self.container.view().state)))
-
-    @property
-    def told(self) -> Told:
-        """The events."""
-        assert isinstance(self.node.recorder, Told)
-        return self.node.recorder
-
-    def waited_for(self) -> list[tuple[float, str]]:
-        """Return when the container began to wait, and for what."""
-        return [(at, s["waiting"]["reason"]) for at, s in self.changes if "waiting" in s]
-
-    async def run(self, seconds: float) -> int | None:
-        """Run the container for so long at most; return its exit code if it ended."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self.container.run()
-        except TimeoutError:
-            return None
-
-
-def containers(**fields: Any) -> list[Json]:
-    """Return a pod's only container with these fields."""
-    return [{"name": "c", "image": IMAGE, **fields}]
 
 
 def test_restarts_come_at_once_and_then_ever_later_up_to_five_minutes() -> None:
@@ -260,35 +188,23 @@ def test_a_configuration_that_cannot_be_made_is_told_and_tried_again() -> None:
     assert lone.program.began == []
 
 
-Stop = Callable[[Lone], Awaitable[tuple[float, int]]]
-
-
-async def _stopped(lone: Lone, grace: float) -> tuple[float, int]:
-    """Stop a container after two seconds; return when it had ended, and with what."""
-    task = asyncio.create_task(lone.container.run())
-    await asyncio.sleep(2)
-    await lone.container.stop(grace)
-    code = await task
-    return now(), code
-
-
 def test_a_stopped_program_is_asked_to_end_first() -> None:
     """SIGTERM: it ends by itself, with its own exit code, within its grace."""
     lone = Lone(Program(leaves=4))
-    assert run(_stopped(lone, 30)) == (6, 0)
+    assert run(stopped(lone, 30)) == (6, 0)
     assert lone.told.events[-1][1:] == ("Killing", "Stopping container c")
 
 
 def test_a_program_that_does_not_heed_is_killed_after_its_grace() -> None:
     """SIGKILL ends with 137."""
-    assert run(_stopped(Lone(Program(leaves=100)), 30)) == (32, KILLED)
+    assert run(stopped(Lone(Program(leaves=100)), 30)) == (32, KILLED)
 
 
 def test_windows_may_grant_less_than_the_pod_asks_for() -> None:
     """The mechanism ``grace-limit``: what its end takes longer is cut off."""
     program = Program(leaves=20)
     context = nowhere.node("win-1", launch=program.launch, mechanisms={"grace-limit": 5})
-    assert run(_stopped(Lone(program, context=context), 30)) == (7, KILLED)
+    assert run(stopped(Lone(program, context=context), 30)) == (7, KILLED)
 
 
 def test_windows_may_end_programs_without_asking() -> None:
@@ -296,45 +212,14 @@ def test_windows_may_end_programs_without_asking() -> None:
     for name, code in (("win-1", KILLED), ("linux-1", 0)):
         program = Program()
         context = nowhere.node(name, launch=program.launch, mechanisms={"graceful-end": 0})
-        assert run(_stopped(Lone(program, context=context), 30)) == (2, code)
+        assert run(stopped(Lone(program, context=context), 30)) == (2, code)
 
 
 @pytest.mark.parametrize("waits_for", ["registry.k8s.io/none:1", IMAGE])
 def test_what_waits_is_stopped_at_once(waits_for: str) -> None:
     """Nobody waits for the end of a back-off, be it of a pull or of a crash."""
     lone = Lone(Program(1, lasts=0.1), containers=[{"name": "c", "image": waits_for}])
-    assert run(_stopped(lone, 30)) == (2, KILLED)
-
-
-def test_a_hook_has_its_turn_before_the_signal() -> None:
-    """preStop runs while the program still does, and its time is the grace's too."""
-    guests: list[float] = []
-
-    async def execute(process: Process) -> int:
-        guests.append(now())
-        await asyncio.sleep(7)
-        return 0
-
-    program = Program()
-    context = nowhere.node(launch=program.launch, execute=execute)
-    hooks = {"preStop": {"exec": {"command": ["wait"]}}}
-    lone = Lone(program, context=context, containers=containers(lifecycle=hooks))
-    assert run(_stopped(lone, 30)) == (9, 0)
-    assert guests == [2]
-
-
-def test_a_hook_that_takes_too_long_costs_the_program_its_end() -> None:
-    """The grace is over: SIGKILL."""
-
-    async def execute(_process: Process) -> int:
-        await asyncio.sleep(1000)
-        return 0
-
-    program = Program()
-    context = nowhere.node(launch=program.launch, execute=execute)
-    hooks = {"preStop": {"exec": {"command": ["wait"]}}}
-    lone = Lone(program, context=context, containers=containers(lifecycle=hooks))
-    assert run(_stopped(lone, 10)) == (12, KILLED)
+    assert run(stopped(lone, 30)) == (2, KILLED)
 
 
 def test_a_killed_program_is_started_again() -> None:
@@ -361,146 +246,3 @@ def test_the_log_of_the_run_before_is_kept() -> None:
     assert lone.container.previous is not None
     assert [text for _, text in lone.container.previous.lines()] == [b"run 1\n"]
     assert [text for _, text in lone.container.log.lines()] == [b"run 2\n"]
-
-
-async def _exec(container: Container, *, tty: bool = False) -> tuple[ExecOutcome, bytes]:
-    said = bytearray()
-
-    async def write(data: bytes) -> None:
-        said.extend(data)
-
-    outcome = await container.exec(["say"], stdin=None, stdout=write, stderr=write, tty=tty)
-    return outcome, bytes(said)
-
-
-def test_exec_needs_a_running_container() -> None:
-    """Otherwise the kubelet's own words."""
-    with pytest.raises(NotRunningError, match=r'container not found \("c"\)'):
-        run(_exec(Lone().container))
-
-
-@pytest.mark.parametrize(("tty", "text"), [(False, b"a\nb\n"), (True, b"a\r\nb\r\n")])
-def test_exec_runs_beside_the_program_and_a_terminal_ends_lines_its_way(
-    text: bytes, *, tty: bool
-) -> None:
-    """The guest has the container's environment; with a terminal lines end with CR LF."""
-
-    async def execute(process: Process) -> int:
-        assert process.environment["HOSTNAME"] == "p"
-        await process.stdout(b"a\nb\n")
-        return 4
-
-    program = Program()
-    lone = Lone(program, context=nowhere.node(launch=program.launch, execute=execute))
-
-    async def work() -> None:
-        task = asyncio.create_task(lone.container.run())
-        await asyncio.sleep(1)
-        assert await _exec(lone.container, tty=tty) == (ExecOutcome(exit_code=4), text)
-        task.cancel()
-
-    run(work())
-
-
-def test_what_exec_runs_ends_with_the_container() -> None:
-    """A guest that would run for ever is killed with its host: 137."""
-
-    async def execute(_process: Process) -> int:
-        await asyncio.Event().wait()
-        return 0
-
-    program = Program(0, lasts=5)
-    context = nowhere.node(launch=program.launch, execute=execute)
-    lone = Lone(program, context=context, restartPolicy="Never")
-
-    async def work() -> None:
-        task = asyncio.create_task(lone.container.run())
-        await asyncio.sleep(1)
-        outcome, _ = await _exec(lone.container)
-        assert (outcome.exit_code, now()) == (KILLED, 5)
-        await task
-
-    run(work())
-
-
-def test_exec_of_a_program_that_is_missing_has_no_exit_code() -> None:
-    """But the runtime's error."""
-
-    async def execute(_process: Process) -> int:
-        raise ProgramNotFoundError("no such program")
-
-    program = Program()
-    lone = Lone(program, context=nowhere.node(launch=program.launch, execute=execute))
-
-    async def work() -> None:
-        task = asyncio.create_task(lone.container.run())
-        await asyncio.sleep(1)
-        outcome, _ = await _exec(lone.container)
-        assert outcome == ExecOutcome(exit_code=None, error="no such program")
-        task.cancel()
-
-    run(work())
-
-
-def test_a_failed_liveness_probe_starts_the_container_again() -> None:
-    """After three failures it is asked to end, in its grace; what it ends with is a restart."""
-
-    async def execute(_process: Process) -> int:
-        return 1
-
-    program = Program(leaves=2)
-    context = nowhere.node(launch=program.launch, execute=execute)
-    probe = {"exec": {"command": ["check"]}, "periodSeconds": 5}
-    lone = Lone(program, context=context, containers=containers(livenessProbe=probe))
-    run(lone.run(14))
-    assert program.began == [0, 13]
-    killing = [text for at, reason, text in lone.told.events if reason == "Killing"]
-    assert killing == ["Container c failed liveness probe, will be restarted"]
-
-
-def test_a_readiness_probe_makes_ready_and_unready_and_restarts_nothing() -> None:
-    """Only ``ready`` follows it."""
-    codes = iter([0, 1, 1, 1])
-
-    async def execute(_process: Process) -> int:
-        return next(codes, 1)
-
-    program = Program()
-    context = nowhere.node(launch=program.launch, execute=execute)
-    probe = {"exec": {"command": ["check"]}, "periodSeconds": 5}
-    lone = Lone(program, context=context, containers=containers(readinessProbe=probe))
-
-    async def work() -> list[bool]:
-        task = asyncio.create_task(lone.container.run())
-        seen = []
-        for _ in range(4):
-            await asyncio.sleep(4)
-            seen.append(lone.container.view().ready)
-        task.cancel()
-        return seen
-
-    assert run(work()) == [True, True, True, False]
-    assert program.began == [0]
-
-
-def test_a_post_start_hook_that_fails_ends_the_container() -> None:
-    """FailedPostStartHook, with the reason before it."""
-
-    async def execute(_process: Process) -> int:
-        return 9
-
-    program = Program()
-    context = nowhere.node(launch=program.launch, execute=execute)
-    hooks = {"postStart": {"exec": {"command": ["prepare"]}}}
-    lone = Lone(
-        program,
-        context=context,
-        restartPolicy="Never",
-        containers=containers(lifecycle=hooks),
-    )
-    assert run(lone.run(5)) == 0
-    failed = [(reason, text) for _, reason, text in lone.told.events if "Hook" in reason]
-    assert failed == [
-        ("FailedPostStartHook", "PostStartHook failed: command exited with 9"),
-        ("FailedPostStartHook", "PostStartHook failed"),
-    ]
