@@ -4,7 +4,7 @@ Each part is written against these, so that it can be tested alone: the data pla
 programs in a bare namespace, the API server with a kubelet that is a test's own. The supervisor joins
 the real ones.
 
-    supervisor ── Fabric ── NodeNetwork ── PodNetwork (a Namespace with addresses)
+    supervisor ── LabFabric ── NodeNetwork ── PodNetwork (a Namespace with addresses)
         │            ▲ ServiceTable           ▲
         ├── service proxies (API clients)     │ sockets are made here
         ├── node agents (API clients) ── Program (agnhost, ping, nslookup …)
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.topology import OS, Address, NodeSpec, Profile, ServiceTable
+from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable
 
 Json = dict[str, Any]
 
@@ -122,24 +122,6 @@ class NodeNetwork(Protocol):
 
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table`` (what kube-proxy does)."""
-
-
-class Fabric(Protocol):
-    """The whole emulated network: underlay, gateway, outside, nodes. Closed: it has no way out."""
-
-    profile: Profile
-    outside_server: Namespace
-    outside_client: Namespace
-
-    @property
-    def nodes(self) -> Mapping[str, NodeNetwork]:
-        """The nodes' networks by node name."""
-
-    async def announce(self, addresses: Mapping[Address, Address]) -> None:
-        """Deliver what goes to these addresses, and to no others before, to the nodes of those."""
-
-    async def close(self) -> None:
-        """Release every namespace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

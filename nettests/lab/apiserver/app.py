@@ -243,13 +243,5 @@ def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Respon
     if path == "/openapi/v2" and "protobuf" in accept:
         headers = {"Content-Type": discovery.OPENAPI_V2}
         return web.Response(body=discovery.openapi_v2(), headers=headers)
-    if path in {"/api", "/apis"} and "apidiscovery.k8s.io;v=v2" in accept:
-        return _aggregated(server.settings.version.minor, core=path == "/api")
     document = discovery.document(path, server.settings)
     return _no_page() if document is None else responses.json_value(document)
-
-
-def _aggregated(minor: int, *, core: bool) -> web.Response:
-    response = responses.json_value(discovery.aggregated(minor, core=core))
-    response.headers["Content-Type"] = discovery.AGGREGATED
-    return response

@@ -1,15 +1,20 @@
-"""The cells of a table row, per kind, in the words of ``kubectl get``.
+"""The cells of a table row in the words of ``kubectl get``: by path, or worked out. Pure.
 
-After the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``. Pure.
+After the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``; which kind has which
+cells is in ``tables``.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 Json = dict[str, Any]
+Cell = Callable[[Json], Any]
+"""Works out one cell of an object."""
 
-_NONE = "<none>"
-_UNKNOWN = "<unknown>"
+NONE = "<none>"
+UNKNOWN = "<unknown>"
+_UNSET = "<unset>"
 _ROLE = "node-role.kubernetes.io/"
 _MOST_ENDPOINTS = 3
 
@@ -35,20 +40,71 @@ def duration(seconds: float) -> str:
     return text
 
 
-def _since(text: str | None, now: datetime) -> str:
+def since(text: str | None, now: datetime) -> str:
+    """Return how long ago a time of the API was."""
     if not text:
-        return _UNKNOWN
+        return UNKNOWN
     moment = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
     return duration((now - moment).total_seconds())
 
 
-def age(item: Json, now: datetime) -> str:
+def age(item: Json) -> str:
     """Return the age of an object."""
-    return _since(item["metadata"].get("creationTimestamp"), now)
+    return since(item["metadata"].get("creationTimestamp"), datetime.now(UTC))
 
 
-def _pairs(labels: Json | None) -> str:
-    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or _NONE
+def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
+    """Return the cell of what stands at ``path``, or ``default`` where nothing does."""
+
+    def cell(item: Json) -> Any:
+        value: Any = item
+        for step in path.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        found = default if value in (None, "") else value
+        return str(found) if text else found
+
+    return cell
+
+
+def ratio(part: Cell, whole: Cell) -> Cell:
+    """Return the cell of two numbers: ``1/2``."""
+    return lambda item: f"{part(item)}/{whole(item)}"
+
+
+def count(*paths: str) -> Cell:
+    """Return the cell of how many entries stand at these paths."""
+    return lambda item: sum(len(at(path, ())(item)) for path in paths)
+
+
+def joined(path: str) -> Cell:
+    """Return the cell of a list's texts, in one."""
+    return lambda item: ",".join(at(path, ())(item))
+
+
+def pairs(path: str) -> Cell:
+    """Return the cell of labels: ``app=web,tier=x``."""
+    return lambda item: (
+        ",".join(f"{key}={value}" for key, value in sorted(at(path, {})(item).items())) or NONE
+    )
+
+
+def of_template(field: str) -> Cell:
+    """Return the cell of one field of all containers of a workload."""
+    containers = at("spec.template.spec.containers", ())
+    return lambda item: ",".join(each[field] for each in containers(item))
+
+
+def pod_status(pod: Json) -> str:
+    """Return what the STATUS column says of a pod."""
+    status = pod.get("status") or {}
+    reason = status.get("reason") or status.get("phase") or ""
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition.get("reason") == "SchedulingGated":
+            reason = "SchedulingGated"
+    reason = _waiting_reason(_statuses(pod), reason)
+    if pod["metadata"].get("deletionTimestamp"):
+        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
+    return str(reason)
 
 
 def _waiting_reason(statuses: list[Json], reason: str) -> str:
@@ -64,237 +120,119 @@ def _waiting_reason(statuses: list[Json], reason: str) -> str:
     return reason
 
 
-def pod_status(pod: Json) -> str:
-    """Return what the STATUS column says of a pod."""
-    status = pod.get("status") or {}
-    reason = status.get("reason") or status.get("phase") or ""
-    for condition in status.get("conditions") or ():
-        if condition["type"] == "PodScheduled" and condition.get("reason") == "SchedulingGated":
-            reason = "SchedulingGated"
-    reason = _waiting_reason(status.get("containerStatuses") or [], reason)
-    if pod["metadata"].get("deletionTimestamp"):
-        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
-    return str(reason)
+def _statuses(pod: Json) -> list[Json]:
+    return (pod.get("status") or {}).get("containerStatuses") or []
 
 
-def pod(item: Json, now: datetime) -> list[Any]:
-    """Name, ready, status, restarts, age; address, node, nominated node, gates."""
-    spec, status = item["spec"], item.get("status") or {}
-    statuses = status.get("containerStatuses") or []
-    ready = sum(1 for each in statuses if each.get("ready"))
-    restarts = str(sum(each.get("restartCount", 0) for each in statuses))
-    return [
-        item["metadata"]["name"],
-        f"{ready}/{len(spec.get('containers') or ())}",
-        pod_status(item),
-        restarts,
-        age(item, now),
-        status.get("podIP") or _NONE,
-        spec.get("nodeName") or _NONE,
-        status.get("nominatedNodeName") or _NONE,
-        _NONE,
-    ]
+def pod_ready(pod: Json) -> str:
+    """Return how many containers are ready, of how many."""
+    ready = sum(1 for each in _statuses(pod) if each.get("ready"))
+    return f"{ready}/{len(pod['spec'].get('containers') or ())}"
 
 
-def node(item: Json, now: datetime) -> list[Any]:
-    """Name, status, roles, age, version; addresses, image, kernel, runtime."""
-    status = item.get("status") or {}
-    info = status.get("nodeInfo") or {}
-    labels = item["metadata"].get("labels") or {}
-    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
-    ready = next((each for each in status.get("conditions") or () if each["type"] == "Ready"), None)
+def pod_restarts(pod: Json) -> str:
+    """Return how often containers were started again."""
+    return str(sum(each.get("restartCount", 0) for each in _statuses(pod)))
+
+
+def node_status(node: Json) -> str:
+    """Return whether a node is ready, and whether it takes pods."""
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    ready = next((each for each in conditions if each["type"] == "Ready"), None)
     words = ["Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"]
-    if item["spec"].get("unschedulable"):
+    if node["spec"].get("unschedulable"):
         words.append("SchedulingDisabled")
-    addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
-    return [
-        item["metadata"]["name"],
-        ",".join(words),
-        ",".join(roles) or _NONE,
-        age(item, now),
-        info.get("kubeletVersion", ""),
-        addresses.get("InternalIP", _NONE),
-        addresses.get("ExternalIP", _NONE),
-        info.get("osImage") or _UNKNOWN,
-        info.get("kernelVersion") or _UNKNOWN,
-        info.get("containerRuntimeVersion") or _UNKNOWN,
-    ]
+    return ",".join(words)
 
 
-def service(item: Json, now: datetime) -> list[Any]:
-    """Name, type, cluster address, external address, ports, age; selector."""
-    spec = item["spec"]
+def node_roles(node: Json) -> str:
+    """Return the roles that labels give a node."""
+    labels = node["metadata"].get("labels") or {}
+    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
+    return ",".join(roles) or NONE
+
+
+def node_address(kind: str) -> Cell:
+    """Return the cell of a node's address of one type."""
+
+    def cell(node: Json) -> str:
+        addresses = (node.get("status") or {}).get("addresses") or ()
+        return str({each["type"]: each["address"] for each in addresses}.get(kind, NONE))
+
+    return cell
+
+
+def service_ports(service: Json) -> str:
+    """Return ports with their node ports and protocols."""
     ports = [
         f"{port['port']}:{port['nodePort']}/{port['protocol']}"
         if port.get("nodePort")
         else f"{port['port']}/{port['protocol']}"
-        for port in spec.get("ports") or ()
+        for port in service["spec"].get("ports") or ()
     ]
-    return [
-        item["metadata"]["name"],
-        spec["type"],
-        spec.get("clusterIP") or _NONE,
-        _external(item),
-        ",".join(ports) or _NONE,
-        age(item, now),
-        _pairs(spec.get("selector")),
-    ]
+    return ",".join(ports) or NONE
 
 
-def _external(item: Json) -> str:
-    spec = item["spec"]
+def service_external(service: Json) -> str:
+    """Return the name or the addresses under which a Service is reached from outside."""
+    spec = service["spec"]
     if spec["type"] == "ExternalName":
         return str(spec.get("externalName", ""))
     external = list(spec.get("externalIPs") or ())
     if spec["type"] == "LoadBalancer":
-        ingress = ((item.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+        ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
         external = [each.get("ip") or each.get("hostname", "") for each in ingress] + external
         return ",".join(external) or "<pending>"
-    return ",".join(external) or _NONE
+    return ",".join(external) or NONE
 
 
-def _shorten(found: list[str], total: int) -> str:
-    if not found:
-        return _NONE
-    more = total - len(found)
-    return ",".join(found) + (f" + {more} more..." if more > 0 else "")
+def _first(found: list[str], none: str) -> str:
+    more = len(found) - _MOST_ENDPOINTS
+    shown = ",".join(found[:_MOST_ENDPOINTS]) or none
+    return f"{shown} + {more} more..." if more > 0 else shown
 
 
-def endpoints(item: Json, now: datetime) -> list[Any]:
-    """Name, addresses with ports, age."""
+def endpoints(item: Json) -> str:
+    """Return the first addresses with ports."""
     found = [
         f"{address['ip']}:{port['port']}"
         for subset in item.get("subsets") or ()
         for port in subset.get("ports") or ()
         for address in subset.get("addresses") or ()
     ]
-    return [item["metadata"]["name"], _shorten(found[:_MOST_ENDPOINTS], len(found)), age(item, now)]
+    return _first(found, NONE)
 
 
-def endpoint_slice(item: Json, now: datetime) -> list[Any]:
-    """Name, address type, ports, addresses, age."""
-    ports = [str(port.get("port", "*")) for port in item.get("ports") or ()]
+def slice_ports(item: Json) -> str:
+    """Return the ports of an EndpointSlice."""
+    return ",".join(str(port.get("port", "*")) for port in item.get("ports") or ()) or _UNSET
+
+
+def slice_endpoints(item: Json) -> str:
+    """Return the first addresses of an EndpointSlice."""
     found = [address for each in item.get("endpoints") or () for address in each["addresses"]]
-    shown = _shorten(found[:_MOST_ENDPOINTS], len(found))
-    name, kind = item["metadata"]["name"], item.get("addressType", "")
-    return [name, kind, ",".join(ports) or "<unset>", shown if found else "<unset>", age(item, now)]
+    return _first(found, _UNSET)
 
 
-def service_cidr(item: Json, now: datetime) -> list[Any]:
-    """Name, networks, age."""
-    networks = (item.get("spec") or {}).get("cidrs") or []
-    return [item["metadata"]["name"], ",".join(networks), age(item, now)]
+def event_seen(*fields: str) -> Cell:
+    """Return the cell of how long ago an event was, by the first of these fields that it has."""
+    return lambda item: since(next(filter(None, map(item.get, fields)), None), datetime.now(UTC))
 
 
-def namespace(item: Json, now: datetime) -> list[Any]:
-    """Name, phase, age."""
-    return [item["metadata"]["name"], (item.get("status") or {}).get("phase", ""), age(item, now)]
+def event_object(item: Json) -> str:
+    """Return what an event is about."""
+    about = item.get("involvedObject") or {}
+    return f"{about.get('kind', '').lower()}/{about.get('name', '')}"
 
 
-def config_map(item: Json, now: datetime) -> list[Any]:
-    """Name, number of entries, age."""
-    count = len(item.get("data") or {}) + len(item.get("binaryData") or {})
-    return [item["metadata"]["name"], count, age(item, now)]
-
-
-def secret(item: Json, now: datetime) -> list[Any]:
-    """Name, type, number of entries, age."""
-    return [
-        item["metadata"]["name"],
-        item.get("type", ""),
-        len(item.get("data") or {}),
-        age(item, now),
-    ]
-
-
-def service_account(item: Json, now: datetime) -> list[Any]:
-    """Name, number of secrets, age."""
-    return [item["metadata"]["name"], len(item.get("secrets") or ()), age(item, now)]
-
-
-def _workload(item: Json) -> list[Any]:
-    spec = item["spec"]
-    containers = spec["template"]["spec"].get("containers") or ()
-    return [
-        ",".join(each["name"] for each in containers),
-        ",".join(each["image"] for each in containers),
-        _pairs((spec.get("selector") or {}).get("matchLabels")),
-    ]
-
-
-def deployment(item: Json, now: datetime) -> list[Any]:
-    """Name, ready, up to date, available, age; containers, images, selector."""
-    status = item.get("status") or {}
-    return [
-        item["metadata"]["name"],
-        f"{status.get('readyReplicas', 0)}/{item['spec'].get('replicas', 0)}",
-        status.get("updatedReplicas", 0),
-        status.get("availableReplicas", 0),
-        age(item, now),
-        *_workload(item),
-    ]
-
-
-def replica_set(item: Json, now: datetime) -> list[Any]:
-    """Name, desired, current, ready, age; containers, images, selector."""
-    status = item.get("status") or {}
-    return [
-        item["metadata"]["name"],
-        item["spec"].get("replicas", 0),
-        status.get("replicas", 0),
-        str(status.get("readyReplicas", 0)),
-        age(item, now),
-        *_workload(item),
-    ]
-
-
-def daemon_set(item: Json, now: datetime) -> list[Any]:
-    """Name, desired, current, ready, up to date, available, node selector, age; containers …"""
-    status = item.get("status") or {}
-    return [
-        item["metadata"]["name"],
-        status.get("desiredNumberScheduled", 0),
-        status.get("currentNumberScheduled", 0),
-        str(status.get("numberReady", 0)),
-        status.get("updatedNumberScheduled", 0),
-        status.get("numberAvailable", 0),
-        _pairs(item["spec"]["template"]["spec"].get("nodeSelector")),
-        age(item, now),
-        *_workload(item),
-    ]
-
-
-def stateful_set(item: Json, now: datetime) -> list[Any]:
-    """Name, ready of wanted, age; containers, images."""
-    ready, wanted = (
-        (item.get("status") or {}).get("readyReplicas", 0),
-        item["spec"].get("replicas", 1),
-    )
-    return [item["metadata"]["name"], f"{ready}/{wanted}", age(item, now), *_workload(item)[:2]]
-
-
-def lease(item: Json, now: datetime) -> list[Any]:
-    """Name, holder, age."""
-    holder = (item.get("spec") or {}).get("holderIdentity", "")
-    return [item["metadata"]["name"], holder, age(item, now)]
-
-
-def event(item: Json, now: datetime) -> list[Any]:
-    """Last seen, type, reason, object, subobject, source, message, first seen, count, name."""
-    about, source = item.get("involvedObject") or {}, item.get("source") or {}
-    first = item.get("firstTimestamp") or item.get("eventTime")
-    last = item.get("lastTimestamp") or first
+def event_source(item: Json) -> str:
+    """Return who tells of an event, and on which host."""
+    source = item.get("source") or {}
     component = source.get("component") or item.get("reportingComponent", "")
     host = source.get("host")
-    return [
-        _since(last, now),
-        item.get("type", ""),
-        item.get("reason", ""),
-        f"{about.get('kind', '').lower()}/{about.get('name', '')}",
-        about.get("fieldPath", ""),
-        f"{component}, {host}" if host else component,
-        item.get("message", "").strip(),
-        _since(first, now),
-        item.get("count", 1),
-        item["metadata"]["name"],
-    ]
+    return f"{component}, {host}" if host else str(component)
+
+
+def event_message(item: Json) -> str:
+    """Return an event's text."""
+    return str(item.get("message", "")).strip()

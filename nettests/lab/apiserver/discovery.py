@@ -1,4 +1,6 @@
-"""Discovery: versions, groups, resources, in the plain and the aggregated form, and health paths.
+"""Discovery: versions, groups, resources in the plain form, and health paths.
+
+The aggregated form (KEP-3352) is not served: clients that ask for it take the plain one, as of servers before 1.26.
 
 ``/openapi/v3`` says only which parameters a PATCH takes, which is what ``kubectl`` asks it before it
 trusts server-side field validation; ``/openapi/v2`` is a document without definitions, so that kubectl
@@ -16,7 +18,6 @@ Json = dict[str, Any]
 
 _READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readiness", "shutdown")
 OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
 def version(told: Version) -> Json:
@@ -128,60 +129,20 @@ _SUBRESOURCES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
 }
 
 
-def _sub_kind(resource: Resource, name: str) -> str:
-    kind = _SUBRESOURCES[name][1]
-    return f"{resource.kind}ProxyOptions" if name == "proxy" else kind or resource.kind
-
-
 def _subentry(resource: Resource, name: str) -> Json:
-    verbs, _, group_name, version_name = _SUBRESOURCES[name]
+    verbs, kind, group_name, version_name = _SUBRESOURCES[name]
+    if name == "proxy":
+        kind = f"{resource.kind}ProxyOptions"
     entry: Json = {
         "name": f"{resource.plural}/{name}",
         "singularName": "",
         "namespaced": resource.namespaced,
-        "kind": _sub_kind(resource, name),
+        "kind": kind or resource.kind,
         "verbs": list(verbs),
     }
     if group_name:
         entry |= {"group": group_name, "version": version_name}
     return entry
-
-
-def aggregated(minor: int, *, core: bool) -> Json:
-    """Return the aggregated discovery document of ``/api`` or ``/apis`` (KEP-3352)."""
-    wanted = [("", "v1")] if core else list(resources.groups(minor))
-    return {
-        "kind": "APIGroupDiscoveryList",
-        "apiVersion": "apidiscovery.k8s.io/v2",
-        "metadata": {},
-        "items": [_aggregated_group(*each, minor) for each in wanted],
-    }
-
-
-def _aggregated_group(name: str, version_name: str, minor: int) -> Json:
-    found = resources.in_group(name, version_name, minor)
-    listed = [_aggregated_resource(resource) for resource in found]
-    known = {"version": version_name, "resources": listed, "freshness": "Current"}
-    return {"metadata": {"name": name} if name else {}, "versions": [known]}
-
-
-def _aggregated_resource(resource: Resource) -> Json:
-    return {
-        "resource": resource.plural,
-        "responseKind": _kind(resource.group, resource.version, resource.kind),
-        "scope": "Namespaced" if resource.namespaced else "Cluster",
-        "singularResource": resource.singular,
-        "verbs": list(resource.verbs),
-        "shortNames": list(resource.short_names),
-        "categories": list(resource.categories),
-        "subresources": [_aggregated_subresource(resource, name) for name in resource.subresources],
-    }
-
-
-def _aggregated_subresource(resource: Resource, name: str) -> Json:
-    verbs, _, group_name, version_name = _SUBRESOURCES[name]
-    kind = _kind(group_name or resource.group, version_name or "v1", _sub_kind(resource, name))
-    return {"subresource": name, "responseKind": kind, "verbs": list(verbs)}
 
 
 def _kind(group_name: str, version_name: str, kind: str) -> Json:

@@ -5,7 +5,7 @@ Services and the cpu and memory of pods. Scoped quotas are left alone. Reads the
 ``quota_controller`` keeps the status of quotas.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,6 @@ from nettests.lab.apiserver.status import forbidden
 from nettests.lab.apiserver.store import Store
 
 Json = dict[str, Any]
-Amounts = Mapping[str, Fraction]
 
 _COMPUTE = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 _ALIASES = {"cpu": "requests.cpu", "memory": "requests.memory"}

@@ -1,132 +1,165 @@
-"""Tables for ``kubectl get``: columns and cells per kind, as ``pkg/printers/internalversion`` makes them.
+"""Tables for ``kubectl get``: which columns each kind has, as ``pkg/printers/internalversion`` makes them.
 
 Kinds without columns of their own show name and age. Pure, but for the ages, which need the time.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from nettests.lab.apiserver import cells, views
+from nettests.lab.apiserver.cells import NONE, UNKNOWN, Cell, at
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.store import Record
 
 Json = dict[str, Any]
-Cells = Callable[[Json, datetime], list[Any]]
 
-_NAME_TEXT = (
-    "Name must be unique within a namespace. Is required when creating resources, although some "
-    "resources may allow a client to request the generation of an appropriate name automatically."
-)
-_AGE_TEXT = (
-    "CreationTimestamp is a timestamp representing the server time when this object was created."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """Columns after ``Name`` as ``Title:type``; those from ``wide`` on are shown by ``-o wide``."""
-
-    columns: tuple[str, ...]
-    wide: tuple[str, ...] = ()
-    cells: Cells
-
-
-def _plain(item: Json, now: datetime) -> list[Any]:
-    return [item["metadata"]["name"], cells.age(item, now)]
-
-
-_PLAIN = Layout(columns=("Age",), cells=_plain)
-_LAYOUTS: Mapping[str, Layout] = {
-    "pods": Layout(
-        columns=("Ready", "Status", "Restarts", "Age"),
-        wide=("IP", "Node", "Nominated Node", "Readiness Gates"),
-        cells=cells.pod,
-    ),
-    "nodes": Layout(
-        columns=("Status", "Roles", "Age", "Version"),
-        wide=("Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"),
-        cells=cells.node,
-    ),
-    "services": Layout(
-        columns=("Type", "Cluster-IP", "External-IP", "Port(s)", "Age"),
-        wide=("Selector",),
-        cells=cells.service,
-    ),
-    "endpoints": Layout(columns=("Endpoints", "Age"), cells=cells.endpoints),
-    "endpointslices.discovery.k8s.io": Layout(
-        columns=("AddressType", "Ports", "Endpoints", "Age"), cells=cells.endpoint_slice
-    ),
-    "servicecidrs.networking.k8s.io": Layout(columns=("CIDRs", "Age"), cells=cells.service_cidr),
-    "namespaces": Layout(columns=("Status", "Age"), cells=cells.namespace),
-    "configmaps": Layout(columns=("Data", "Age"), cells=cells.config_map),
-    "secrets": Layout(columns=("Type", "Data", "Age"), cells=cells.secret),
-    "serviceaccounts": Layout(columns=("Secrets", "Age"), cells=cells.service_account),
-    "deployments.apps": Layout(
-        columns=("Ready", "Up-to-date", "Available", "Age"),
-        wide=("Containers", "Images", "Selector"),
-        cells=cells.deployment,
-    ),
-    "replicasets.apps": Layout(
-        columns=("Desired", "Current", "Ready", "Age"),
-        wide=("Containers", "Images", "Selector"),
-        cells=cells.replica_set,
-    ),
-    "daemonsets.apps": Layout(
-        columns=(
-            "Desired",
-            "Current",
-            "Ready",
-            "Up-to-date",
-            "Available",
-            "Node Selector",
-            "Age",
-        ),
-        wide=("Containers", "Images", "Selector"),
-        cells=cells.daemon_set,
-    ),
-    "statefulsets.apps": Layout(
-        columns=("Ready", "Age"), wide=("Containers", "Images"), cells=cells.stateful_set
-    ),
-    "leases.coordination.k8s.io": Layout(columns=("Holder", "Age"), cells=cells.lease),
+_TEXTS = {
+    "Name": "Name must be unique within a namespace. Is required when creating resources, although "
+    "some resources may allow a client to request the generation of an appropriate name automatically.",
+    "Age": "CreationTimestamp is a timestamp representing the server time when this object was created.",
 }
-_EVENT_COLUMNS = ("Last Seen", "Type", "Reason", "Object")
-_EVENT_WIDE = ("Subobject", "Source", "Message", "First Seen", "Count", "Name")
-_EVENT_HIDDEN = frozenset({"Subobject", "Source", "First Seen", "Count", "Name"})
 _NUMBERS = frozenset({"Data", "Desired", "Current", "Available", "Up-to-date", "Secrets", "Count"})
 
 
-def _column(name: str, priority: int) -> Json:
-    text = {"Name": _NAME_TEXT, "Age": _AGE_TEXT}.get(name, f"{name} of the object.")
-    return {
-        "name": name,
-        "type": "integer" if name in _NUMBERS else "string",
-        "format": "name" if name == "Name" else "",
-        "description": text,
-        "priority": priority,
-    }
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; a wide one is shown by ``-o wide`` alone."""
+
+    title: str
+    cell: Cell
+    wide: bool = False
+
+    def definition(self) -> Json:
+        """Return what a table says of the column."""
+        return {
+            "name": self.title,
+            "type": "integer" if self.title in _NUMBERS else "string",
+            "format": "name" if self.title == "Name" else "",
+            "description": _TEXTS.get(self.title, f"{self.title} of the object."),
+            "priority": int(self.wide),
+        }
 
 
-def _columns(resource: Resource, layout: Layout) -> list[Json]:
-    if resource.key == "events":
-        names = (*_EVENT_COLUMNS, *_EVENT_WIDE)
-        return [_column(name, int(name in _EVENT_HIDDEN)) for name in names]
-    shown = [_column(name, 0) for name in ("Name", *layout.columns)]
-    return shown + [_column(name, 1) for name in layout.wide]
+def _wide(title: str, cell: Cell) -> Column:
+    return Column(title, cell, wide=True)
+
+
+_NAME = Column("Name", at("metadata.name"))
+_AGE = Column("Age", cells.age)
+_TEMPLATE = (
+    _wide("Containers", cells.of_template("name")),
+    _wide("Images", cells.of_template("image")),
+)
+_SELECTOR = _wide("Selector", cells.pairs("spec.selector.matchLabels"))
+_READY = at("status.readyReplicas", 0)
+_PLAIN = (_NAME, _AGE)
+_COLUMNS: Mapping[str, Sequence[Column]] = {
+    "pods": (
+        _NAME,
+        Column("Ready", cells.pod_ready),
+        Column("Status", cells.pod_status),
+        Column("Restarts", cells.pod_restarts),
+        _AGE,
+        _wide("IP", at("status.podIP", NONE)),
+        _wide("Node", at("spec.nodeName", NONE)),
+        _wide("Nominated Node", at("status.nominatedNodeName", NONE)),
+        _wide("Readiness Gates", lambda _: NONE),
+    ),
+    "nodes": (
+        _NAME,
+        Column("Status", cells.node_status),
+        Column("Roles", cells.node_roles),
+        _AGE,
+        Column("Version", at("status.nodeInfo.kubeletVersion")),
+        _wide("Internal-IP", cells.node_address("InternalIP")),
+        _wide("External-IP", cells.node_address("ExternalIP")),
+        _wide("OS-Image", at("status.nodeInfo.osImage", UNKNOWN)),
+        _wide("Kernel-Version", at("status.nodeInfo.kernelVersion", UNKNOWN)),
+        _wide("Container-Runtime", at("status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
+    ),
+    "services": (
+        _NAME,
+        Column("Type", at("spec.type")),
+        Column("Cluster-IP", at("spec.clusterIP", NONE)),
+        Column("External-IP", cells.service_external),
+        Column("Port(s)", cells.service_ports),
+        _AGE,
+        _wide("Selector", cells.pairs("spec.selector")),
+    ),
+    "endpoints": (_NAME, Column("Endpoints", cells.endpoints), _AGE),
+    "endpointslices.discovery.k8s.io": (
+        _NAME,
+        Column("AddressType", at("addressType")),
+        Column("Ports", cells.slice_ports),
+        Column("Endpoints", cells.slice_endpoints),
+        _AGE,
+    ),
+    "servicecidrs.networking.k8s.io": (_NAME, Column("CIDRs", cells.joined("spec.cidrs")), _AGE),
+    "namespaces": (_NAME, Column("Status", at("status.phase")), _AGE),
+    "configmaps": (_NAME, Column("Data", cells.count("data", "binaryData")), _AGE),
+    "secrets": (_NAME, Column("Type", at("type")), Column("Data", cells.count("data")), _AGE),
+    "serviceaccounts": (_NAME, Column("Secrets", cells.count("secrets")), _AGE),
+    "deployments.apps": (
+        _NAME,
+        Column("Ready", cells.ratio(_READY, at("spec.replicas", 0))),
+        Column("Up-to-date", at("status.updatedReplicas", 0)),
+        Column("Available", at("status.availableReplicas", 0)),
+        _AGE,
+        *_TEMPLATE,
+        _SELECTOR,
+    ),
+    "replicasets.apps": (
+        _NAME,
+        Column("Desired", at("spec.replicas", 0)),
+        Column("Current", at("status.replicas", 0)),
+        Column("Ready", at("status.readyReplicas", 0, text=True)),
+        _AGE,
+        *_TEMPLATE,
+        _SELECTOR,
+    ),
+    "daemonsets.apps": (
+        _NAME,
+        Column("Desired", at("status.desiredNumberScheduled", 0)),
+        Column("Current", at("status.currentNumberScheduled", 0)),
+        Column("Ready", at("status.numberReady", 0, text=True)),
+        Column("Up-to-date", at("status.updatedNumberScheduled", 0)),
+        Column("Available", at("status.numberAvailable", 0)),
+        Column("Node Selector", cells.pairs("spec.template.spec.nodeSelector")),
+        _AGE,
+        *_TEMPLATE,
+        _SELECTOR,
+    ),
+    "statefulsets.apps": (
+        _NAME,
+        Column("Ready", cells.ratio(_READY, at("spec.replicas", 1))),
+        _AGE,
+        *_TEMPLATE,
+    ),
+    "leases.coordination.k8s.io": (_NAME, Column("Holder", at("spec.holderIdentity")), _AGE),
+    "events": (
+        Column("Last Seen", cells.event_seen("lastTimestamp", "firstTimestamp", "eventTime")),
+        Column("Type", at("type")),
+        Column("Reason", at("reason")),
+        Column("Object", cells.event_object),
+        _wide("Subobject", at("involvedObject.fieldPath")),
+        _wide("Source", cells.event_source),
+        Column("Message", cells.event_message),
+        _wide("First Seen", cells.event_seen("firstTimestamp", "eventTime")),
+        _wide("Count", at("count", 1)),
+        _wide("Name", at("metadata.name")),
+    ),
+}
 
 
 def table(
     resource: Resource, records: Sequence[Record], metadata: Json, included: str = "Metadata"
 ) -> Json:
     """Return a ``meta.k8s.io/v1`` Table; ``included`` says what each row carries of its object."""
-    layout = _LAYOUTS.get(resource.key, _PLAIN)
-    if resource.key == "events":
-        layout = Layout(columns=(), cells=cells.event)
-    now = datetime.now(UTC)
+    columns = _COLUMNS.get(resource.key, _PLAIN)
     rows = []
     for record in records:
-        row: Json = {"cells": layout.cells(record.body, now)}
+        row: Json = {"cells": [column.cell(record.body) for column in columns]}
         if included == "Object":
             row["object"] = views.whole(resource, record.body)
         elif included != "None":
@@ -136,6 +169,6 @@ def table(
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": metadata,
-        "columnDefinitions": _columns(resource, layout),
+        "columnDefinitions": [column.definition() for column in columns],
         "rows": rows,
     }

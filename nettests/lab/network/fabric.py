@@ -1,4 +1,4 @@
-"""The whole emulated network of a profile: underlay, gateway, outside, nodes (``interfaces.Fabric``).
+"""The whole emulated network of a profile: underlay, gateway, outside, nodes.
 
 Made in a process that ``isolation.enter_isolated_namespaces`` has put into namespaces of its own.
 Nothing connects it to the machine's network. Does not know pods' programs, Services' origin or the API.

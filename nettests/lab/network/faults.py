@@ -22,7 +22,7 @@ ENTERING = "type filter hook prerouting priority -300"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A table in force; give it to ``Fabric.clear``. ``table`` has nft's word for its family before the name."""
+    """A table in force; give it to ``LabFabric.clear``. ``table`` has nft's word for its family before the name."""
 
     namespace: Namespace
     table: str

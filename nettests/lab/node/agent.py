@@ -15,8 +15,8 @@ import aiohttp
 from nettests.lab.client import ApiError, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
-from nettests.lab.controllers.scheduling import selects
 from nettests.lab.interfaces import NodeNetwork
+from nettests.lab.node.admission import refusal
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.gated import GatedClient
@@ -30,7 +30,6 @@ from nettests.lab.node.registration import (
     node_status,
 )
 from nettests.lab.node.server import KubeletServer
-from nettests.lab.node.status import Rejection
 from nettests.lab.topology import OS, Plugin, Profile
 
 _LOG = logging.getLogger(__name__)
@@ -153,7 +152,8 @@ class NodeAgent:
             self._start(key, new)
 
     def _start(self, key: str, pod: Json) -> None:
-        worker = PodWorker(self._context, pod, self._refusal(pod))
+        node = self._nodes.objects.get(self.spec.name)
+        worker = PodWorker(self._context, pod, refusal(pod, node, self.spec, self._profile))
         task = asyncio.create_task(worker.run(), name=f"pod {key}")
         self._workers[key], self._tasks[key] = worker, task
         task.add_done_callback(_log_failure(key))
@@ -163,24 +163,6 @@ class NodeAgent:
         task = self._tasks.pop(key, None)
         if task is not None:
             task.cancel()
-
-    def _refusal(self, pod: Json) -> Rejection | None:
-        """Say why the node does not admit the pod (kubelet's admit handlers)."""
-        wanted = (pod["spec"].get("os") or {}).get("name")
-        looks = bool(self._profile.mechanism("pod-os", 1))
-        if looks and wanted and wanted != self.spec.os.value:
-            return Rejection(
-                reason="PodOSNotSupported",
-                message="Failed to admit pod as the OS field doesn't match node OS",
-            )
-        node = self._nodes.objects.get(self.spec.name)
-        if node is not None and not selects(pod, node):
-            return Rejection(
-                reason="NodeAffinity",
-                message="Predicate NodeAffinity failed: "
-                "node(s) didn't match Pod's node affinity/selector",
-            )
-        return None
 
 
 def _uid(pod: Json) -> str:

@@ -279,6 +279,7 @@ class Container:
 
         prober = Prober(
             node=self._node.network.host,
+            os=self._node.spec.os,
             address=str(self._sandbox.address),
             ports=self._spec.get("ports") or (),
             execute=self._run_quietly,

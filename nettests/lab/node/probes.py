@@ -15,6 +15,8 @@ import h11
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Duplex, Namespace
 from nettests.lab.node.dial import connect
+from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.topology import OS
 
 Exec = Callable[[Sequence[str]], Awaitable[int]]
 """Runs argv in the probed container and returns its exit code."""
@@ -30,9 +32,10 @@ class ProbeFailedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prober:
-    """Asks one container. ``address`` is the pod's; ``node`` is the namespace that dials."""
+    """Asks one container. ``address`` is the pod's; ``node`` is the namespace that dials, ``os`` its system."""
 
     node: Namespace
+    os: OS
     address: str
     ports: Sequence[Json]
     execute: Exec
@@ -54,25 +57,17 @@ class Prober:
             raise ProbeFailedError(f"command exited with {code}")
 
     async def _tcp(self, action: Json) -> None:
-        address = action.get("host") or self.address
-        port = self._port(action["port"])
-        try:
-            duplex = await connect(self.node, address, port)
-        except OSError as error:
-            text = f"dial tcp {address}:{port}: connect: {error.strerror}"
-            raise ProbeFailedError(text.lower()) from error
+        duplex = await self._dial(action)
         duplex.writer.close()
 
     async def _http(self, action: Json) -> None:
-        address = action.get("host") or self.address
-        port = self._port(action["port"])
+        address, port = self._target(action)
         scheme = action.get("scheme", "HTTP").lower()
         url = f"{scheme}://{address}:{port}{action.get('path', '/')}"
         try:
-            duplex = await connect(self.node, address, port)
-        except OSError as error:
-            text = f"dial tcp {address}:{port}: connect: {error.strerror}".lower()
-            raise ProbeFailedError(f'Get "{url}": {text}') from error
+            duplex = await self._dial(action)
+        except ProbeFailedError as error:
+            raise ProbeFailedError(f'Get "{url}": {error}') from error
         try:
             if scheme == "https":
                 await duplex.writer.start_tls(_trust_all(), server_hostname=address)
@@ -83,6 +78,17 @@ class Prober:
             duplex.writer.close()
         if not HTTPStatus.OK <= status < HTTPStatus.BAD_REQUEST:
             raise ProbeFailedError(f"HTTP probe failed with statuscode: {status}")
+
+    async def _dial(self, action: Json) -> Duplex:
+        address, port = self._target(action)
+        try:
+            return await connect(self.node, address, port)
+        except OSError as error:
+            text = call_text(self.os, Call.CONNECT, error)
+            raise ProbeFailedError(f"dial tcp {address}:{port}: {text}") from error
+
+    def _target(self, action: Json) -> tuple[str, int]:
+        return action.get("host") or self.address, self._port(action["port"])
 
     def _port(self, port: int | str) -> int:
         for known in self.ports:

@@ -1,6 +1,6 @@
 """The files a program can read in its container: a handful of texts made from the ``Machine``.
 
-No file of the host is ever opened. ``cat``, ``agnhost etc-hosts`` and ``agnhost test-webserver`` read here.
+No file of the host is ever opened. ``cat`` and ``agnhost etc-hosts`` read here.
 """
 
 from collections.abc import Mapping

@@ -24,18 +24,15 @@ async def _get(running: Running, path: str, accept: str) -> tuple[int, str, Any]
         return response.status, kind, json.loads(await response.text())
 
 
-def test_plain_and_aggregated_discovery_tell_the_same(api: Api) -> None:
-    """Every resource of one form is in the other, with the same verbs."""
+@pytest.mark.parametrize(("path", "kind"), [("/api", "APIVersions"), ("/apis", "APIGroupList")])
+def test_who_asks_for_aggregated_discovery_gets_the_plain_form(
+    api: Api, path: str, kind: str
+) -> None:
+    """The aggregated form is not served; kubectl then asks group by group, as of older servers."""
 
     async def run(running: Running) -> None:
-        _, kind, document = await _get(running, "/apis", AGGREGATED)
-        assert "apidiscovery.k8s.io" in kind
-        for group in document["items"]:
-            (version,) = group["versions"]
-            path = f"/apis/{group['metadata']['name']}/{version['version']}"
-            _, _, plain = await _get(running, path, "application/json")
-            listed = {r["name"]: r["verbs"] for r in plain["resources"] if "/" not in r["name"]}
-            assert listed == {r["resource"]: r["verbs"] for r in version["resources"]}
+        status, media, document = await _get(running, path, AGGREGATED)
+        assert (status, media, document["kind"]) == (200, "application/json", kind)
 
     api(run)
 
@@ -198,4 +195,30 @@ def test_an_age_is_the_time_since_creation() -> None:
     """From ``creationTimestamp`` to now."""
     now = datetime.now(UTC)
     made = (now - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert cells.age({"metadata": {"creationTimestamp": made}}, now) == "5m"
+    assert cells.since(made, now) == "5m"
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        ({"status": {"n": 0}}, 0),
+        ({"status": {"n": ""}}, "-"),
+        ({"status": {"n": None}}, "-"),
+        ({"status": None}, "-"),
+        ({}, "-"),
+    ],
+)
+def test_a_cell_by_path_shows_what_stands_there(item: dict[str, Any], shown: object) -> None:
+    """A zero is a value; what is empty or absent is shown as the default."""
+    assert cells.at("status.n", "-")(item) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(0, "<none>"), (3, "0:1,1:1,2:1"), (5, "0:1,1:1,2:1 + 2 more...")],
+)
+def test_three_endpoints_are_shown_and_the_others_counted(count: int, shown: str) -> None:
+    """``formatEndpoints`` of the printers."""
+    addresses = [{"ip": str(number)} for number in range(count)]
+    subset = {"addresses": addresses, "ports": [{"port": 1}]}
+    assert cells.endpoints({"subsets": [subset]}) == shown

@@ -19,7 +19,7 @@ from typing import Any
 from pyroute2.conntrack import Conntrack, NFCTAttrTuple
 from pyroute2.netlink.nlsocket import NetlinkRequest
 
-from nettests.lab.interfaces import Fabric, Namespace, PortMapping
+from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import (
     LabFabric,
     alterations,
@@ -376,8 +376,6 @@ def _echo_request() -> bytes:
 async def _serve(profile: Profile) -> None:
     root = NetworkNamespace("root", kernel.open_network())
     made = await create_fabric(profile)
-    contract: Fabric = made
-    assert contract.profile is profile
     lab = IsolatedLab(made, root)
     lab.count_work()
     while True:

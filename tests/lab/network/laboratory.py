@@ -168,7 +168,7 @@ class Laboratory:
         return list(self._call("links", where))
 
     def describe(self) -> dict[str, Any]:
-        """Return what ``Fabric.describe`` does."""
+        """Return what ``LabFabric.describe`` does."""
         return dict(self._call("describe"))
 
     def inodes(self) -> list[int]:

@@ -27,7 +27,6 @@ _SLOW = 0.5
 _UDP_SILENCE = 1.5
 _CLOSED_PORT = 8099
 _EXITS = {-15: 143, -9: None}
-_PORTER = {"SERVE_PORT_9080": 'foo <a href="/rewriteme">test</a>'}
 _SCRIPTED = {9301: "ok,eof", 9302: "eof,end", 9303: "end,eof,end"}
 _OUTSIDE = "198.18.0.53"
 
@@ -114,9 +113,7 @@ async def _other_servers(world: World, outcomes: dict[int, Difference]) -> None:
     for asked, log in groups:
         if log.line in (188, 189):
             continue
-        environment = _PORTER if "porter" in log.data["argv"] else {}
-        ports = _ports(log.data["argv"], environment)
-        server = await world.serve(world.spare, log.data["argv"], ports, environment)
+        server = await world.serve(world.spare, log.data["argv"], _ports(log.data["argv"]))
         for row in asked:
             outcomes[row.line] = await _ask(world.spare, row, server)
         outcomes[log.line] = await _end(log, server)
@@ -127,12 +124,9 @@ async def _other_servers(world: World, outcomes: dict[int, Difference]) -> None:
     outcomes[holder.line] = await _end(holder, first)
 
 
-def _ports(argv: list[str], environment: dict[str, str]) -> list[int]:
+def _ports(argv: list[str]) -> list[int]:
     """The ports a server of the transcript opens."""
-    named = [int(found) for word in argv for found in re.findall(r"port=(\d+)", word)]
-    from_environment = [int(name.rpartition("_")[2]) for name in environment]
-    defaults = {"liveness": [8080], "pause": [], "porter": []}
-    return named or from_environment or defaults.get(argv[1], [])
+    return [int(found) for word in argv for found in re.findall(r"port=(\d+)", word)]
 
 
 async def _end(log: Row, server: Running) -> Difference:
@@ -164,8 +158,6 @@ async def _ask(machine: Machine, row: Row, server: Running) -> Difference:
         return await _http(machine, row, server)
     if row.kind == "udp":
         return await _udp(machine, row)
-    if row.kind == "tcp":
-        return await _tcp(machine, row)
     if row.kind == "note":
         return await _note(row, server)
     if row.kind in _NOT_COMPARED:
@@ -211,8 +203,6 @@ async def _http(machine: Machine, row: Row, server: Running) -> Difference:
     request = row.data["request"]
     if "after SIGTERM" in (row.data["note"] or ""):
         server.process.terminate.set()
-    if "after >10 s" in (row.data["note"] or ""):
-        await asyncio.sleep(10)
     version = "1.0" if _asked_with_old_version(row) else "1.1"
     lines = [f"{request['method']} {request['target']} HTTP/{version}"]
     lines += [f"{name}: {value}" for name, value in request["headers"].items()]
@@ -251,7 +241,7 @@ async def _converse(machine: Machine, port: int, data: bytes, *, encrypted: bool
 
 
 async def _udp(machine: Machine, row: Row) -> Difference:
-    port = {186: 8084, 195: 9378}.get(row.line, 8081)
+    port = {186: 8084}.get(row.line, 8081)
     if row.data["note"] == "closed port":
         port = _CLOSED_PORT
     response, error = await _datagram(machine, port, row.data["request"].encode())
@@ -274,11 +264,6 @@ async def _datagram(machine: Machine, port: int, data: bytes) -> tuple[str, str]
         except OSError as error:
             refused = error.errno == errno.ECONNREFUSED
             return "", "ConnectionRefusedError" if refused else "TimeoutError"
-
-
-async def _tcp(machine: Machine, row: Row) -> Difference:
-    seen = await _converse(machine, 9377, b"", encrypted=False)
-    return None if seen == row.data["response"] else f"{seen!r}"
 
 
 async def _scripted(machine: Machine, port: int, script: str) -> "asyncio.Task[None]":

@@ -7,15 +7,11 @@ from importlib import resources
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import (
     connect,
-    file_server,
-    liveness,
     netexec,
     no_snat_test,
     pause,
     port_forward_tester,
-    porter,
     resolver_settings,
-    serve_hostname,
     tcp_reset,
 )
 from nettests.lab.programs.golang.flags import Flag, Parsed, UsageError, parse
@@ -40,17 +36,11 @@ COMMANDS: Mapping[str, Command] = {
     "dns-server-list": Command(run=resolver_settings.print_servers),
     "dns-suffix": Command(run=resolver_settings.print_suffixes),
     "etc-hosts": Command(run=resolver_settings.print_hosts),
-    "liveness": Command(run=liveness.run),
     "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
     "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
     "pause": Command(run=pause.run, handles_terminate=True),
     "port-forward-tester": Command(run=port_forward_tester.run),
-    "porter": Command(run=porter.run, flags=porter.FLAGS),
-    "serve-hostname": Command(
-        run=serve_hostname.run, flags=serve_hostname.FLAGS, handles_terminate=True
-    ),
     "tcp-reset": Command(run=tcp_reset.run, flags=tcp_reset.FLAGS),
-    "test-webserver": Command(run=file_server.run, flags=file_server.FLAGS),
 }
 
 _VERSION = "app version development\n"
