@@ -11,6 +11,7 @@ from typing import Any
 
 from nettests.cluster.apply import dry_run
 from nettests.cluster.connection import Connection
+from nettests.cluster.permissions import denied
 from nettests.cluster.pod_security import RESOURCES
 from nettests.model.cluster_profile import AGNHOST
 from nettests.model.facts import Fact, unknown
@@ -33,12 +34,12 @@ _LATER = re.compile(
 """Refusals by what is asked only when a Pod was found valid."""
 
 
-def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...]) -> Fact[bool]:
+def privileged_of(connection: Connection, namespace: str) -> Fact[bool]:
     """Return whether privileged Pods are valid; ``namespace`` is the one a run uses, empty for its own.
 
-    ``denied`` is what this identity may not do: who may not create Pods asks nothing.
+    Who may not create Pods asks for none.
     """
-    if str(CREATE_POD) in denied:
+    if denied(connection, (CREATE_POD,), namespace):
         return unknown(f"this identity may not {CREATE_POD}")
     answer = dry_run(connection, _pod(namespace or PLACE))
     if answer.status < 300:

@@ -9,19 +9,19 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
-from nettests.bounds import ahead
+from nettests.bounds import Bounds, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started
 from nettests.plan.pods import OTHER, STATEFUL_SET
@@ -36,8 +36,6 @@ Object = dict[str, Any]
 PURPOSE_LABEL = "nettests.dev/purpose"
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
-AT_ONCE = 4
-"""Pods of checks' own on one node at a time: Windows nodes make sandboxes slowly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +74,22 @@ class Starting:
             "client-node": ",".join(map(str, node.addresses)),
             **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         }
-        slot = self._slots.setdefault(node.name, threading.Semaphore(AT_ONCE))
-        with slot:
+        slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
+        asked = partial(Examination, tool="start", words=words, context=context)
+        with ExitStack() as afterwards, slot, ExitStack() as inside:
             try:
                 self.pods.create(made)
             except ClusterError as error:
-                return Examination(tool="start", words=words, error=error.message, context=context)
+                return asked(error=error.message)
+            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
+            (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
                 record = self._watch(pod_made(made), ask, node)
             except SpentError:
                 raise
             except ChannelError as error:
-                return Examination(tool="start", words=words, error=error.message, context=context)
-            finally:
-                self._remove(made)
-        return Examination(tool="start", words=words, stdout=json.dumps(record), context=context)
+                return asked(error=error.message)
+        return asked(stdout=json.dumps(record))
 
     def _addressed(self, made: Object, ask: Ask) -> Object:
         """Put the address of the server that the Pod asks where the case names it."""
@@ -188,9 +187,7 @@ class Starting:
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
-        windows = node.os is OS.WINDOWS
-        at_once = self.timing.exec_windows if windows else self.timing.exec_linux
-        channel = self.pods.open_exec(namespace, name, container, node=node.name, at_once=at_once)
+        channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):  # one question after another: a late one would end last
             return channel.run(words, timeout=self.timing.execute)
 

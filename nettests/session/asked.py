@@ -3,6 +3,7 @@
 Used by a run and by every command that looks at a cluster. Reads only; nothing is created.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from nettests.cluster import Connection
@@ -45,7 +46,10 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
     """Discover, what admission makes of a run's Pods included, and the namespace in which it would stand."""
     namespace = options.namespace or ""
-    facts = discover(connection, profile, namespace)
-    if namespace:  # first: it says so where there is no such namespace
-        facts = replace(facts, pod_security=level_of(connection, namespace))
-    return replace(facts, privileged=privileged_of(connection, namespace, facts.denied))
+    with ThreadPoolExecutor(connection.bounds.requests_open, "facts") as pool:
+        admitted = pool.submit(privileged_of, connection, namespace)
+        level = pool.submit(level_of, connection, namespace) if namespace else None
+        facts = discover(connection, profile, namespace)
+        if level is not None:  # first: it says so where there is no such namespace
+            facts = replace(facts, pod_security=level.result())
+        return replace(facts, privileged=admitted.result())

@@ -272,8 +272,8 @@ class Run:
         self, plan: Plan, opened: Mapping[str, probes.Probe], deployment: probes.Deployment
     ) -> Blueprint:
         """Complete the facts by what nodes say of themselves, and expect by them from now on."""
-        before, seconds = self.prepared.blueprint, self.prepared.profile.timing.execute
-        readings = probes.read_host_facts(opened, deployment, before.facts, seconds)
+        before, timing = self.prepared.blueprint, self.prepared.profile.timing
+        readings = probes.read_host_facts(opened, deployment, before.facts, timing)
         made = learn(before, plan, readings, self.journal)
         self.watch.expectations = made.expectations
         return made
