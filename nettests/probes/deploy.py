@@ -62,15 +62,11 @@ def deploy(
         _make_namespace(cluster, blank, on_namespace)
     bounds = Bounds.of(timing)
     with ThreadPoolExecutor(bounds.requests_open, "create") as pool:
-        others = [pool.submit(cluster.create, item) for item in _other_namespaces(plan, blank)]
         guarding = pool.submit(_isolate, cluster, plan, facts, blank)
-        services = _begin(pool, cluster, wanted, "Service")
-        unguarded = guarding.result()  # before any Pod stands
-        _bring_images(cluster, wanted, pull)
-        begun = {**services, **_begin(pool, cluster, wanted, "Pod")}
-        created, problems, forbidden = _created(begun)
-        for other in others:
-            other.result()
+        tried = _other_namespaces(plan, blank)
+        created, problems, forbidden = _create_all(
+            pool, cluster, [*tried, *wanted], guarding.result, pull
+        )
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
@@ -88,18 +84,16 @@ def deploy(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
     )
     created |= assigned
-    standing = {
-        service.name: standing_service(created[service.name], service)
-        for service in plan.services
-        if service.name in created
-    }
+    standing = _standing(plan, created)
     up = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    made = slices(plan.services, created, up, blank, zones_of(facts))
-    with ThreadPoolExecutor(bounds.requests_open, "create") as pool:
-        problems |= _created(_begin(pool, cluster, made, "EndpointSlice"))[1]
+    problems |= _create_slices(
+        cluster, slices(plan.services, created, up, blank, zones_of(facts)), bounds
+    )
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
-    remarks = unguarded + _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
+    remarks = guarding.result() + _wait_for_endpoints(
+        cluster, namespace, behind, timing.convergence
+    )
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
@@ -111,6 +105,21 @@ def deploy(
         sentinel=sentinel,
         remarks=remarks,
     )
+
+
+def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingService]:
+    """Return the Services that stand, by name."""
+    return {
+        service.name: standing_service(created[service.name], service)
+        for service in plan.services
+        if service.name in created
+    }
+
+
+def _create_slices(cluster: Cluster, made: Iterable[Object], bounds: Bounds) -> dict[str, str]:
+    """Create the EndpointSlices that are made by hand; return why some were not."""
+    with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
+        return _created(_begin(pool, cluster, made, "EndpointSlice"))[1]
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
@@ -289,6 +298,27 @@ def _bring_images(
             cluster.create(item)
     if pull is not None:
         pull()
+
+
+def _create_all(
+    pool: Executor,
+    cluster: Cluster,
+    wanted: Sequence[Object],
+    guarded: Callable[[], object],
+    pull: Callable[[], None] | None,
+) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
+    """Create Services, and Pods as soon as they are ``guarded`` and have their images; return what came of them.
+
+    ``ClusterError`` where a namespace is refused.
+    """
+    namespaces = _begin(pool, cluster, wanted, "Namespace")
+    services = _begin(pool, cluster, wanted, "Service")
+    guarded()
+    _bring_images(cluster, wanted, pull)
+    pods = _begin(pool, cluster, wanted, "Pod")
+    for _, pending in namespaces.values():
+        pending.result()
+    return _created({**services, **pods})
 
 
 def _begin(

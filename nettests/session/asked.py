@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from nettests.cluster import Connection
 from nettests.cluster.discover import discover
+from nettests.cluster.permissions import denied
 from nettests.cluster.pod_security import level_of
 from nettests.cluster.privileged import privileged_of
 from nettests.cluster.profile_file import read_profile
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, Fact
+from nettests.model.permission import CREATE_POD
 from nettests.session.run_options import RunOptions
 
 
@@ -47,9 +49,15 @@ def facts_of(connection: Connection, profile: ClusterProfile, options: RunOption
     """Discover, what admission makes of a run's Pods included, and the namespace in which it would stand."""
     namespace = options.namespace or ""
     with ThreadPoolExecutor(connection.bounds.requests_open, "facts") as pool:
-        admitted = pool.submit(privileged_of, connection, namespace)
+        admitted = pool.submit(_privileged, connection, namespace)
         level = pool.submit(level_of, connection, namespace) if namespace else None
         facts = discover(connection, profile, namespace)
         if level is not None:  # first: it says so where there is no such namespace
             facts = replace(facts, pod_security=level.result())
         return replace(facts, privileged=admitted.result())
+
+
+def _privileged(connection: Connection, namespace: str) -> Fact[bool]:
+    """Return whether privileged Pods are valid; beside discovery, whose answer about the right is not waited for."""
+    missing = denied(connection, (CREATE_POD,), namespace)
+    return privileged_of(connection, namespace, tuple(map(str, missing)))

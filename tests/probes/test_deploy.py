@@ -15,6 +15,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
 from nettests.model.service import ByHand, ServiceSettings
+from nettests.model.words import OS
 from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe
 from nettests.probes.objects import Blank
@@ -38,7 +39,7 @@ class Cluster:
         self.refused: dict[str, str] = {}
         self.not_ready: dict[str, str] = {}
         self.no_channel: set[str] = set()
-        self.bounds: dict[str, int] = {}
+        self.systems: dict[str, OS] = {}
         self.unknown: dict[str, frozenset[str]] = {}
         self.unreadable = ""
         self.asked_for: list[Mapping[str, frozenset[str]]] = []
@@ -127,10 +128,10 @@ class Cluster:
         return (DialChannel(pod, "127.0.0.1"),), ("port-forward: refused",)
 
     def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+        self, namespace: str, pod: str, container: str, *, node: str, os: OS
     ) -> ExecChannel:
-        """Return an exec channel and keep the bound."""
-        self.bounds[node] = at_once
+        """Return an exec channel and keep by whose bound."""
+        self.systems[node] = os
         return Processes("127.0.0.1")
 
 
@@ -310,7 +311,7 @@ def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_pa
     assert probes["node-windows-1-1"].http == ()
     text = journal.path.read_text()
     assert "probe probe-linux-1-1 is asked over pod-proxy (port-forward: refused)" in text
-    assert cluster.bounds["w1"] < cluster.bounds["n1"]
+    assert cluster.systems["w1"] is OS.WINDOWS
 
 
 def at_once(probe: Probe) -> int:

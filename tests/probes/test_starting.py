@@ -1,6 +1,7 @@
 """Pods of checks' own: what is created, what is written down of them, and that they are removed."""
 
 import json
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
 from nettests.model.cluster_profile import Images, Timing
 from nettests.model.facts import Taint
-from nettests.model.words import Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
 from nettests.probes.deployment import StandingPod
@@ -42,6 +43,7 @@ class Cluster:
     answer: str = ""
     refuses: bool = False
     created: list[Object] = field(default_factory=list)
+    on_delete: Callable[[], None] = lambda: None
     deleted: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
@@ -85,6 +87,7 @@ class Cluster:
     def delete_pod(self, _namespace: str, name: str) -> None:
         """Note what was deleted."""
         self.deleted.append(name)
+        self.on_delete()
 
     def delete(self, path: str) -> None:
         """Note what was deleted."""
@@ -107,17 +110,17 @@ class Cluster:
             raise ChannelError("port-forward: connection refused")
         return self.answer
 
-    def wait_gone(self, _namespace: str, name: str, *, seconds: float) -> bool:
+    def wait_gone(self, _namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
         """Be gone at once, if it was deleted."""
         assert seconds
         self.awaited.append(name)
         return name in self.deleted
 
     def open_exec(
-        self, _namespace: str, _pod: str, _container: str, *, node: str, at_once: int
+        self, _namespace: str, _pod: str, _container: str, *, node: str, os: OS
     ) -> "Cluster":
         """Be the channel."""
-        assert (node, at_once) == ("w1", Timing().exec_windows)
+        assert (node, os) == ("w1", OS.WINDOWS)
         return self
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
@@ -179,6 +182,23 @@ def test_a_pod_in_a_namespace_of_others_is_gone_before_the_next(existing: bool) 
     Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing()).examine(question(case()))
     assert cluster.deleted == ["start-1"]
     assert cluster.awaited == (["start-1"] if existing else [])
+
+
+@pytest.mark.parametrize("existing", [True, False])
+def test_a_pod_that_goes_holds_up_none_that_comes(existing: bool) -> None:
+    """Its room on the node is free while the API server is told to delete it, unless a quota counts it."""
+    cluster, room, free = Cluster(READY), threading.Semaphore(1), list[bool]()
+    blank = replace(BLANK, existing=existing)
+    asking = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing(), _slots={"w1": room})
+
+    def look() -> None:
+        free.append(room.acquire(blocking=False))
+        if free[-1]:
+            room.release()
+
+    cluster.on_delete = look
+    asking.examine(question(case()))
+    assert free == [not existing]
 
 
 def test_a_pod_gets_the_runs_labels_image_and_place() -> None:
