@@ -58,15 +58,13 @@ def deploy(
     declined = without_external_ips(plan, wanted, facts, blank.external_ips)
     wanted = [item for item in wanted if item["metadata"]["name"] not in declined]
     refuse_commands([*wanted, *pods_of(plan, facts, blank)])
+    wanted += _other_namespaces(plan, blank)
     if in_cluster(plan):
         _make_namespace(cluster, blank, on_namespace)
     bounds = Bounds.of(timing)
     with ThreadPoolExecutor(bounds.requests_open, "create") as pool:
         guarding = pool.submit(_isolate, cluster, plan, facts, blank)
-        tried = _other_namespaces(plan, blank)
-        created, problems, forbidden = _create_all(
-            pool, cluster, [*tried, *wanted], guarding.result, pull
-        )
+        created, problems, forbidden = _create_all(pool, cluster, wanted, guarding.result, pull)
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
@@ -86,14 +84,11 @@ def deploy(
     created |= assigned
     standing = _standing(plan, created)
     up = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    problems |= _create_slices(
-        cluster, slices(plan.services, created, up, blank, zones_of(facts)), bounds
-    )
+    made = slices(plan.services, created, up, blank, zones_of(facts))
+    problems |= _create_slices(cluster, made, bounds)
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
-    remarks = guarding.result() + _wait_for_endpoints(
-        cluster, namespace, behind, timing.convergence
-    )
+    lacking = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
@@ -103,7 +98,7 @@ def deploy(
         barren=_barren(plan, ready, problems),
         declined=declined | without,
         sentinel=sentinel,
-        remarks=remarks,
+        remarks=guarding.result() + lacking,
     )
 
 
