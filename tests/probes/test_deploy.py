@@ -1,5 +1,6 @@
 """Deployment: what stands, what does not and why, and the channels of what stands."""
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -291,6 +292,34 @@ def test_forbidden_external_ips_are_declined(cluster: Cluster) -> None:
     found = deploy_on(cluster, exposed("external-ip", external_ip=True))
     assert "denied by admission control" in found.declined["external-ip-a"]
     assert "external-ip-a" not in found.services
+
+
+class SlowPolicy(Cluster):
+    """Answers to a NetworkPolicy when a Service stands, and keeps how many Pods there were then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.service = threading.Event()
+        self.pods: list[str] = []
+
+    def create(self, item: Object) -> Object:
+        """Create an object, a NetworkPolicy slowly."""
+        if item["kind"] == "NetworkPolicy":
+            assert self.service.wait(60)
+            self.pods = [name for name, one in self.created.items() if one["kind"] == "Pod"]
+        stored = super().create(item)
+        if item["kind"] == "Service":
+            self.service.set()
+        return stored
+
+
+def test_services_are_made_while_the_policy_is_and_pods_after_it() -> None:
+    """No Pod stands unguarded, and nothing else waits for the guard."""
+    cluster = SlowPolicy()
+    deployment = deploy_on(cluster)
+    assert cluster.pods == []
+    assert set(deployment.pods) == {pod.name for pod in PODS}
+    assert deployment.remarks == ()
 
 
 def test_nothing_stands_is_an_error(cluster: Cluster) -> None:
