@@ -79,6 +79,8 @@ class Connection:
         """The API server's ``gitVersion``, once somebody asked."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
+        self.requests = self.streams = 0
+        """How many requests were sent, tries and watches included, and how many handshakes of streams."""
         self._idle: list[Client] = []
         self._closed = False
         self._lock = threading.Lock()
@@ -317,6 +319,8 @@ class Connection:
             body=body,
             auth_settings=["BearerToken"],
         )
+        with self._lock:
+            self.requests += 1
         try:
             opened: urllib3.BaseHTTPResponse = lent.call_api(
                 *request, _request_timeout=timeout
@@ -336,6 +340,8 @@ class Connection:
         Made of the client's own parts: its generated API classes, which would do the same, import all
         models of Kubernetes, and that costs every command of ours two seconds.
         """
+        with self._lock:
+            self.streams += 1
         with self.borrowed() as lent:
             _, url, headers, *_ = lent.param_serialize(
                 "GET", path, query_params=list(query), auth_settings=["BearerToken"]

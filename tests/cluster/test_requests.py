@@ -93,3 +93,12 @@ def test_the_version_is_asked_once(tmp_path: Path) -> None:
     with slow_server(tmp_path, QUICK) as (connection, _, api):
         assert server_version(connection)[1] == "v1.29.4"
         assert [request.path for request in api.requests].count("/version") == 1
+
+
+def test_what_was_sent_is_counted(tmp_path: Path) -> None:
+    """Requests, and what opens a stream, each by itself."""
+    with slow_server(tmp_path, QUICK) as (connection, _, api):
+        connection.get("/api/v1/nodes")
+        assert connection.requests == len(api.requests) == 2
+        connection.handshake("/api/v1/namespaces/ns/pods/one/exec", [("command", "hostname")])
+        assert (connection.requests, connection.streams) == (2, 1)
