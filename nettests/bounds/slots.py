@@ -184,6 +184,10 @@ def for_requests(bounds: Bounds) -> Slots:
     )
 
 
-def for_starts(bounds: Bounds) -> threading.Semaphore:
-    """Return the room that one node has for Pods of checks' own."""
-    return threading.Semaphore(bounds.starts_per_node)
+def for_starts(bounds: Bounds) -> Slots:
+    """Return the room that one node has for Pods of checks' own: each counts as long as it is there."""
+    return Slots(
+        at_once=bounds.starts_per_node,
+        patience=threading.TIMEOUT_MAX,
+        ceiling=bounds.starts_per_node,
+    )

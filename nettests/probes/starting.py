@@ -6,7 +6,6 @@ afterwards) and read by ``parse.start``.
 """
 
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -16,7 +15,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from nettests.bounds import Bounds, ahead, for_starts
+from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
@@ -26,6 +25,7 @@ from nettests.parse import start
 from nettests.plan.images import started
 from nettests.plan.pods import OTHER, STATEFUL_SET
 from nettests.probes import stateful
+from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
@@ -34,6 +34,8 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 PURPOSE_LABEL = "nettests.dev/purpose"
+LONG = frozenset({"renew", "restart", "end"})
+"""What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
 
@@ -49,7 +51,7 @@ class Starting:
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
     """The run's pods, which a Pod of a check's own may ask."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
-    _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
+    _slots: dict[str, Slots] = field(default_factory=dict)
 
     def examine(self, ask: Ask) -> Examination:
         """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
@@ -76,7 +78,8 @@ class Starting:
         }
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         asked = partial(Examination, tool="start", words=words, context=context)
-        with ExitStack() as afterwards, slot, ExitStack() as inside:
+        turn = ahead(slot) if case.then and case.then.how in LONG else slot
+        with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
                 self.pods.create(made)
             except ClusterError as error:
@@ -219,9 +222,12 @@ class Starting:
         return ""
 
     def _restart(self, then: Afterwards, item: Object, found: Object) -> Object:
-        """End the first container by a request, and see the Pod Ready with it again."""
-        with suppress(ChannelError):  # the answer may be lost with the server
-            self._get(then, item)
+        """End the first container by a request, and see the Pod Ready with it again.
+
+        Nobody waits for the answer, which may be lost with the server: a Pod that no request reaches is as it was
+        when ``stuck`` is over, and not when the answer is.
+        """
+        begin(lambda _: self._get(then, item))
         namespace, name, container = _names(item)
         again = self.pods.follow_pod(
             namespace,

@@ -1,7 +1,6 @@
 """Pods of checks' own: what is created, what is written down of them, and that they are removed."""
 
 import json
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nettests.bounds import Bounds, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
@@ -187,16 +187,11 @@ def test_a_pod_in_a_namespace_of_others_is_gone_before_the_next(existing: bool) 
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_pod_that_goes_holds_up_none_that_comes(existing: bool) -> None:
     """Its room on the node is free while the API server is told to delete it, unless a quota counts it."""
-    cluster, room, free = Cluster(READY), threading.Semaphore(1), list[bool]()
+    cluster, room, free = Cluster(READY), for_starts(Bounds()), list[bool]()
     blank = replace(BLANK, existing=existing)
     asking = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing(), _slots={"w1": room})
 
-    def look() -> None:
-        free.append(room.acquire(blocking=False))
-        if free[-1]:
-            room.release()
-
-    cluster.on_delete = look
+    cluster.on_delete = lambda: free.append(not room._inside)
     asking.examine(question(case()))
     assert free == [not existing]
 
