@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 
+SET = Timing()
+"""What a cluster profile says that says nothing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
@@ -43,11 +46,11 @@ class Bounds:
     descriptors (measured), and most systems give a process 1,024 (``ulimit -n``)."""
     question_patience: float = 1.0
     """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
-    per_probe: int = 16
+    per_probe: int = SET.per_probe
     """Questions that begin at the same time over one probe's HTTP channel (``timing.perProbe``)."""
-    exec_linux: int = 12
+    exec_linux: int = SET.exec_linux
     """Processes on one Linux node (``timing.execLinux``)."""
-    exec_windows: int = 6
+    exec_windows: int = SET.exec_windows
     """Processes on one Windows node, where they leak and deadlock (k/k #98102, #124700; ``timing.execWindows``)."""
     process_patience: float = 2.0
     """Seconds after which a process that has not ended only waits: Windows takes a second or two to start one."""
