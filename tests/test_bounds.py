@@ -6,7 +6,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from nettests.bounds import SILENT_PROCESSES, Slots, ahead, for_processes
+from nettests.bounds import Bounds, Slots, ahead, for_processes, opened
+from nettests.model.cluster_profile import Timing
+from nettests.model.words import OS
 
 LONG, SHORT = 60.0, 0.05
 
@@ -162,4 +164,66 @@ def test_what_fails_inside_leaves(eventually: Callable[[Callable[[], bool]], Non
 
 def test_processes_of_a_node_have_a_ceiling() -> None:
     """On Windows processes leak and deadlock: silent ones are few, too."""
-    assert for_processes(6).ceiling == SILENT_PROCESSES * 6
+    assert for_processes(6, Bounds()).ceiling == Bounds().silent_processes * 6
+
+
+def test_bounds_are_what_the_cluster_profile_sets() -> None:
+    """Questions over a probe and processes on a node are the profile's; a node has those of its system."""
+    bounds = Bounds.of(Timing(per_probe=3, exec_linux=5, exec_windows=2))
+    assert (bounds.per_probe, bounds.processes(OS.LINUX), bounds.processes(OS.WINDOWS)) == (3, 5, 2)
+    assert bounds.questions(1) == 3
+
+
+def test_many_probes_share_what_is_open() -> None:
+    """Each of many probes has a part of all questions, and never none."""
+    bounds = Bounds()
+    assert bounds.questions(32) * 32 <= bounds.questions_open < 1000 * bounds.questions(1000)
+
+
+def test_what_is_not_open_yet_makes_room_up_to_a_bound(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Two may begin at once; whose exec waits for the API server counts no more, until three are there."""
+    slots = Slots(at_once=2, patience=LONG, ceiling=9, opening=SHORT, handshakes=3)
+    with crowd(slots, eventually, 4) as those:
+        eventually(lambda: len(those.entered) == 3)
+        threading.Event().wait(2 * SHORT)
+        assert those.entered == [0, 1, 2]
+        those.go(0)
+        eventually(lambda: 3 in those.entered)
+
+
+def test_what_is_open_counts_again(eventually: Callable[[Callable[[], bool]], None]) -> None:
+    """A process that runs takes its part of the node, however long its exec took to be opened."""
+    slots = Slots(at_once=1, patience=LONG, ceiling=9, opening=SHORT, handshakes=9)
+    leave, has = threading.Event(), threading.Event()
+
+    def run() -> None:
+        with slots:
+            opened(slots)
+            has.set()
+            assert leave.wait(LONG)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert has.wait(LONG)
+    with others_wait(slots) as entered:
+        assert not entered.wait(3 * SHORT)
+        leave.set()
+        assert entered.wait(LONG)
+    thread.join(LONG)
+
+
+def test_an_exec_that_is_never_opened_is_silent_like_any_other(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """After the patience of a process it counts no more; only the ceiling is left."""
+    slots = Slots(at_once=1, patience=2 * SHORT, ceiling=3, opening=SHORT, handshakes=1)
+    with crowd(slots, eventually, 3) as those:
+        eventually(lambda: len(those.entered) == 3)
+
+
+def test_processes_of_a_node_are_bounded_while_the_api_server_is_slow() -> None:
+    """Half as many again at most are under way as may be started at once."""
+    slots = for_processes(6, Bounds())
+    assert (slots.at_once, slots.handshakes) == (6, 9)

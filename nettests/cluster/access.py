@@ -24,6 +24,7 @@ from nettests.cluster.undo import Made
 from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
+from nettests.model.words import OS
 
 Object = dict[str, Any]
 
@@ -142,10 +143,10 @@ class Access:
         """Return what a pod's server says by itself over a port-forward."""
         return PortForward(self.connection, namespace, pod, port).read(timeout=timeout)
 
-    def wait_gone(self, namespace: str, name: str, *, seconds: float) -> bool:
-        """Wait until a pod is gone; return whether it is."""
+    def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
+        """Wait until a pod is gone, or the one with ``uid``; return whether it is."""
         with _as_channel():
-            return wait_gone(self.connection, namespace, name, seconds=seconds)
+            return wait_gone(self.connection, namespace, name, seconds=seconds, uid=uid)
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""
@@ -155,12 +156,11 @@ class Access:
         """Return a port-forward to a pod."""
         return PortForward(self.connection, namespace, pod, port)
 
-    def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
-    ) -> Exec:
-        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
+    def open_exec(self, namespace: str, pod: str, container: str, *, node: str, os: OS) -> Exec:
+        """Return a channel that runs processes; those on the same ``node`` share its bound."""
         with self._lock:
-            slots = self._slots.setdefault(node, for_processes(at_once))
+            bounds = self.connection.bounds
+            slots = self._slots.setdefault(node, for_processes(bounds.processes(os), bounds))
         return Exec(self.connection, namespace, pod, container, slots)
 
     def converse(

@@ -31,8 +31,10 @@ def connect(
 
 
 def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
-    """Return the API server's version, comparable and as it spells it (``gitVersion``)."""
-    text = connection.get("/version").get("gitVersion", "")
+    """Return the API server's version, comparable and as it spells it (``gitVersion``); asked once a connection."""
+    if connection.version is None:
+        connection.version = str(connection.get("/version").get("gitVersion", ""))
+    text = connection.version
     try:
         return KubernetesVersion.parse(text), text
     except ValueError as error:

@@ -8,7 +8,7 @@ import math
 import random
 import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import urllib3
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
+from nettests.bounds import Bounds, for_requests
 from nettests.cluster.bodies import lines, whole
 from nettests.cluster.client import USER_AGENT, Client
 from nettests.cluster.failures import (
@@ -73,11 +74,17 @@ class Connection:
     def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
         self.context = chosen.context
         self.timing = timing or Timing()
+        self.bounds = Bounds.of(self.timing)
+        self.version: str | None = None
+        """The API server's ``gitVersion``, once somebody asked."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
+        self.requests = self.streams = 0
+        """How many requests were sent, tries and watches included, and how many handshakes of streams."""
         self._idle: list[Client] = []
         self._closed = False
         self._lock = threading.Lock()
+        self._slots = for_requests(self.bounds)
         self._credentials = Credentials(chosen)
         self._random = random.Random()  # noqa: S311 - jitter
 
@@ -225,11 +232,14 @@ class Connection:
     ) -> Answer:
         """Send a request once and return the answer, whatever its status.
 
-        The caller's time-outs together, as the profile's ``api_answer``, are for the answer as a whole.
+        The caller's time-outs together, as the profile's ``api_answer``, are for the answer as a whole. So many
+        requests are under way as ``Bounds.requests`` allows; those with the caller's time-outs, which may ask more
+        than the API server, have bounds of the caller's.
         """
         silences = timeout or (self.timing.api_connect, self.timing.api_read)
         whole_answer = sum(timeout) if timeout else self.timing.api_answer
-        with self.borrowed() as lent:
+        slots: AbstractContextManager[object] = self._slots if timeout is None else nullcontext()
+        with slots, self.borrowed() as lent:
             lent.patience.begin(whole_answer)
             response = self._open(
                 lent, method, path, query=query, body=body, timeout=silences, accept=accept
@@ -309,6 +319,8 @@ class Connection:
             body=body,
             auth_settings=["BearerToken"],
         )
+        with self._lock:
+            self.requests += 1
         try:
             opened: urllib3.BaseHTTPResponse = lent.call_api(
                 *request, _request_timeout=timeout
@@ -328,6 +340,8 @@ class Connection:
         Made of the client's own parts: its generated API classes, which would do the same, import all
         models of Kubernetes, and that costs every command of ours two seconds.
         """
+        with self._lock:
+            self.streams += 1
         with self.borrowed() as lent:
             _, url, headers, *_ = lent.param_serialize(
                 "GET", path, query_params=list(query), auth_settings=["BearerToken"]

@@ -36,8 +36,6 @@ KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 STATED = "cluster profile"
-AT_ONCE = 8
-"""Requests that are under way at the same time: each of them is one that nothing else depends on."""
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
 
@@ -79,7 +77,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
     """Fetch the objects that facts are read from, side by side; only nodes are indispensable."""
     version, git_version = server_version(connection)
     reasons: dict[str, str] = {}
-    with ThreadPoolExecutor(AT_ONCE, "discover") as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open, "discover") as pool:
         every_node = pool.submit(_nodes, connection)
         of_all = _config_maps(pool, connection, (*CONFIG_MAPS, *FLANNEL_CONFIG_MAPS), reasons)
         daemon_sets = pool.submit(_listed, connection, DAEMON_SETS, reasons)
@@ -356,5 +354,5 @@ def _logs(
             return node, ""
         return node, text
 
-    with ThreadPoolExecutor(max_workers=4) as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open, "logs") as pool:
         return dict(pool.map(read, sorted(pods.items())))

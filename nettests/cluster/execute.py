@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Any
 
+from nettests.bounds import opened
 from nettests.cluster.connection import Connection
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
@@ -55,6 +56,7 @@ class Exec:
     def _exchange(self, argv: Sequence[str], timeout: float, until: float) -> ExecAnswer:
         to = self.connection, self.namespace, self.pod, self.container
         stream = open_exec(*to, argv, until=until)
+        opened(self.slots)
         deadline = min(time.monotonic() + timeout, until)
         said: dict[int, list[bytes]] = defaultdict(list)
         try:

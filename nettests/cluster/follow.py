@@ -56,9 +56,15 @@ def _stalls(pod: Object) -> bool:
     return reason_of(pod) in STUCK or pod.get("status", {}).get("phase") == "Running"
 
 
-def wait_gone(connection: Connection, namespace: str, name: str, *, seconds: float) -> bool:
-    """Wait until the pod is gone; return whether it is after ``seconds``."""
-    return any(pod is None for pod in _one(connection, namespace, name, seconds=seconds))
+def wait_gone(
+    connection: Connection, namespace: str, name: str, *, seconds: float, uid: str = ""
+) -> bool:
+    """Wait until the pod is gone, or the one with ``uid`` is; return whether it is after ``seconds``.
+
+    A controller puts another one of the same name in its place, sooner perhaps than anybody looks.
+    """
+    found = _one(connection, namespace, name, seconds=seconds)
+    return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in found)
 
 
 def _one(

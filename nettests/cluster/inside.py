@@ -11,7 +11,7 @@ from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.served import AT_ONCE, Catalogue, Served
+from nettests.cluster.served import Catalogue, Served
 from nettests.cluster.tries import UNAUTHORIZED
 
 Object = dict[str, Any]
@@ -52,7 +52,7 @@ def look_inside(
 ) -> Inside:
     """List every kind in a namespace, and tell the objects of the run with these marks from others'."""
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
     listed, unseen = [], list(catalogue.unread)
     for kind, answer in zip(kinds, answers, strict=True):

@@ -23,8 +23,6 @@ from nettests.errors import ClusterError
 
 Object = dict[str, Any]
 
-LOOKING_AT_ONCE = 8
-
 
 class State(StrEnum):
     """What is known of the run that left something."""
@@ -118,7 +116,7 @@ def find(
     own = [_own(item) for item in owned_namespaces(connection)]
     names = {found.namespace for found in own}
     foreign = [found for found in _foreign(connection, namespaces) if found.namespace not in names]
-    with ThreadPoolExecutor(LOOKING_AT_ONCE) as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         known = list(
             pool.map(
                 lambda found: _judged(connection, found, seconds if watch else 0), own + foreign

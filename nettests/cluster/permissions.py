@@ -11,7 +11,6 @@ from nettests.cluster.connection import Connection
 from nettests.model.permission import EVERYWHERE, Permission
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-AT_ONCE = 8
 
 
 def denied(
@@ -22,7 +21,7 @@ def denied(
     ``namespace`` is the existing one that a run uses. Without it the run makes its own, whose name nobody
     knows beforehand: then what it needs there has to be allowed in all namespaces.
     """
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open, "review") as pool:
         answers = list(pool.map(lambda one: _allowed(connection, one, namespace), wanted))
     return tuple(one for one, allowed in zip(wanted, answers, strict=True) if not allowed)
 

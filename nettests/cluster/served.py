@@ -14,8 +14,6 @@ from nettests.cluster.tries import UNAUTHORIZED
 
 Object = dict[str, Any]
 
-AT_ONCE = 8
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
@@ -59,7 +57,7 @@ def namespaced_kinds(connection: Connection) -> Catalogue:
     """
     groups, why = _groups(connection)
     prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(connection.bounds.requests_open) as pool:
         answers = list(pool.map(lambda prefix: _resources(connection, prefix), prefixes))
     kinds: dict[str, Served] = {}
     unread = [why] if why else []

@@ -6,6 +6,7 @@ another run holds it. What a dead run left is ``collect``'s work: nobody remembe
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -75,15 +76,22 @@ def delete_run(
     if namespace is not None:
         _delete_objects(connection, marks, made, namespace, wait)
         return
-    taken = {}
-    for item in _namespaces(connection, marks, made):
+
+    def delete(item: Object) -> str:
+        """Delete a namespace, or what the run has in it; return the run that holds it now, if it is another."""
         name = item["metadata"]["name"]
         lease = read_lease(connection, name)
-        if lease is not None and holder_of(lease) != marks.run:
-            taken[name] = holder_of(lease)
-            _delete_objects(connection, marks, made, name, wait)
-        else:
+        if lease is None or holder_of(lease) == marks.run:
             delete_object(connection, item)
+            return ""
+        _delete_objects(connection, marks, made, name, wait)
+        return holder_of(lease)
+
+    found = _namespaces(connection, marks, made)
+    with ThreadPoolExecutor(connection.bounds.requests_open, "delete") as pool:
+        holders = list(pool.map(delete, found))
+    names = [item["metadata"]["name"] for item in found]
+    taken = {name: holder for name, holder in zip(names, holders, strict=True) if holder}
     wait_gone(
         lambda: [
             item
@@ -94,8 +102,8 @@ def delete_run(
         wait,
     )
     if taken:
-        names = ", ".join(f"{name} is run {run}'s now" for name, run in taken.items())
-        raise ClusterError(f"namespace {names}, and stays with what that one put into it")
+        others = ", ".join(f"{name} is run {run}'s now" for name, run in taken.items())
+        raise ClusterError(f"namespace {others}, and stays with what that one put into it")
 
 
 def _namespaces(connection: Connection, marks: Ownership, made: Made) -> list[Object]:

@@ -31,6 +31,12 @@ STUCK = frozenset(
     }
 )
 """States that seldom heal by themselves; a pull that fails again and again changes between the first two."""
+PULLING = frozenset({"ErrImagePull", "ImagePullBackOff"})
+SEVERAL = 3
+"""So many Pods of a node of which none gets its image are a matter of the node, not of one pull."""
+TOGETHER = 0.6
+"""The part of ``stuck`` that such Pods are waited for: each was pulled for twice by then (a kubelet tries again after
+10 s), and all of them together more often than a Pod alone is in the whole time."""
 
 
 @dataclass(slots=True)
@@ -74,10 +80,24 @@ class PodWait:
             self._stuck_since.pop(name, None)
 
     def stuck(self, *, longer_than: float, now: float) -> list[str]:
-        """Return pending pods that have been in a stuck state for too long."""
+        """Return pending pods that have been in a stuck state for too long, those of a node without images sooner."""
+        without = self._without_images()
         return [
-            name for name in self.pending if now - self._stuck_since.get(name, now) >= longer_than
+            name
+            for name in self.pending
+            if now - self._stuck_since.get(name, now)
+            >= longer_than * (TOGETHER if _node_of(self._latest.get(name)) in without else 1)
         ]
+
+    def _without_images(self) -> set[str]:
+        """Return the nodes on which several pods were to start, and none of them could be given its image."""
+        pulls: dict[str, list[bool]] = {}
+        for name, pod in self._latest.items():
+            node = _node_of(pod)
+            if node:
+                no_image = name not in self.ready and reason_of(pod) in PULLING
+                pulls.setdefault(node, []).append(no_image)
+        return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
 
     def give_up(self, names: Iterable[str], events: Callable[[str], Sequence[Object]]) -> None:
         """Turn pending pods into problems, with their events."""
@@ -118,6 +138,10 @@ def wait_for_pods(
     waited.give_up(waited.pending, events)
     on_change(len(waited.names), len(waited.names))
     return waited.ready, waited.problems
+
+
+def _node_of(pod: Object | None) -> str:
+    return str((pod or {}).get("spec", {}).get("nodeName") or "")
 
 
 def is_ready(pod: Object) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from nettests.bounds import Bounds
 from nettests.diagnose.folder import write_below
 from nettests.diagnose.names import safe_name
 from nettests.diagnose.steps import Item, Reader, Step
@@ -18,7 +19,6 @@ from nettests.diagnose.subjects import Subject, Wanted
 from nettests.errors import NettestsError
 from nettests.model.cluster_profile import DiagnosticsLimits
 
-AT_ONCE = 12
 POLL_SECONDS = 0.05
 
 
@@ -59,6 +59,7 @@ class Collector:
     reader: Reader
     directory: Path
     limits: DiagnosticsLimits
+    bounds: Bounds = field(default_factory=Bounds)
     ended: Callable[[], bool] = lambda: False
     on_progress: Callable[[int, int], None] = lambda *_: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,7 +79,7 @@ class Collector:
                 if number < len(listed):
                     waiting.put((subject, number, listed[number][1]))
         total = sum(map(len, steps.values()))
-        for _ in range(min(AT_ONCE, total)):
+        for _ in range(min(self.bounds.diagnostic_readings, total)):
             threading.Thread(target=self._work, args=(waiting, done), daemon=True).start()
         self._wait(done, total)
         with self._lock:

@@ -205,8 +205,8 @@ class Asker:
         if probe.execute is None:
             return nullcontext()
         slots = probe.execute.slots
-        # A resolver waits for a silent server three times as long as others do.
-        return ahead(slots) if asks_resolver(ask) else slots
+        # A resolver waits for a silent server three times as long as others do, and ``ping`` for each echo.
+        return ahead(slots) if asks_resolver(ask) or ask.protocol.echoed else slots
 
     def _answer(self, wanted: Command, ask: Ask) -> Answer:
         if ask.source.kind is VantageKind.EXTERNAL:

@@ -6,11 +6,12 @@ Service made when the API knows all endpoints of the others, shows which nodes h
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
@@ -33,8 +34,6 @@ from nettests.probes.slices import slices, zones_of
 from nettests.probes.starting import pods_of
 
 Object = dict[str, Any]
-
-CREATING_AT_ONCE = 8
 
 
 def deploy(
@@ -59,10 +58,13 @@ def deploy(
     declined = without_external_ips(plan, wanted, facts, blank.external_ips)
     wanted = [item for item in wanted if item["metadata"]["name"] not in declined]
     refuse_commands([*wanted, *pods_of(plan, facts, blank)])
+    wanted += _other_namespaces(plan, blank)
     if in_cluster(plan):
-        _make_namespaces(cluster, plan, blank, on_namespace)
-    unguarded = _isolate(cluster, plan, facts, blank)
-    created, problems, forbidden = _create_all(cluster, _with_images(cluster, wanted, pull))
+        _make_namespace(cluster, blank, on_namespace)
+    bounds = Bounds.of(timing)
+    with ThreadPoolExecutor(bounds.requests_open, "create") as pool:
+        guarding = pool.submit(_isolate, cluster, plan, facts, blank)
+        created, problems, forbidden = _create_all(pool, cluster, wanted, guarding.result, pull)
     declined |= forbidden_services(plan, forbidden)
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     ready, not_ready = cluster.wait_for_pods(
@@ -80,28 +82,39 @@ def deploy(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
     )
     created |= assigned
-    standing = {
-        service.name: standing_service(created[service.name], service)
-        for service in plan.services
-        if service.name in created
-    }
-    pods = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
-    made = slices(plan.services, created, pods, blank, zones_of(facts))
-    problems |= _create_all(cluster, list(made))[1]
+    standing = _standing(plan, created)
+    up = {name: standing_pod(pod, purposes[name]) for name, pod in ready.items()}
+    made = slices(plan.services, created, up, blank, zones_of(facts))
+    problems |= _create_slices(cluster, made, bounds)
     serving = frozenset(name for name in ready if purposes[name] != "unready")
     behind = _behind(standing, serving)
-    remarks = unguarded + _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
+    lacking = _wait_for_endpoints(cluster, namespace, behind, timing.convergence)
     sentinel = _sentinel(cluster, standing, sorted(ready), purposes, blank)
     return Deployment(
         namespace=namespace,
-        pods=pods,
+        pods=up,
         services=standing,
         problems=problems | missing,
         barren=_barren(plan, ready, problems),
         declined=declined | without,
         sentinel=sentinel,
-        remarks=remarks,
+        remarks=guarding.result() + lacking,
     )
+
+
+def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingService]:
+    """Return the Services that stand, by name."""
+    return {
+        service.name: standing_service(created[service.name], service)
+        for service in plan.services
+        if service.name in created
+    }
+
+
+def _create_slices(cluster: Cluster, made: Iterable[Object], bounds: Bounds) -> dict[str, str]:
+    """Create the EndpointSlices that are made by hand; return why some were not."""
+    with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
+        return _created(_begin(pool, cluster, made, "EndpointSlice"))[1]
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
@@ -116,14 +129,17 @@ def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> 
     return found
 
 
-def _make_namespaces(
-    cluster: Cluster, plan: Plan, blank: objects.Blank, on_namespace: Callable[[], None]
+def _make_namespace(
+    cluster: Cluster, blank: objects.Blank, on_namespace: Callable[[], None]
 ) -> None:
     if not blank.existing:
         cluster.create(objects.namespace(blank))
     on_namespace()
-    for level in levels(plan):
-        cluster.create(objects.namespace_of_level(blank, level))
+
+
+def _other_namespaces(plan: Plan, blank: objects.Blank) -> list[Object]:
+    """Return the namespaces in which objects are tried out at other levels of Pod Security."""
+    return [objects.namespace_of_level(blank, level) for level in levels(plan)]
 
 
 def _isolate(
@@ -207,7 +223,7 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
     guarded = bool(plan.services and servers)
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
-        *(objects.namespace_of_level(blank, level) for level in levels(plan)),
+        *_other_namespaces(plan, blank),
         *network_policies(plan, facts, blank),
         *objects.resident(plan, facts, blank),
         *planned_slices(plan, facts, blank),
@@ -265,10 +281,10 @@ def _balanced(
     return latest, *unbalanced(latest, seconds)
 
 
-def _with_images(
+def _bring_images(
     cluster: Cluster, wanted: Sequence[Object], pull: Callable[[], None] | None
-) -> list[Object]:
-    """Create the Secrets, pull images, and return what is still to be created.
+) -> None:
+    """Create the Secrets and pull images.
 
     A pod that came before its Secret would wait for the next try to pull.
     """
@@ -277,28 +293,54 @@ def _with_images(
             cluster.create(item)
     if pull is not None:
         pull()
-    return [item for item in wanted if item["kind"] != "Secret"]
 
 
 def _create_all(
-    cluster: Cluster, wanted: list[Object]
+    pool: Executor,
+    cluster: Cluster,
+    wanted: Sequence[Object],
+    guarded: Callable[[], object],
+    pull: Callable[[], None] | None,
+) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
+    """Create Services, and Pods as soon as they are ``guarded`` and have their images; return what came of them.
+
+    ``ClusterError`` where a namespace is refused.
+    """
+    namespaces = _begin(pool, cluster, wanted, "Namespace")
+    services = _begin(pool, cluster, wanted, "Service")
+    guarded()
+    _bring_images(cluster, wanted, pull)
+    pods = _begin(pool, cluster, wanted, "Pod")
+    for _, pending in namespaces.values():
+        pending.result()
+    return _created({**services, **pods})
+
+
+def _begin(
+    pool: Executor, cluster: Cluster, wanted: Iterable[Object], kind: str
+) -> dict[str, tuple[str, Future[Object]]]:
+    """Begin to create the objects of a kind, in this order; return by name the kind and what comes of it."""
+    return {
+        item["metadata"]["name"]: (kind, pool.submit(cluster.create, item))
+        for item in wanted
+        if item["kind"] == kind
+    }
+
+
+def _created(
+    begun: Mapping[str, tuple[str, Future[Object]]],
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
     """Return what was created, and why the others were not; what was forbidden apart too."""
     created: dict[str, Object] = {}
     problems: dict[str, str] = {}
     forbidden: dict[str, str] = {}
-
-    def create(item: Object) -> None:
-        name = item["metadata"]["name"]
+    for name, (kind, pending) in begun.items():
         try:
-            created[name] = cluster.create(item)
+            created[name] = pending.result()
         except ClusterError as error:
-            problems[name] = f"{item['kind']} {name} was not created: {error.message}"
+            problems[name] = f"{kind} {name} was not created: {error.message}"
             if error.forbidden:
                 forbidden[name] = problems[name]
-
-    with ThreadPoolExecutor(max_workers=CREATING_AT_ONCE) as pool:
-        list(pool.map(create, wanted))
     return created, problems, forbidden
 
 

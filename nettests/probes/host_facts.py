@@ -8,7 +8,9 @@ kube-proxy serves its mode, as text, where its metrics are: at the node's loopba
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS, Family
@@ -21,19 +23,19 @@ METRICS_PORT = 10249
 """kube-proxy's ``metricsBindAddress`` by default, with the loopback address."""
 SECONDS = 5
 """curl's own bound: a process of the same host answers at once, or does not run."""
-AT_ONCE = 8
 
 
 def read_host_facts(
-    probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, seconds: float
+    probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, timing: Timing
 ) -> tuple[NodeReading, ...]:
     """Return what nodes say whose kube-proxy's mode is not known, by name; one that says nothing says why.
 
-    A process on a node may take ``seconds`` beyond its own bound.
+    A process on a node may take ``timing.execute`` beyond its own bound.
     """
+    bounds = Bounds.of(timing)
     asked = list(_asked(probes, deployment, facts))
-    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        return tuple(pool.map(lambda one: _read(one[0], one[1], facts, seconds), asked))
+    with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
+        return tuple(pool.map(lambda one: _read(one[0], one[1], facts, timing.execute), asked))
 
 
 def _asked(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 
+from nettests.bounds import Bounds
 from nettests.model.check import Check
 from nettests.model.words import CheckClass
 from nettests.probes.asking import Asker
@@ -29,10 +30,6 @@ from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
 
-THREADS = 512
-"""Checks, and Services, that are waited for at the same time: ``bounds`` says how many of them ask."""
-DISRUPTIVE_AT_ONCE = 8
-"""So many Services at most come and go at once: each change makes the proxy of every node work."""
 LATE_SECONDS = 20
 """What has not converged by then holds up no disruptive check: it is asked when these are done."""
 
@@ -79,8 +76,8 @@ class Observer:
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
-            ThreadPoolExecutor(THREADS, "observe") as askers,
-            ThreadPoolExecutor(THREADS, "converge") as pollers,
+            ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as askers,
+            ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
             gates = {
                 pair: pollers.submit(self._converge, pair, convergence, askers)
@@ -94,6 +91,10 @@ class Observer:
                 self._disrupt(disruptive)
             for gate in gates.values():
                 gate.result()
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds.of(self.asker.timing)
 
     def stop(self) -> None:
         """Begin no further check."""
@@ -183,7 +184,8 @@ class Observer:
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
         """Observe what would disturb everybody else, while nobody else asks."""
-        with self._phases.disruptive(), ThreadPoolExecutor(DISRUPTIVE_AT_ONCE, "disrupt") as askers:
+        pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
+        with self._phases.disruptive(), pool as askers:
             asked = [askers.submit(self._observe, check) for check in checks]
         for one in asked:
             one.result()  # a journal that cannot be written ends the run

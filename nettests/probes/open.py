@@ -4,11 +4,10 @@ Between deployment and observation. A probe that cannot be asked is a problem wi
 checks become ``unknown``; the choice of channel is recorded.
 """
 
-import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from nettests.bounds import HTTP_AT_ONCE, for_questions
+from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
@@ -18,7 +17,6 @@ from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import INSPECTOR, PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 
-OPENING_AT_ONCE = 8
 ASKED = frozenset({"probe", "resolver", "node"})
 """The purposes of pods that questions are put to."""
 
@@ -35,11 +33,8 @@ def open_probes(
     problems = dict(deployment.problems)
 
     def processes(pod: StandingPod, container: str) -> ExecChannel:
-        windows = facts.node(pod.node).os is OS.WINDOWS
-        at_once = timing.exec_windows if windows else timing.exec_linux
-        return cluster.open_exec(
-            deployment.namespace, pod.name, container, node=pod.node, at_once=at_once
-        )
+        os = facts.node(pod.node).os
+        return cluster.open_exec(deployment.namespace, pod.name, container, node=pod.node, os=os)
 
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
@@ -58,14 +53,14 @@ def open_probes(
             return
         refused = f" ({'; '.join(notes)})" if notes else ""
         recorder.event(f"probe {pod.name} is asked over {channels[0].name}{refused}")
-        slots = for_questions(at_once, room)
+        slots = for_questions(at_once, room, bounds)
         probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
 
     asked = [pod for pod in deployment.pods.values() if pod.purpose in ASKED]
     by_http = sum(1 for pod in asked if pod.purpose != "node")
-    at_once = max(1, min(timing.per_probe, HTTP_AT_ONCE // max(1, by_http)))
-    room = threading.Semaphore(HTTP_AT_ONCE)
-    with ThreadPoolExecutor(max_workers=OPENING_AT_ONCE) as pool:
+    bounds = Bounds.of(timing)
+    at_once, room = bounds.questions(by_http), room_for_questions(bounds)
+    with ThreadPoolExecutor(bounds.openings, "open") as pool:
         list(pool.map(open_one, asked))
     return probes, problems
 

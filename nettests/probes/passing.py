@@ -6,17 +6,20 @@ Pure. ``starting`` and ``examine`` make them; preflight asks here what a quota h
 from collections import defaultdict
 from typing import Any
 
+from nettests.bounds import Bounds
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
-from nettests.probes.starting import AT_ONCE, pod_made, pods_of
+from nettests.probes.starting import pod_made, pods_of
 
 Object = dict[str, Any]
 
 
-def passing(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[tuple[tuple[Object, ...], int]]:
+def passing(
+    plan: Plan, facts: ClusterFacts, blank: Blank, bounds: Bounds
+) -> list[tuple[tuple[Object, ...], int]]:
     """Return groups of such objects, each with how many of it there are at the same time.
 
     A quota is asked about a Pod in a dry run too, but keeps nothing of it: one at a time counts.
@@ -33,6 +36,6 @@ def passing(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[tuple[tuple[O
     items = [tried(ask, blank.namespace, blank.pod_security) for ask in own]
     pods = tuple(item for item in items if item["kind"] == "Pod")
     return [
-        *((tuple(items), AT_ONCE) for items in by_node.values()),
+        *((tuple(items), bounds.starts_per_node) for items in by_node.values()),
         *([(pods, 1)] if pods else []),
     ]

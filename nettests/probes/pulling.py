@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Plan
@@ -25,8 +26,6 @@ from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
 
-AT_ONCE = 16
-"""Images that are pulled at the same time; a node pulls them one by one by itself."""
 LOOK_SECONDS = 1.0
 """Between two looks whether the run was stopped (``ready`` bounds the pulls)."""
 _PULLING = frozenset({"ContainerCreating", "PodInitializing"})
@@ -63,7 +62,7 @@ def pull_images(
     """
     wanted = list(_wanted(plan, facts, blank))
     on_progress(0, len(wanted))
-    pool = ThreadPoolExecutor(max_workers=AT_ONCE)
+    pool = ThreadPoolExecutor(Bounds.of(timing).pulls, "pull")
     try:
         pulls = [pool.submit(_pull, pods, one, blank.namespace, timing) for one in wanted]
         pending: set[Future[Pull]] = set(pulls)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from nettests.model.channel import Conversation, ExecChannel, HttpChannel
 from nettests.model.observation import Raw
+from nettests.model.words import OS
 
 Object = dict[str, Any]
 
@@ -30,9 +31,9 @@ class Executes(Protocol):
     """Whatever starts processes in containers."""
 
     def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+        self, namespace: str, pod: str, container: str, *, node: str, os: OS
     ) -> ExecChannel:
-        """Return a channel that runs processes, at most ``at_once`` on the same ``node``."""
+        """Return a channel that runs processes; those on the same ``node`` share the bound of its system."""
 
 
 class Cluster(Creates, Executes, Protocol):
@@ -125,8 +126,8 @@ class Pods(Creates, Executes, Protocol):
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
         """Return what a pod's server says by itself over a port-forward."""
 
-    def wait_gone(self, namespace: str, name: str, *, seconds: float) -> bool:
-        """Wait until a pod is gone; return whether it is."""
+    def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
+        """Wait until a pod is gone, or the one with ``uid`` where another may come; return whether it is."""
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""

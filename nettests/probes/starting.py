@@ -6,26 +6,26 @@ afterwards) and read by ``parse.start``.
 """
 
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
-from nettests.bounds import ahead
+from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started
 from nettests.plan.pods import OTHER, STATEFUL_SET
 from nettests.probes import stateful
+from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
@@ -34,10 +34,10 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 PURPOSE_LABEL = "nettests.dev/purpose"
+LONG = frozenset({"renew", "restart", "end"})
+"""What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
-AT_ONCE = 4
-"""Pods of checks' own on one node at a time: Windows nodes make sandboxes slowly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Starting:
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
     """The run's pods, which a Pod of a check's own may ask."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
-    _slots: dict[str, threading.Semaphore] = field(default_factory=dict)
+    _slots: dict[str, Slots] = field(default_factory=dict)
 
     def examine(self, ask: Ask) -> Examination:
         """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
@@ -76,21 +76,23 @@ class Starting:
             "client-node": ",".join(map(str, node.addresses)),
             **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         }
-        slot = self._slots.setdefault(node.name, threading.Semaphore(AT_ONCE))
-        with slot:
+        slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
+        asked = partial(Examination, tool="start", words=words, context=context)
+        turn = ahead(slot) if case.then and case.then.how in LONG else slot
+        with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
                 self.pods.create(made)
             except ClusterError as error:
-                return Examination(tool="start", words=words, error=error.message, context=context)
+                return asked(error=error.message)
+            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
+            (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
                 record = self._watch(pod_made(made), ask, node)
             except SpentError:
                 raise
             except ChannelError as error:
-                return Examination(tool="start", words=words, error=error.message, context=context)
-            finally:
-                self._remove(made)
-        return Examination(tool="start", words=words, stdout=json.dumps(record), context=context)
+                return asked(error=error.message)
+        return asked(stdout=json.dumps(record))
 
     def _addressed(self, made: Object, ask: Ask) -> Object:
         """Put the address of the server that the Pod asks where the case names it."""
@@ -188,9 +190,7 @@ class Starting:
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
-        windows = node.os is OS.WINDOWS
-        at_once = self.timing.exec_windows if windows else self.timing.exec_linux
-        channel = self.pods.open_exec(namespace, name, container, node=node.name, at_once=at_once)
+        channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):  # one question after another: a late one would end last
             return channel.run(words, timeout=self.timing.execute)
 
@@ -222,9 +222,12 @@ class Starting:
         return ""
 
     def _restart(self, then: Afterwards, item: Object, found: Object) -> Object:
-        """End the first container by a request, and see the Pod Ready with it again."""
-        with suppress(ChannelError):  # the answer may be lost with the server
-            self._get(then, item)
+        """End the first container by a request, and see the Pod Ready with it again.
+
+        Nobody waits for the answer, which may be lost with the server: a Pod that no request reaches is as it was
+        when ``stuck`` is over, and not when the answer is.
+        """
+        begin(lambda _: self._get(then, item))
         namespace, name, container = _names(item)
         again = self.pods.follow_pod(
             namespace,

@@ -80,7 +80,7 @@ class Renewal:
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
         before = found["metadata"]["uid"]
         self.pods.delete_pod(namespace, name)
-        self.pods.wait_gone(namespace, name, seconds=self.timing.stuck)
+        self.pods.wait_gone(namespace, name, seconds=self.timing.stuck, uid=before)
         after = self.pods.follow_pod(
             namespace,
             name,

@@ -3,16 +3,19 @@
 Used by a run and by every command that looks at a cluster. Reads only; nothing is created.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from nettests.cluster import Connection
 from nettests.cluster.discover import discover
+from nettests.cluster.permissions import denied
 from nettests.cluster.pod_security import level_of
 from nettests.cluster.privileged import privileged_of
 from nettests.cluster.profile_file import read_profile
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, Fact
+from nettests.model.permission import CREATE_POD
 from nettests.session.run_options import RunOptions
 
 
@@ -45,7 +48,16 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
     """Discover, what admission makes of a run's Pods included, and the namespace in which it would stand."""
     namespace = options.namespace or ""
-    facts = discover(connection, profile, namespace)
-    if namespace:  # first: it says so where there is no such namespace
-        facts = replace(facts, pod_security=level_of(connection, namespace))
-    return replace(facts, privileged=privileged_of(connection, namespace, facts.denied))
+    with ThreadPoolExecutor(connection.bounds.requests_open, "facts") as pool:
+        admitted = pool.submit(_privileged, connection, namespace)
+        level = pool.submit(level_of, connection, namespace) if namespace else None
+        facts = discover(connection, profile, namespace)
+        if level is not None:  # first: it says so where there is no such namespace
+            facts = replace(facts, pod_security=level.result())
+        return replace(facts, privileged=admitted.result())
+
+
+def _privileged(connection: Connection, namespace: str) -> Fact[bool]:
+    """Return whether privileged Pods are valid; beside discovery, whose answer about the right is not waited for."""
+    missing = denied(connection, (CREATE_POD,), namespace)
+    return privileged_of(connection, namespace, tuple(map(str, missing)))

@@ -38,7 +38,6 @@ class Hosts:
     namespace: str
     pods: Mapping[str, str]
     inspected: frozenset[str]
-    profile: ClusterProfile
     absent: str
 
     def why_closed(self, node: str) -> str:
@@ -48,13 +47,12 @@ class Hosts:
     def open(self, node: str) -> ExecChannel:
         """Return the channel to a node's own tools: HNS answers administrators only."""
         windows = self.facts.node(node).os is OS.WINDOWS
-        timing = self.profile.timing
         return self.access.open_exec(
             self.namespace,
             self.pods[node],
             INSPECTOR if windows and self.pods[node] in self.inspected else "node",
             node=node,
-            at_once=timing.exec_windows if windows else timing.exec_linux,
+            os=self.facts.node(node).os,
         )
 
 
@@ -101,7 +99,6 @@ class Diagnosis:
             namespace=self.namespace,
             pods=self.hosts,
             inspected=self.inspected,
-            profile=self.profile,
             absent=self.absent,
         )
         reader = Reader(

@@ -105,7 +105,7 @@ def _look(
         objects=tuple(objects),
         passing=tuple(
             Passing(objects=some, at_once=number)
-            for some, number in probes.passing(plan, facts, blank)
+            for some, number in probes.passing(plan, facts, blank, connection.bounds)
         ),
         exposed=_exposed(objects),
     )

@@ -192,6 +192,7 @@ class Run:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
+            self.journal.event(_sent(self.prepared.connection))
             self.journal.end(exit_code=exit_code, counts=counts)
             self.journal.close()
             self.prepared.connection.close()
@@ -272,8 +273,8 @@ class Run:
         self, plan: Plan, opened: Mapping[str, probes.Probe], deployment: probes.Deployment
     ) -> Blueprint:
         """Complete the facts by what nodes say of themselves, and expect by them from now on."""
-        before, seconds = self.prepared.blueprint, self.prepared.profile.timing.execute
-        readings = probes.read_host_facts(opened, deployment, before.facts, seconds)
+        before, timing = self.prepared.blueprint, self.prepared.profile.timing
+        readings = probes.read_host_facts(opened, deployment, before.facts, timing)
         made = learn(before, plan, readings, self.journal)
         self.watch.expectations = made.expectations
         return made
@@ -346,6 +347,12 @@ class Run:
         self._progress = Progress(stage=stage, done=done, total=total)
         if self._on_progress is not None:
             self._on_progress(self._progress)
+
+
+def _sent(connection: Connection) -> str:
+    """Say what the API server had to answer."""
+    requests, streams = connection.requests, connection.streams
+    return f"the API server was sent {requests} requests, and {streams} for exec and port-forward"
 
 
 def _single_stack(made: Blueprint) -> Mapping[str, str]:

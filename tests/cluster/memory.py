@@ -17,7 +17,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from nettests.cluster import Connection, inside, lease, served
+from nettests.bounds import Bounds
+from nettests.cluster import Connection, lease
 from nettests.cluster.connection import Answer, Query
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.lease import lease_object
@@ -251,6 +252,9 @@ class Direct(Connection):
 
     def __init__(self, memory: Callable[[Request], Reply], kubeconfig: Path) -> None:
         super().__init__(choose(kubeconfig, None), Timing(api_tries=1))
+        self.bounds = Bounds(
+            requests_open=1
+        )  # one after the other: nothing here has to be waited for
         self.memory = memory
         self._turn = threading.Lock()
 
@@ -279,10 +283,8 @@ class Direct(Connection):
 
 
 def few_threads(patch: pytest.MonkeyPatch) -> None:
-    """Look at Leases often, and list kinds one after the other: nothing here has to be waited for."""
+    """Look at Leases often: nothing here has to be waited for."""
     patch.setattr(lease, "LOOK_SECONDS", SECONDS / 5)
-    patch.setattr(served, "AT_ONCE", 1)
-    patch.setattr(inside, "AT_ONCE", 1)
 
 
 def connected(memory: Callable[[Request], Reply], folder: Path) -> Connection:

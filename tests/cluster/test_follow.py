@@ -13,6 +13,7 @@ from nettests.errors import ClusterError
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
 Object = dict[str, Any]
+LONG = 60.0
 
 
 def pod(phase: str) -> Object:
@@ -160,3 +161,14 @@ def test_a_pod_is_gone_with_its_event_or_when_no_list_has_it(
     assert not wait_gone(connection, "ns", "one", seconds=0.2)
     queues["list"] = [listing()]
     assert wait_gone(connection, "ns", "one", seconds=10)
+
+
+def test_a_pod_whose_place_another_took_is_gone(
+    served: tuple[Connection, dict[str, list[Reply]], Api],
+) -> None:
+    """A StatefulSet makes the next one of that name before a slow API server tells of the gap."""
+    connection, queues, _ = served
+    queues["list"] = [listing({"metadata": {"name": "one", "uid": "second"}})]
+    queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
+    assert wait_gone(connection, "ns", "one", seconds=LONG, uid="first")
+    assert not wait_gone(connection, "ns", "one", seconds=0.2, uid="second")

@@ -115,6 +115,38 @@ def test_a_pull_that_is_tried_again_is_still_stuck() -> None:
     assert waited.stuck(longer_than=10, now=110) == ["noimg"]
 
 
+def without_image(name: str, node: str) -> Object:
+    """Return the recorded pod whose image cannot be pulled, on a node."""
+    found = copy.deepcopy(body("pod state: noimg"))
+    found["metadata"]["name"] = name
+    found["spec"]["nodeName"] = node
+    return found
+
+
+def test_a_node_whose_pods_all_lack_their_images_is_given_up_sooner() -> None:
+    """Three pods that were pulled for twice each tell as much as one that was pulled for thrice."""
+    waited = PodWait(names=frozenset({"a", "b", "c", "d"}))
+    for name, node in (("a", "win-1"), ("b", "win-1"), ("c", "win-1"), ("d", "linux-1")):
+        waited.see(without_image(name, node), deleted=False, now=100)
+    assert waited.stuck(longer_than=10, now=105) == []
+    assert sorted(waited.stuck(longer_than=10, now=106)) == ["a", "b", "c"]
+    assert sorted(waited.stuck(longer_than=10, now=110)) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("other", ["ready", "starting", "few"])
+def test_a_node_on_which_something_starts_has_a_registry(other: str) -> None:
+    """One pod that is Ready, or got further, shows that images come; and two pods are no evidence."""
+    waited = PodWait(names=frozenset({"a", "b", "c", "other"}))
+    for name in ("a", "b") if other == "few" else ("a", "b", "c"):
+        waited.see(without_image(name, "win-1"), deleted=False, now=100)
+    if other != "few":
+        one = pod("other", ready=other == "ready")
+        one["spec"]["nodeName"] = "win-1"
+        waited.see(one, deleted=False, now=100)
+    assert waited.stuck(longer_than=10, now=109) == []
+    assert len(waited.stuck(longer_than=10, now=110)) == (2 if other == "few" else 3)
+
+
 def test_a_deleted_pod_is_a_problem() -> None:
     """A pod that somebody deletes while it is waited for is not waited for any longer."""
     waited = PodWait(names=frozenset({"a"}))

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 
+from nettests.bounds import Bounds
 from nettests.cli import main
 from nettests.cluster.profile_file import parse_profile
 from nettests.lab.cli import lab
@@ -281,20 +282,17 @@ def test_every_delay_is_explained_with_its_default() -> None:
     assert len(told) == len(fields(Timing))
 
 
-BOUNDS = ROOT / "nettests" / "bounds.py"
-
-
 def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
-    """What waits, retries or works side by side without a key of the profile has a row with its value."""
+    """What waits or retries without a key of the profile has a row with its value."""
     # sample: POLL_SECONDS = 0.2
     pattern = re.compile(
-        r"^([A-Z_]*(?:SECONDS|TRIES|PAUSE|PATIENCE|AT_ONCE|THREADS|ROUNDS|RENEWALS|EXPIRES_AFTER)) =",
+        r"^([A-Z_]*(?:SECONDS|TRIES|PAUSE|PATIENCE|ROUNDS|RENEWALS|EXPIRES_AFTER)) =",
         re.MULTILINE,
     )
     found = {
         f"{'.'.join(path.relative_to(ROOT / 'nettests').with_suffix('').parts)}.{name}"
-        for part in ("", "cluster", "probes", "session", "diagnose", "plugin", "cli")
-        for path in ((ROOT / "nettests" / part).rglob("*.py") if part else [BOUNDS])
+        for part in ("cluster", "probes", "session", "diagnose", "plugin", "cli")
+        for path in (ROOT / "nettests" / part).rglob("*.py")
         for name in pattern.findall(path.read_text("utf-8"))
     }
     told: dict[str, float] = {}
@@ -306,6 +304,15 @@ def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
         module, _, constant = name.rpartition(".")
         has = getattr(import_module(f"nettests.{module}"), constant)
         assert (has.total_seconds() if isinstance(has, timedelta) else has) == number, name
+
+
+def test_every_bound_on_what_happens_at_once_is_explained_with_its_value() -> None:
+    """The reference has a row for each field of ``Bounds``, with the value that it has."""
+    told = {
+        name.strip("`"): float(value.partition(" ")[0])
+        for name, value, *_ in rows(TIMING, "| bound | value | what it bounds |")
+    }
+    assert told == asdict(Bounds())
 
 
 def test_every_bound_of_diagnostics_is_explained_with_its_default() -> None:

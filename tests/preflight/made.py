@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from nettests.bounds import Bounds
 from nettests.cluster.lease import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -57,7 +58,7 @@ def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
 def passing_of(plan: Plan, facts: ClusterFacts) -> tuple[Passing, ...]:
     """Return what comes and goes beside it."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
-    groups = passing(plan, facts, blank)
+    groups = passing(plan, facts, blank, Bounds())
     return tuple(Passing(objects=some, at_once=number) for some, number in groups)
 
 

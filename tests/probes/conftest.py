@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nettests.bounds import HTTP_AT_ONCE, for_questions
+from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import HttpChannel
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
@@ -56,12 +56,13 @@ class Stage:
 
     def observer(self, checks: Sequence[Check]) -> Observer:
         """Return the engine over what stands."""
+        bounds = Bounds.of(self.timing)
         probes = {
             name: Probe(
                 name=name,
                 http=(self.dialling[name], *self.extra_channels) if name in self.dialling else (),
                 execute=self.processes[name],
-                http_slots=for_questions(self.timing.per_probe, threading.Semaphore(HTTP_AT_ONCE)),
+                http_slots=for_questions(bounds.per_probe, room_for_questions(bounds), bounds),
             )
             for name in self.processes
             if name not in self.problems

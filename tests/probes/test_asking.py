@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from nettests.bounds import Slots
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse.read import read_raw
@@ -90,3 +91,19 @@ def test_a_process_that_hangs_is_run_again_before_all_its_time_is_over(stage: St
     assert second - first == pytest.approx(stage.timing.execute * (1 - 1 / HASTE))
     assert read_raw(raw).outcome is Outcome.REPLIED
     assert raw.elapsed < SECONDS
+
+
+def test_a_ping_waits_ahead_of_other_processes(stage: Stage) -> None:
+    """Each echo has its time: a ping that is begun last is what a run waits for at its end."""
+    slots = Slots(at_once=1, patience=60, ceiling=1)
+    quick = HangsOnce(waited=[0.0], slots=slots)
+    asked = check(ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
+    asker = stage.observer([asked]).asker
+    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], execute=quick)})
+    waiting = threading.Thread(target=asker.ask, args=(asked.id, "check", 1, asked.ask))
+    with slots:
+        waiting.start()
+        while not (slots.first or slots._queue):
+            threading.Event().wait(0.005)
+        assert len(slots.first) == 1
+    waiting.join(60)

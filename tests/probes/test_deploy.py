@@ -1,5 +1,6 @@
 """Deployment: what stands, what does not and why, and the channels of what stands."""
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -15,6 +16,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
 from nettests.model.service import ByHand, ServiceSettings
+from nettests.model.words import OS
 from nettests.probes import Deployment, deploy, objects, open_probes
 from nettests.probes.asking import Probe
 from nettests.probes.objects import Blank
@@ -38,7 +40,7 @@ class Cluster:
         self.refused: dict[str, str] = {}
         self.not_ready: dict[str, str] = {}
         self.no_channel: set[str] = set()
-        self.bounds: dict[str, int] = {}
+        self.systems: dict[str, OS] = {}
         self.unknown: dict[str, frozenset[str]] = {}
         self.unreadable = ""
         self.asked_for: list[Mapping[str, frozenset[str]]] = []
@@ -127,10 +129,10 @@ class Cluster:
         return (DialChannel(pod, "127.0.0.1"),), ("port-forward: refused",)
 
     def open_exec(
-        self, namespace: str, pod: str, container: str, *, node: str, at_once: int
+        self, namespace: str, pod: str, container: str, *, node: str, os: OS
     ) -> ExecChannel:
-        """Return an exec channel and keep the bound."""
-        self.bounds[node] = at_once
+        """Return an exec channel and keep by whose bound."""
+        self.systems[node] = os
         return Processes("127.0.0.1")
 
 
@@ -292,6 +294,34 @@ def test_forbidden_external_ips_are_declined(cluster: Cluster) -> None:
     assert "external-ip-a" not in found.services
 
 
+class SlowPolicy(Cluster):
+    """Answers to a NetworkPolicy when a Service stands, and keeps how many Pods there were then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.service = threading.Event()
+        self.pods: list[str] = []
+
+    def create(self, item: Object) -> Object:
+        """Create an object, a NetworkPolicy slowly."""
+        if item["kind"] == "NetworkPolicy":
+            assert self.service.wait(60)
+            self.pods = [name for name, one in self.created.items() if one["kind"] == "Pod"]
+        stored = super().create(item)
+        if item["kind"] == "Service":
+            self.service.set()
+        return stored
+
+
+def test_services_are_made_while_the_policy_is_and_pods_after_it() -> None:
+    """No Pod stands unguarded, and nothing else waits for the guard."""
+    cluster = SlowPolicy()
+    deployment = deploy_on(cluster)
+    assert cluster.pods == []
+    assert set(deployment.pods) == {pod.name for pod in PODS}
+    assert deployment.remarks == ()
+
+
 def test_nothing_stands_is_an_error(cluster: Cluster) -> None:
     """When no pod comes up at all the run says so, with the first reason."""
     cluster.refused = {pod.name: "exceeded quota" for pod in PODS}
@@ -310,7 +340,7 @@ def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_pa
     assert probes["node-windows-1-1"].http == ()
     text = journal.path.read_text()
     assert "probe probe-linux-1-1 is asked over pod-proxy (port-forward: refused)" in text
-    assert cluster.bounds["w1"] < cluster.bounds["n1"]
+    assert cluster.systems["w1"] is OS.WINDOWS
 
 
 def at_once(probe: Probe) -> int:

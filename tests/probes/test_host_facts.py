@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer
+from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.words import OS, Family
 from nettests.probes.asking import Probe
@@ -47,7 +48,7 @@ def read(
 ) -> dict[str, tuple[str, str | None]]:
     """Return by node what it said, and what went wrong."""
     probes = {name: Probe(name=name, execute=node) for name, node in nodes.items()}
-    found = read_host_facts(probes, deployment or deployed(), facts, 30)
+    found = read_host_facts(probes, deployment or deployed(), facts, Timing())
     return {one.node: (one.stdout, one.error) for one in found}
 
 

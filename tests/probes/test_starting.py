@@ -14,7 +14,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
 from nettests.model.cluster_profile import Images, Timing
 from nettests.model.facts import Taint
-from nettests.model.words import Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
 from nettests.probes.deployment import StandingPod
@@ -42,6 +42,7 @@ class Cluster:
     answer: str = ""
     refuses: bool = False
     created: list[Object] = field(default_factory=list)
+    on_delete: Callable[[], None] = lambda: None
     deleted: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
@@ -85,6 +86,7 @@ class Cluster:
     def delete_pod(self, _namespace: str, name: str) -> None:
         """Note what was deleted."""
         self.deleted.append(name)
+        self.on_delete()
 
     def delete(self, path: str) -> None:
         """Note what was deleted."""
@@ -107,17 +109,17 @@ class Cluster:
             raise ChannelError("port-forward: connection refused")
         return self.answer
 
-    def wait_gone(self, _namespace: str, name: str, *, seconds: float) -> bool:
+    def wait_gone(self, _namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
         """Be gone at once, if it was deleted."""
         assert seconds
         self.awaited.append(name)
         return name in self.deleted
 
     def open_exec(
-        self, _namespace: str, _pod: str, _container: str, *, node: str, at_once: int
+        self, _namespace: str, _pod: str, _container: str, *, node: str, os: OS
     ) -> "Cluster":
         """Be the channel."""
-        assert (node, at_once) == ("w1", Timing().exec_windows)
+        assert (node, os) == ("w1", OS.WINDOWS)
         return self
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:

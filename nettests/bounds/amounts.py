@@ -1,0 +1,80 @@
+"""Every number of what may happen at the same time, with its unit and its reason.
+
+The three that a cluster profile sets (``timing.perProbe``, ``execLinux``, ``execWindows``) are taken from it; the
+others are the same for all clusters. How long something may take is no matter of this place: see ``Timing``.
+"""
+
+from dataclasses import dataclass
+
+from nettests.model.cluster_profile import Timing
+from nettests.model.words import OS
+
+SET = Timing()
+"""What a cluster profile says that says nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much may happen at once; each field says of what."""
+
+    requests: int = 8
+    """API requests that begin at the same time, over one connection: as many as kube-controller-manager's workers of one
+    kind. One that has had no answer for ``request_patience`` only waits, and makes room for the next."""
+    request_patience: float = 0.25
+    """Seconds: an API server that has nothing else to do answers in milliseconds."""
+    requests_open: int = 48
+    """API requests of one connection that are under way, those included that only wait: a slow API server has these
+    to work on and no more."""
+    pulls: int = 16
+    """Images that are pulled at the same time, over all nodes; a node pulls them one by one by itself."""
+    starts_per_node: int = 4
+    """Pods of checks' own on one node: Windows nodes make sandboxes slowly."""
+    openings: int = 8
+    """Probes whose channels are opened at the same time: each costs handshakes with the API server and a kubelet."""
+    host_readings: int = 8
+    """Nodes whose own settings are read at the same time, by a process each."""
+    waiting_checks: int = 512
+    """Checks that are waited for at the same time, each by a thread: the other bounds say how many of them run."""
+    waiting_services: int = 512
+    """Services and names that are waited for at the same time, each by a thread."""
+    disruptive: int = 8
+    """Services that come and go at the same time: each change makes the proxy of every node work."""
+    diagnostic_readings: int = 12
+    """Readings for diagnostics, of the API and of nodes, at the same time."""
+    questions_open: int = 192
+    """Questions over all HTTP channels of a run, those included that only wait: an open forwarding takes four file
+    descriptors (measured), and most systems give a process 1,024 (``ulimit -n``)."""
+    question_patience: float = 1.0
+    """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
+    per_probe: int = SET.per_probe
+    """Questions that begin at the same time over one probe's HTTP channel (``timing.perProbe``)."""
+    exec_linux: int = SET.exec_linux
+    """Processes on one Linux node (``timing.execLinux``)."""
+    exec_windows: int = SET.exec_windows
+    """Processes on one Windows node, where they leak and deadlock (k/k #98102, #124700; ``timing.execWindows``)."""
+    process_patience: float = 2.0
+    """Seconds after which a process that has not ended only waits: Windows takes a second or two to start one."""
+    silent_processes: int = 7
+    """Of a node's processes, so many times as many as may be started at once may be waiting for a time-out."""
+    handshake_patience: float = 0.25
+    """Seconds after which an exec that is not open yet waits for the API server: a kubelet runs no process before."""
+    handshakes: float = 1.5
+    """A node's processes and those whose exec is not open yet are together so many times as many as may be started at
+    once, and no more, however slow the API server is."""
+
+    @classmethod
+    def of(cls, timing: Timing) -> "Bounds":
+        """Return the bounds of one cluster: what its profile sets, and the others as they are."""
+        return cls(
+            per_probe=timing.per_probe,
+            exec_linux=timing.exec_linux,
+            exec_windows=timing.exec_windows,
+        )
+
+    def processes(self, os: OS) -> int:
+        """Return how many processes may be started at once on a node of this system."""
+        return self.exec_windows if os is OS.WINDOWS else self.exec_linux
+
+    def questions(self, probes: int) -> int:
+        """Return how many questions may begin at once at each of so many probes that are asked over HTTP."""
+        return max(1, min(self.per_probe, self.questions_open // max(1, probes)))

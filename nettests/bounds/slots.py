@@ -1,0 +1,193 @@
+"""Who may begin next: slots on one channel, on one node, or in front of the API server.
+
+Taken by ``probes.asking`` around each question, and by ``cluster`` around each process and each API request. What
+costs a cluster something is a question's beginning; one that was asked a while ago and is still silent only waits
+for its time-out. So that silence holds nobody up, only what began a moment ago counts, up to a ceiling that file
+descriptors, or the processes of a node, set.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from nettests.bounds.amounts import Bounds
+
+
+@dataclass(slots=True)
+class _Stay:
+    """Since when one thread is inside, and whether what it waits for has begun."""
+
+    since: float
+    opened: bool
+
+
+@dataclass(slots=True)
+class Slots:
+    """Lets so many in ``at_once``, in the order in which they came; safe for threads.
+
+    A context manager, not re-entrant: a thread holds one slot at most. Who entered longer ago than ``patience``
+    seconds counts no more, as long as there are no more than ``ceiling`` inside, and room in ``room``, which
+    several may share. Where ``handshakes`` is set, something has to be opened first: who entered longer ago than
+    ``opening`` seconds counts no more until it says ``opened``, as long as those and who counts are no more than that.
+    """
+
+    at_once: int
+    patience: float
+    ceiling: int
+    room: threading.Semaphore | None = None
+    opening: float = 0.0
+    handshakes: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _inside: dict[int, _Stay] = field(default_factory=dict)
+    """By thread."""
+    _queue: deque[int] = field(default_factory=deque)
+    first: deque[int] = field(default_factory=deque)
+    """Who is let in before the queue."""
+
+    def __enter__(self) -> None:
+        """Wait for the turn of this thread, then for room."""
+        self.enter_by(self._queue)
+
+    def enter_by(self, queue: deque[int]) -> None:
+        """Wait in one of the queues for the turn of this thread, then for room."""
+        me = threading.get_ident()
+        with self._changed:
+            queue.append(me)
+            try:
+                while self._next() != me or (seconds := self._full_for()) is not None:
+                    # Who is not the first is woken when the first has entered, or somebody came ahead of it.
+                    self._changed.wait(seconds if self._next() == me else None)
+                self._inside[me] = self._begun()
+            finally:
+                queue.remove(me)
+                self._changed.notify_all()
+        if self.room is not None:
+            self.room.acquire()
+            with self._changed:
+                self._inside[me] = self._begun()
+
+    def opened(self) -> None:
+        """Say that what this thread waited for is open: what it bounds begins now."""
+        with self._changed:
+            if self.handshakes and (stay := self._inside.get(threading.get_ident())):
+                stay.since, stay.opened = self.clock(), True
+                self._changed.notify_all()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Make room for the next one."""
+        if self.room is not None:
+            self.room.release()
+        with self._changed:
+            del self._inside[threading.get_ident()]
+            self._changed.notify_all()
+
+    def _next(self) -> int:
+        return (self.first or self._queue)[0]
+
+    def _begun(self) -> _Stay:
+        return _Stay(since=self.clock(), opened=not self.handshakes)
+
+    def _full_for(self) -> float | None:
+        """Return for how many seconds nobody may enter if nobody leaves, ``None`` if somebody may now."""
+        if len(self._inside) >= self.ceiling:
+            return threading.TIMEOUT_MAX
+        now, stays = self.clock(), self._inside.values()
+        young = [stay.since + self.patience - now for stay in stays]
+        counting = [
+            stay.since + (self.patience if stay.opened else self.opening) - now for stay in stays
+        ]
+        for left, most in ((counting, self.at_once), (young, self.handshakes or self.ceiling)):
+            if len(those := [seconds for seconds in left if seconds > 0]) >= most:
+                return min(those)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead(AbstractContextManager[None]):
+    """Slots whose ordinary queue is passed by."""
+
+    slots: Slots
+    queue: deque[int]
+
+    def __enter__(self) -> None:
+        self.slots.enter_by(self.queue)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.slots.__exit__(kind, error, trace)
+
+
+def ahead(slots: AbstractContextManager[object]) -> AbstractContextManager[object]:
+    """Return the same bound, entered before all who wait in its ordinary queue, if it has one.
+
+    For what takes longest where nobody answers: begun last, it would be all that a run still waits for.
+    """
+    return _Ahead(slots, slots.first) if isinstance(slots, Slots) else slots
+
+
+def opened(slots: AbstractContextManager[object]) -> None:
+    """Say that what this thread waits for inside of ``slots`` is open, where they bound what begins then."""
+    if isinstance(slots, Slots):
+        slots.opened()
+
+
+def for_processes(at_once: int, bounds: Bounds) -> Slots:
+    """Return the slots of one node's processes.
+
+    A process begins when its exec is open: a kubelet answers the handshake and then runs it. Until then an exec
+    costs the API server something and the node nothing.
+    """
+    return Slots(
+        at_once=at_once,
+        patience=bounds.process_patience,
+        ceiling=bounds.silent_processes * at_once,
+        opening=bounds.handshake_patience,
+        handshakes=max(at_once, int(bounds.handshakes * at_once)),
+    )
+
+
+def room_for_questions(bounds: Bounds) -> threading.Semaphore:
+    """Return the room that the HTTP channels of all probes share."""
+    return threading.Semaphore(bounds.questions_open)
+
+
+def for_questions(at_once: int, room: threading.Semaphore, bounds: Bounds) -> Slots:
+    """Return the slots of one probe's HTTP channels, which share ``room`` with those of the others."""
+    return Slots(
+        at_once=at_once,
+        patience=bounds.question_patience,
+        ceiling=bounds.questions_open,
+        room=room,
+    )
+
+
+def for_requests(bounds: Bounds) -> Slots:
+    """Return the slots of the API requests of one connection."""
+    return Slots(
+        at_once=bounds.requests,
+        patience=bounds.request_patience,
+        ceiling=bounds.requests_open,
+    )
+
+
+def for_starts(bounds: Bounds) -> Slots:
+    """Return the room that one node has for Pods of checks' own: each counts as long as it is there."""
+    return Slots(
+        at_once=bounds.starts_per_node,
+        patience=threading.TIMEOUT_MAX,
+        ceiling=bounds.starts_per_node,
+    )
