@@ -8,6 +8,7 @@ import pytest
 
 from nettests.model.check import Ask, Check, Control, Target, Vantage
 from nettests.model.expectation import Expected
+from nettests.model.journal_records import Done
 from nettests.model.observation import Observation, Raw
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import (
@@ -21,7 +22,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.parse import observe
+from nettests.parse import observation_of, observe
 from tests.parse.raws import raw
 
 CONTEXT = {
@@ -368,3 +369,15 @@ def test_all_sources_are_told_where_servers_saw_several() -> None:
     both = observe(check(), [says("10.244.3.2:4000"), says("172.30.0.13:4001", 2)])
     assert both.sources_seen == (SourceSeen.CLIENT_POD, SourceSeen.CLIENT_NODE)
     assert observe(check(), [says("10.244.3.2:4000")] * 2).sources_seen == ()
+
+
+def test_a_record_of_a_check_that_is_done_adds_what_its_answers_do_not_tell() -> None:
+    """A Service that was late, a packet that was sent again, and why nothing of it can be trusted."""
+    answers = [says("server-1")]
+    asked = check()
+    assert observation_of(asked, Done(check=asked.id), answers) == observe(asked, answers)
+    done = Done(check=asked.id, late="it was late", resent="it was resent")
+    seen = observation_of(asked, done, answers)
+    assert seen == replace(observe(asked, answers), late="it was late", resent="it was resent")
+    distrusted = observation_of(asked, replace(done, distrust="node n was not Ready"), answers)
+    assert distrusted == replace(seen, trusted=False, distrust="node n was not Ready")
