@@ -10,6 +10,7 @@ mutants by a seed instead of all. Decision 0044 says what mutmut leaves alone.
 import argparse
 import hashlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -38,6 +39,7 @@ create_mutants(1)
 
 SURVIVED, NO_TESTS = frozenset({0}), frozenset({5, 33})
 INTERRUPTED = 2
+GRACE_SECONDS = 20
 """Exit codes as mutmut keeps them; whatever else a mutant ended with, something noticed it."""
 
 
@@ -105,13 +107,22 @@ def prepare(*, fresh: bool) -> None:
 def run_mutmut(names: Sequence[str], seconds: float | None) -> int:
     """Run mutmut over these mutants, or all untested ones, by one process; interrupt it when its time is over."""
     mutmut = Path(sys.executable).parent / "mutmut"
-    with subprocess.Popen([str(mutmut), "run", "--max-children", "1", *names], cwd=ROOT) as running:
+    command = [str(mutmut), "run", "--max-children", "1", *names]
+    with subprocess.Popen(command, cwd=ROOT, start_new_session=True) as running:
         try:
             return running.wait(timeout=seconds)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            running.send_signal(signal.SIGINT)
-            running.wait()
+            interrupt(running)
             return 0
+
+
+def interrupt(running: subprocess.Popen[bytes]) -> None:
+    """End mutmut, which has written each verdict by then: mutmut 3.8 may wait for its own workers for ever."""
+    running.send_signal(signal.SIGINT)
+    try:
+        running.wait(timeout=GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
 
 
 def run_chosen(size: int | None, seed: int, seconds: float | None) -> int:
@@ -140,9 +151,13 @@ def shown(mutant: Mutant) -> str:
 
 def described(name: str, diff: str) -> str:
     """Word a mutant so that it is the same one after code above it was changed: mutmut's numbers are not."""
-    function = name.rpartition("__mutmut_")[0].replace("x_", "", 1).replace("xǁ", "").replace("ǁ", ".")
+    function = (
+        name.rpartition("__mutmut_")[0].replace("x_", "", 1).replace("xǁ", "").replace("ǁ", ".")
+    )
     body = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
-    sides = [" ".join(" ".join(one[1:] for one in body if one[:1] == sign).split()) for sign in "-+"]
+    sides = [
+        " ".join(" ".join(one[1:] for one in body if one[:1] == sign).split()) for sign in "-+"
+    ]
     return f"{function}: {sides[0]} → {sides[1]}"
 
 
@@ -154,7 +169,9 @@ def explained(text: str) -> dict[str, str]:
 
 def table(mutants: Sequence[Mutant], reasons: Mapping[str, str]) -> str:
     """Return a line for each package and one for all; ``reasons`` are by the names of survivors."""
-    rows = [f"{'package':10}{'mutants':>9}{'tested':>8}{'killed':>8}{'survived':>10}{'explained':>11}{'killed':>10}"]
+    rows = [
+        f"{'package':10}{'mutants':>9}{'tested':>8}{'killed':>8}{'survived':>10}{'explained':>11}{'killed':>10}"
+    ]
     for name in (*PACKAGES, "total"):
         own = [one for one in mutants if name in {one.package, "total"}]
         tested = [one for one in own if one.tested]

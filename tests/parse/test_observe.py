@@ -381,3 +381,33 @@ def test_a_record_of_a_check_that_is_done_adds_what_its_answers_do_not_tell() ->
     assert seen == replace(observe(asked, answers), late="it was late", resent="it was resent")
     distrusted = observation_of(asked, replace(done, distrust="node n was not Ready"), answers)
     assert distrusted == replace(seen, trusted=False, distrust="node n was not Ready")
+
+
+def test_how_a_control_ended_is_told() -> None:
+    """By the positive answer if there is one, else by the last; over many connections by who answered."""
+    answers = [
+        fails(),
+        says("server-1", purpose="control:vantage"),
+        fails(number=2, purpose="control:vantage"),
+        fails("connection refused", purpose="control:target"),
+        fails(number=2, purpose="control:target"),
+    ]
+    vantage, target, path = observe(check("vantage", "target", "path"), answers).controls
+    assert (vantage.proves, vantage.ok, vantage.detail) == (
+        "vantage",
+        True,
+        "connected: answered: server-1",
+    )
+    assert (target.proves, target.ok) == ("target", False)
+    assert target.detail == "timed_out: dial tcp 10.1.1.1:80: i/o timeout"
+    assert (path.proves, path.ok, path.detail) == ("path", False, "it was not asked")
+    one = check("target", question=Question.DISTRIBUTE)
+    control = replace(one.controls[0], ask=replace(one.ask, question=Question.DISTRIBUTE))
+    spread = [
+        says("server-1", purpose="control:target"),
+        says("server-2", 2, purpose="control:target"),
+        fails(number=3, purpose="control:target"),
+    ]
+    (several,) = observe(replace(one, controls=(control,)), [fails(), *spread]).controls
+    assert (several.proves, several.ok) == ("target", True)
+    assert several.detail == "2 backends answered 3 connections"
