@@ -236,7 +236,12 @@ def test_what_an_open_entry_lacks_is_told() -> None:
     def said(body: str, category: str = "platform", **kept: str) -> tuple[str, ...]:
         whole = text(one=body).replace("category: platform", f"category: {category}")
         return lint(
-            [read_manifest(whole.replace("settled_by: a test", kept.get("by", "")), "m.yaml")]
+            [
+                read_manifest(
+                    whole.replace("settled_by: a test", kept.get("by", "settled_by: a test")),
+                    "m.yaml",
+                )
+            ]
         )
 
     settled = "settled_by: a reading"
