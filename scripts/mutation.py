@@ -8,6 +8,7 @@ mutants by a seed instead of all. Decision 0044 says what mutmut leaves alone.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from mutmut.mutation.diff_apply import get_diff_for_mutant
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTANTS = ROOT / "mutants"
@@ -142,11 +144,10 @@ def sampled(mutants: Iterable[Mutant], size: int, seed: int) -> list[Mutant]:
 
 def shown(mutant: Mutant) -> str:
     """Return what a mutant changes: its function, and the lines before and after."""
-    mutmut = Path(sys.executable).parent / "mutmut"
-    said = subprocess.run(
-        [str(mutmut), "show", mutant.name], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    return described(mutant.name, said.stdout)
+    module = mutant.name.rpartition(".")[0]
+    path = f"{module.replace('.', '/')}.py"
+    with contextlib.chdir(ROOT):
+        return described(mutant.name, get_diff_for_mutant(mutant.name, path=path))
 
 
 def described(name: str, diff: str) -> str:
