@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests; more of them wait for each other where cores are few.
 WORKERS ?= 2
 
-.PHONY: demo test test-all test-as-root lint unit with-lab without-lab sample bench fuzz soak selftest soak-settings killing lock lowest wheel clean
+.PHONY: demo test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak selftest soak-settings killing lock lowest wheel clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -37,6 +37,16 @@ lint:
 unit:
 	@$(PYTHON) scripts/bootstrap.py development
 	$(BIN)/python -m pytest
+
+# What decides, run by its own tests: lines and branches, and how many lines of tests stand beside how much code.
+coverage:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/measure_coverage.py
+
+# Hours for all of it; BUDGET=10m stops it and the next call goes on, SAMPLE=300 (SEED=1) takes some, FRESH=1 forgets.
+mutation:
+	@$(PYTHON) scripts/bootstrap.py development
+	@$(BIN)/python scripts/mutation.py $(if $(BUDGET),--budget $(BUDGET)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(FRESH),--fresh)
 
 with-lab:
 	@$(PYTHON) scripts/bootstrap.py development
@@ -92,4 +102,4 @@ wheel:
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache mutants .cache/coverage*

@@ -14,7 +14,10 @@ OLDEST_PYTHON = "3.11"
 FILES = {
     "installer": ["--group", "installer"],
     "run": ["pyproject.toml", "--extra", "lab"],
-    "development": ["pyproject.toml", "--extra", "lab", "--group", "test", "--group", "lint"],
+    "development": [
+        *("pyproject.toml", "--extra", "lab"),
+        *("--group", "test", "--group", "lint", "--group", "mutation"),
+    ],
 }
 """What each file holds: dependency groups, and the project's own dependencies with those of the lab, which `make demo` brings up."""
 HEADER = "# Made by `make lock` from pyproject.toml; install with --require-hashes.\n"

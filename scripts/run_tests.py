@@ -21,6 +21,7 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 SHOWN_FAILURES = 6
+SHOWN_SLOW = 10
 SHOWN_LINES = 12
 REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
 """What pytest says of an error, those within groups among it."""
@@ -64,6 +65,8 @@ class Ended:
     counts: Counts | None
     failures: tuple[str, ...] = ()
     """Of each failed test its name, and the reasons."""
+    times: tuple[tuple[str, float], ...] = ()
+    """Of each test file, or class in one, the seconds that its tests took together."""
 
 
 def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
@@ -98,8 +101,14 @@ def run(part: Part) -> Ended:
         began = time.monotonic()
         code = subprocess.run(argv, cwd=ROOT, env=environment(), check=False).returncode
         seconds = time.monotonic() - began
-        counts, failures = read_counts(junit), read_failures(junit)
-        return Ended(part=part, code=code, seconds=seconds, counts=counts, failures=failures)
+        return Ended(
+            part=part,
+            code=code,
+            seconds=seconds,
+            counts=read_counts(junit),
+            failures=read_failures(junit),
+            times=read_times(junit),
+        )
 
 
 def environment() -> dict[str, str]:
@@ -138,8 +147,26 @@ def read_failures(junit: Path) -> tuple[str, ...]:
     return tuple(failures)
 
 
+def read_times(junit: Path) -> tuple[tuple[str, float], ...]:
+    """Return how long the tests of each file, or class in one, took together with their fixtures."""
+    times: dict[str, float] = {}
+    for case in ET.parse(junit).getroot().iter("testcase") if junit.is_file() else ():  # noqa: S314 - pytest's own file
+        name = case.get("classname") or case.get("name", "")
+        times[name] = times.get(name, 0.0) + float(case.get("time", 0))
+    return tuple(times.items())
+
+
+def slowest(ended: Sequence[Ended]) -> list[str]:
+    """Return a line for each of the test files that took longest in any part, the longest first.
+
+    Workers run files side by side, so these times add up to more than a part's own.
+    """
+    listed = sorted((time for one in ended for time in one.times), key=lambda one: -one[1])
+    return [f"{'slow':8}{name:56}{seconds:6.0f} s" for name, seconds in listed[:SHOWN_SLOW]]
+
+
 def summary(ended: Sequence[Ended]) -> str:
-    """Return why tests failed, a line for each part with its time, and the closing count.
+    """Return why tests failed, the slowest test files, a line for each part with its time, and the closing count.
 
     Who sees the end of a log alone shall see the reason. A part that failed without a failed test (lint, or a
     pytest that was killed) counts as one failure.
@@ -154,7 +181,7 @@ def summary(ended: Sequence[Ended]) -> str:
         total += one.counts or Counts()
         if one.code and not (one.counts and one.counts.failed):
             total += Counts(failed=1)
-    return "\n".join([*failures[:SHOWN_FAILURES], *lines, str(total)])
+    return "\n".join([*failures[:SHOWN_FAILURES], *slowest(ended), *lines, str(total)])
 
 
 def main(arguments: Iterable[str]) -> int:

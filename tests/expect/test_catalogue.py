@@ -6,7 +6,8 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.expect import Catalogue, catalogue, cover, gaps, read_section, unknown_facts
-from nettests.expect.catalogue import ReasonKind
+from nettests.expect.catalogue import Fact, Reason, ReasonKind
+from nettests.model.expectation import Source
 from tests.expect.entries import manifest
 
 SOURCES = "sources: [{document: A page, section: Limitations}]"
@@ -144,3 +145,71 @@ def test_a_fact_has_a_check_or_a_reason(
         [True] if said else []
     )
     assert bool(found) == bool(said)
+
+
+WHOLE = """apiVersion: nettests.dev/v1alpha1
+kind: FactCatalogue
+section: C
+title: A title
+facts:
+- id: whole
+  statement: >-
+    It is
+    so.
+  inferred: From
+    another.
+  note: Of one
+    family.
+  sources: [{document: A page, section: A part, address: "https://example.test/"}, {document: Another}]
+  reason: {kind: duplicate, of: bare, text: "The\\n same."}
+- id: bare
+  statement: It is.
+  inferred: From that.
+"""
+
+
+def test_every_key_of_a_fact_is_read() -> None:
+    """Texts on one line; what is left out is empty."""
+    section = read_section(WHOLE, "c.yaml")
+    assert (section.letter, section.title, section.file) == ("C", "A title", "c.yaml")
+    whole, bare = section.facts
+    assert whole == Fact(
+        id="whole",
+        statement="It is so.",
+        sources=(
+            Source(document="A page", section="A part", address="https://example.test/"),
+            Source(document="Another"),
+        ),
+        inferred="From another.",
+        note="Of one family.",
+        reason=Reason(kind=ReasonKind.DUPLICATE, text="The same.", of="bare"),
+        file="c.yaml",
+        line=6,
+    )
+    assert bare == Fact(
+        id="bare",
+        statement="It is.",
+        sources=(),
+        inferred="From that.",
+        file="c.yaml",
+        line=WHOLE.splitlines().index("- id: bare") + 1,
+    )
+
+
+def test_what_is_wrong_with_facts_is_told() -> None:
+    """All of it at once, each with its place and what to do."""
+    entry = manifest(one="expected: {outcome: timed_out}\nfacts: [exercise]").limitations
+    facts = made(exercised=PENDING_WITH, left="", noted=f"{SOURCES}\nnote: n\n{PENDING}")
+    flows = {"some-flow": ("exercised",), "other-flow": ("exercised", "lef")}
+    told = [*gaps(cover(facts, flows, entry)), *unknown_facts(facts, flows, entry)]
+    places = {fact.id: fact.place for fact in facts.facts.values()}
+    assert told == [
+        f"{places['exercised']}: exercised has a reason but is exercised by other-flow, some-flow: remove the reason",
+        f"{places['left']}: left is exercised by no flow and no limitation: name it in a flow's facts, or give a reason",
+        f"{places['noted']}: noted has a note on checks that there are none of",
+        "the flow other-flow names the unknown fact lef; did you mean 'left'?",
+        f"{entry[0].place}: one names the unknown fact exercise; did you mean 'exercised'?",
+    ]
+
+
+PENDING_WITH = f"{SOURCES}\n{PENDING}"

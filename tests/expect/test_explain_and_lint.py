@@ -2,9 +2,9 @@
 
 import pytest
 
-from nettests.expect import explain, lint
+from nettests.expect import explain, lint, read_manifest
 from nettests.expect.condition import Truth
-from tests.expect.entries import check, manifest
+from tests.expect.entries import check, manifest, text
 from tests.facts import cluster_facts
 
 FACTS = cluster_facts("win2019-l2bridge")
@@ -58,6 +58,20 @@ def conditions(first: str, second: str) -> tuple[str, ...]:
             "{placement: [other-node], source: {build: '<20348'}}",
             "{target: {build: '>=20348'}}",
         ),
+        (
+            "{placement: [same-node, other-node], source: {build: '<20348'}}",
+            "{placement: [same-node], target: {os: windows}}",
+        ),
+        ("{source: {kubelet: '<1.20.6'}}", "{source: {kubelet: '>=1.20.5'}}"),
+        ("{source: {kubelet: '<1.20'}}", "{source: {kubelet: '>1.19.7'}}"),
+        ("{source: {kubelet: '<=1.20.5'}}", "{source: {kubelet: '>=1.20.5'}}"),
+        ("{source: {kubelet: '>1.20.5'}}", "{source: {kubelet: '<1.21'}}"),
+        ("{source: {build: '<17763.2'}}", "{source: {build: '>=17763.1'}}"),
+        ("{source: {build: '<20348'}}", "{source: {build: '>17763.9'}}"),
+        ("{source: {build: '<=17763.1'}}", "{source: {build: '>=17763.1'}}"),
+        ("{source: {build: '>17763.1'}}", "{source: {build: '<17763.3'}}"),
+        ("{cluster: {kubernetes: '<1.20'}}", "{source: {kubelet: '>=1.30'}}"),
+        ("{cluster: {loopback_dsr: ['on', unknown]}}", "{cluster: {loopback_dsr: [unknown]}}"),
     ],
 )
 def test_provable_overlaps_are_found(first: str, second: str) -> None:
@@ -78,6 +92,18 @@ def test_provable_overlaps_are_found(first: str, second: str) -> None:
         ("{source: {driver: [l2bridge]}}", "{source: {driver: [overlay]}}"),
         ("{placement: [same-node]}", "{placement: [other-node]}"),
         ("{resolver: [system]}", "{resolver: [nslookup]}"),
+        ("{source: {kubelet: '<1.20.5'}}", "{source: {kubelet: '>=1.20.5'}}"),
+        ("{source: {kubelet: '>1.20.5'}}", "{source: {kubelet: '<1.20.6'}}"),
+        ("{source: {kubelet: '==1.20.5'}}", "{source: {kubelet: '==1.20.6'}}"),
+        ("{source: {build: '<17763.1'}}", "{source: {build: '>=17763.1'}}"),
+        ("{source: {build: '==17763.1'}}", "{source: {build: '>17763.1'}}"),
+        ("{cluster: {kubernetes: '<1.20'}}", "{cluster: {kubernetes: '>=1.20'}}"),
+        ("{cluster: {loopback_dsr: ['on']}}", "{cluster: {loopback_dsr: ['off', unknown]}}"),
+        ("{target: {host_process: true}}", "{target: {host_process: false}}"),
+        (
+            "{placement: [same-node], source: {os: linux}}",
+            "{placement: [same-node, other-node], target: {os: windows}}",
+        ),
         (
             "{placement: [same-node], source: {build: '<20348'}}",
             "{target: {build: '>=20348'}}",
@@ -114,6 +140,35 @@ def test_other_protocols_do_not_overlap() -> None:
     """Entries for TCP and for UDP meet in no check."""
     entries = manifest(one=f"{TIMED_OUT}\nprotocols: [tcp]", two=f"{REFUSED}\nprotocols: [udp]")
     assert lint([entries]) == ()
+
+
+def test_entries_without_a_flow_in_common_do_not_overlap() -> None:
+    """Whatever their conditions: no check is of both; of several flows the common ones are named in order."""
+    one = manifest(one=TIMED_OUT, two=REFUSED)
+    apart = text(one=TIMED_OUT, two=REFUSED).replace("[some-flow]", "[b-flow]", 1)
+    assert lint([read_manifest(apart, "base.yaml")]) == ()
+    (told,) = lint(
+        [
+            read_manifest(
+                text(one=TIMED_OUT, two=REFUSED).replace("[some-flow]", "[b, c, a]"), "m.yaml"
+            )
+        ]
+    )
+    assert "the same check of a, b, c and expect" in told
+    assert len(lint([one])) == 1
+
+
+def test_entries_of_one_family_speak_of_it_alone() -> None:
+    """Those of IPv4 and of IPv6 meet in no check."""
+    one, other = f"{TIMED_OUT}\nfamilies: [IPv4]", f"{REFUSED}\nfamilies: [IPv6]"
+    assert lint([manifest(one=one, two=other)]) == ()
+    assert len(lint([manifest(one=one, two=REFUSED)])) == 1
+
+
+def test_an_explanation_names_its_check() -> None:
+    """Whoever prints it needs no other value."""
+    asked = check()
+    assert explain(asked, FACTS, []).check == asked
 
 
 def test_a_flow_that_nobody_declares_is_found() -> None:

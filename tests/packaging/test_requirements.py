@@ -47,7 +47,7 @@ def asked(name: str) -> list[Requirement]:
     texts = {
         "installer": groups["installer"],
         "run": own,
-        "development": [*own, *groups["test"], *groups["lint"]],
+        "development": [*own, *groups["test"], *groups["lint"], *groups["mutation"]],
     }[name]
     return [Requirement(text) for text in texts]
 

@@ -91,6 +91,36 @@ def test_b():
     assert said.index("unclosed") < said.index("FAILED  tests")
 
 
+def test_the_summary_says_which_test_files_took_longest(script: ModuleType, tmp_path: Path) -> None:
+    """Times of a file's tests are added up over the JUnit file that pytest wrote, and ten are shown in order."""
+    part = pytest_part(
+        script, tmp_path, "def test_a(): pass\nclass TestB:\n    def test_c(self): pass"
+    )
+    ended = script.run(part)
+    assert [name for name, _ in ended.times] == ["test_it", "test_it.TestB"]
+    junit = tmp_path / "junit.xml"
+    cases = "".join(
+        f'<testcase classname="tests.test_{file}" name="{name}" time="{file}.5"/>'
+        for file in range(12)
+        for name in "ab"
+    )
+    junit.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    measured = script.Ended(
+        part=part, code=0, seconds=1, counts=None, times=script.read_times(junit)
+    )
+    said = script.summary([ended, measured]).splitlines()
+    slow = [line.split()[1:3] for line in said if line.startswith("slow")]
+    assert slow == [[f"tests.test_{file}", str(2 * file + 1)] for file in range(11, 1, -1)]
+    assert said.index(next(line for line in said if line.startswith("slow"))) < said.index(
+        next(line for line in said if line.startswith("ok"))
+    )
+
+
+def test_no_file_is_slow_where_nothing_was_written(script: ModuleType, tmp_path: Path) -> None:
+    """A pytest that was killed leaves no times."""
+    assert script.read_times(tmp_path / "junit.xml") == ()
+
+
 def test_a_pytest_that_was_killed_counts_as_a_failure(script: ModuleType) -> None:
     """Where nothing was counted and the exit code is not 0, the summary is not "0 failed"."""
     argv = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")

@@ -137,3 +137,72 @@ def test_a_pod_of_a_class_has_its_scheduling(spec: object, expected: Outcome) ->
     body = json.dumps({"kind": "Pod", "spec": spec})
     answer = raw("admission", status=201, stdout=body, context=context)
     assert read_raw(answer).outcome is expected
+
+
+MANAGED = {"key": "node", "operator": "Exists"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (SCHEDULING, "stands where it says"),
+        ({**SCHEDULING, "tolerations": [{"operator": "Exists"}, MANAGED]}, "stands where it says"),
+        ({**SCHEDULING, "tolerations": [MANAGED]}, f"lacks toleration {json.dumps(TAINT)}"),
+        (
+            {**SCHEDULING, "tolerations": [{"operator": "Equal"}]},
+            f"lacks toleration {json.dumps(TAINT)}",
+        ),
+        ({"tolerations": [TAINT]}, "lacks kubernetes.io/os=windows"),
+        ({}, f"lacks kubernetes.io/os=windows, toleration {json.dumps(TAINT)}"),
+    ],
+)
+def test_what_a_pod_of_a_class_lacks_is_told(spec: object, told: str) -> None:
+    """Each label and toleration; only a toleration that exists for every key covers the others."""
+    context = {"steered": "windows-2019", "scheduling": json.dumps(SCHEDULING)}
+    body = json.dumps({"kind": "Pod", "spec": spec})
+    read = read_raw(raw("admission", status=200, stdout=body, context=context))
+    assert read.detail == f"a Pod of RuntimeClass windows-2019 {told}"
+
+
+@pytest.mark.parametrize(
+    "details", ["text", ["causes"], None, {}, {"causes": None}, {"causes": ["x"]}]
+)
+def test_a_refusal_without_causes_names_no_field(details: object) -> None:
+    """It is a rejection where no field is asked for, and says nothing of one that is."""
+    body = {**REJECTED, "details": details}
+    assert outcome(422, body) is Outcome.REJECTED
+    assert outcome(422, body, "spec.hostPID") is Outcome.PROBE_FAILED
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [("spec", Outcome.REJECTED), ("spec.hostPID", Outcome.PROBE_FAILED)],
+)
+def test_a_whole_pod_is_named_by_nothing_but_itself(field: str, expected: Outcome) -> None:
+    """Every field of a Pod lies in ``spec``: a cause for one of them says nothing of the whole."""
+    body = {**REJECTED, "details": {"causes": [{"field": field}]}}
+    assert outcome(422, body, "spec") is expected
+
+
+def test_what_an_api_server_said_is_told() -> None:
+    """The kind that it took, its own message, or what came instead."""
+
+    def told(status: int, text: str, **context: str) -> str:
+        return read_raw(raw("admission", status=status, stdout=text, context=context)).detail
+
+    assert told(201, '{"kind": "Pod"}') == "Pod accepted"
+    assert told(200, "{}") == "object accepted"
+    assert told(422, json.dumps(REJECTED)) == REJECTED["message"]
+    assert told(422, '{"details": {}}') == '{"details": {}}'
+    assert told(422, json.dumps(REJECTED), field="spec.hostIPC") == (
+        f"rejected, but not for spec.hostIPC: {REJECTED['message']}"
+    )
+    assert told(500, json.dumps(REJECTED)) == (
+        f"status 500, which says nothing of the object: {REJECTED['message']}"
+    )
+    assert told(502, "<html>") == "status 502 with a body that is not JSON: <html>"
+    assert told(502, "[]") == "status 502 with a body that is no object: []"
+    by_policy = json.dumps({"message": "m", "details": {"causes": [POLICY]}})
+    assert told(422, by_policy) == "the API server takes no such Pod from anybody: m"
+    level = 'forbidden: violates PodSecurity "baseline:latest":  x'
+    assert told(403, json.dumps({"message": level}), level="baseline") == " ".join(level.split())

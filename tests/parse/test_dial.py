@@ -1,6 +1,7 @@
 """``/dial`` of agnhost netexec, from recorded answers."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -136,3 +137,17 @@ def test_who_answered_behind_a_name_is_kept() -> None:
     answer = raw("dial", command=UDP, status=200, stdout='{"responses":["stranger"]}',
                  context={"request": "hostname"})  # fmt: skip
     assert read_resolution(answer).backend == "stranger"
+
+
+def test_the_probe_tells_at_which_stage_it_failed() -> None:
+    """A name that it could not resolve is read by the table of names, an error of dialling by that of addresses."""
+    unresolved = raw("dial", status=400, stdout="host and/or port param are invalid. no such host")
+    assert read_raw(unresolved).outcome is Outcome.NXDOMAIN
+    for stdout, outcome in (
+        ('{"errors":["no such host"]}', Outcome.PROBE_FAILED),
+        ('{"errors":["lookup a.b: connection refused"]}', Outcome.REFUSED),
+        ('{"errors":["lookup a.b: server misbehaving"]}', Outcome.PROBE_FAILED),
+    ):
+        assert read_raw(replace(unresolved, status=200, stdout=stdout)).outcome is outcome
+    odd = read_raw(replace(unresolved, status=200, stdout='{"errors":["odd"]}'))
+    assert odd.detail == "not understood: odd"

@@ -159,3 +159,41 @@ def test_a_refusal_is_told_from_a_connection() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"{STOOD}{READ_ERROR}took after\nnone 1\n",
+        f"open\ntook before\n{READ_ERROR}back before\nfailed after\n",
+        f"open\ntook before\n{READ_ERROR}none 1\nfailed after\n",
+    ],
+    ids=["before it was taken", "with an earlier answer", "with an earlier failure"],
+)
+def test_a_reset_of_another_word_is_not_that_words(said: str) -> None:
+    """What is told of a word begins where the word before it ended."""
+    assert fate(said, "after") is Fate.OTHER
+
+
+def test_a_reset_is_known_where_its_text_was_wrapped() -> None:
+    """A console breaks long lines where it likes."""
+    wrapped = READ_ERROR.replace("Connection reset", "Connection\nreset")
+    assert fate(f"{STOOD}took after\n{wrapped}none 1\n", "after") is Fate.RESET
+    assert fate(f"{STOOD}{wrapped}failed after\n", "after") is Fate.RESET
+
+
+def test_what_both_ends_told_is_told() -> None:
+    """How each ended, and the last of what they wrote: 120 characters of what was said, 80 of each error."""
+    before = "nothing shows that a word was sent after the silence: client "
+    said = "x" * 200 + STOOD.replace("\n", "\r\n")
+    _, detail = read(line(said, exit=3), FRESH)
+    shown = " ".join(said[-120:].split())
+    assert detail == f"{before}ended with 3: {shown} ; server still there:"
+    kept = line(STOOD, stderr="y" * 90, server_exit=4, server_stderr="z" * 90)
+    _, detail = read(kept, FRESH)
+    assert detail == (
+        f"{before}still there: open took before back before {'y' * 80}; "
+        f"server ended with 4: {'z' * 80}"
+    )
+    _, detail = read(line(SILENT), None)
+    assert detail == "a new connection beside the silent one was not answered: there is none"

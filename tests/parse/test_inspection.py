@@ -45,3 +45,30 @@ def test_readings_of_another_form_say_nothing(text: str) -> None:
 def test_an_unknown_rule_says_nothing() -> None:
     """Records of a newer version are not guessed at."""
     assert outcome("no-such-rule", {}) is Outcome.PROBE_FAILED
+
+
+def told(text: str, **context: str) -> str:
+    """Return the detail of a recorded text."""
+    return read_raw(raw("inspection", stdout=text, context={**FACTS, **context})).detail
+
+
+def test_what_was_found_is_told() -> None:
+    """The rule's own words, on one line; of a reading that was refused its problem, of another form what broke."""
+    rule = "hostname-override"
+    readings = {"node-pods": pods(), "kube-proxy-log": log(hostname_override="win-9")}
+    found = told(json.dumps({"readings": readings, "problems": {}}), rule=rule)
+    assert "win-9" in found
+    assert "\n" not in found
+    refused = {"readings": {}, "problems": {"node-pods": "/api/v1/pods: status 403"}}
+    assert "/api/v1/pods: status 403" in told(json.dumps(refused), rule=rule)
+    broken = {"readings": {"node-pods": '{"items": [{}]}'}, "problems": {}}
+    assert told(json.dumps(broken), rule=rule).startswith(
+        "the readings have another form than expected: KeyError"
+    )
+    assert told("<html>", rule=rule) == "the inspection recorded no readings: <html>"
+
+
+def test_which_rule_is_not_known_is_told() -> None:
+    """A record of another version names one that this one does not have, or none at all."""
+    assert told("{}", rule="no-such-rule") == "no such rule: no-such-rule"
+    assert told("{}") == "no such rule: none"

@@ -8,7 +8,8 @@ import pytest
 
 from nettests.model.check import Ask, Check, Control, Target, Vantage
 from nettests.model.expectation import Expected
-from nettests.model.observation import Observation, Raw
+from nettests.model.journal_records import Done
+from nettests.model.observation import Attempt, ControlResult, Observation, Raw
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import (
     Distribution,
@@ -21,7 +22,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.parse import observe
+from nettests.parse import observation_of, observe
 from tests.parse.raws import raw
 
 CONTEXT = {
@@ -368,3 +369,158 @@ def test_all_sources_are_told_where_servers_saw_several() -> None:
     both = observe(check(), [says("10.244.3.2:4000"), says("172.30.0.13:4001", 2)])
     assert both.sources_seen == (SourceSeen.CLIENT_POD, SourceSeen.CLIENT_NODE)
     assert observe(check(), [says("10.244.3.2:4000")] * 2).sources_seen == ()
+
+
+def test_a_record_of_a_check_that_is_done_adds_what_its_answers_do_not_tell() -> None:
+    """A Service that was late, a packet that was sent again, and why nothing of it can be trusted."""
+    answers = [says("server-1")]
+    asked = check()
+    assert observation_of(asked, Done(check=asked.id), answers) == observe(asked, answers)
+    done = Done(check=asked.id, late="it was late", resent="it was resent")
+    seen = observation_of(asked, done, answers)
+    assert seen == replace(observe(asked, answers), late="it was late", resent="it was resent")
+    distrusted = observation_of(asked, replace(done, distrust="node n was not Ready"), answers)
+    assert distrusted == replace(seen, trusted=False, distrust="node n was not Ready")
+
+
+def test_how_a_control_ended_is_told() -> None:
+    """By the positive answer if there is one, else by the last; over many connections by who answered."""
+    answers = [
+        fails(),
+        says("server-1", purpose="control:vantage"),
+        fails(number=2, purpose="control:vantage"),
+        fails("connection refused", purpose="control:target"),
+        fails(number=2, purpose="control:target"),
+    ]
+    vantage, target, path = observe(check("vantage", "target", "path"), answers).controls
+    assert (vantage.proves, vantage.ok, vantage.detail) == (
+        "vantage",
+        True,
+        "connected: answered: server-1",
+    )
+    assert (target.proves, target.ok) == ("target", False)
+    assert target.detail == "timed_out: dial tcp 10.1.1.1:80: i/o timeout"
+    assert (path.proves, path.ok, path.detail) == ("path", False, "it was not asked")
+    one = check("target", question=Question.DISTRIBUTE)
+    control = replace(one.controls[0], ask=replace(one.ask, question=Question.DISTRIBUTE))
+    spread = [
+        says("server-1", purpose="control:target"),
+        says("server-2", 2, purpose="control:target"),
+        fails(number=3, purpose="control:target"),
+    ]
+    (several,) = observe(replace(one, controls=(control,)), [fails(), *spread]).controls
+    assert (several.proves, several.ok) == ("target", True)
+    assert several.detail == "2 backends answered 3 connections"
+
+
+def test_all_that_is_known_stands_in_an_observation() -> None:
+    """Every part of it, from answers that came in another order than they were asked."""
+    later = says("10.244.3.2:4001", 2, started=5.0, elapsed=0.3, channel="exec")
+    first = says("server-1", started=4.0, elapsed=0.2)
+    proof = says("server-2", purpose="control:target")
+    port = replace(later, context={**later.context, "port": "18080"})
+    assert observe(check("target"), [port, proof, first]) == Observation(
+        check="f/a/b/other-node/tcp",
+        outcome=Outcome.CONNECTED,
+        agreed=True,
+        attempts=(
+            Attempt(
+                number=1,
+                outcome=Outcome.CONNECTED,
+                detail="answered: server-1",
+                started=4.0,
+                elapsed=0.2,
+                channel="pod-proxy",
+                backend="server-1",
+            ),
+            Attempt(
+                number=2,
+                outcome=Outcome.CONNECTED,
+                detail="answered: 10.244.3.2:4001",
+                started=5.0,
+                elapsed=0.3,
+                channel="exec",
+                server_saw="10.244.3.2",
+                source_port=4001,
+                port=18080,
+            ),
+        ),
+        controls=(ControlResult(proves="target", ok=True, detail="connected: answered: server-2"),),
+        source_seen=SourceSeen.CLIENT_POD,
+        server_saw="10.244.3.2",
+        backends=("server-1",),
+        channel="exec",
+    )
+
+
+def test_of_several_sources_and_backends_each_is_told_once() -> None:
+    """In the order in which they were seen; the last source stands for the observation."""
+    texts = ("server-2", "10.244.3.2:1", "server-1", "172.30.0.13:2", "server-2", "10.244.3.2:3")
+    seen = observe(check(), [says(text, number) for number, text in enumerate(texts, 1)])
+    assert seen.backends == ("server-2", "server-1")
+    assert seen.sources_seen == (SourceSeen.CLIENT_POD, SourceSeen.CLIENT_NODE)
+    assert (seen.source_seen, seen.server_saw) == (SourceSeen.CLIENT_POD, "10.244.3.2")
+    one = observe(check(), [says("10.244.3.2:1"), says("10.244.3.2:2", 2)])
+    assert one.sources_seen == ()
+
+
+@pytest.mark.parametrize(
+    ("raws", "why"),
+    [
+        ([], "nothing was asked"),
+        ([says("server-1"), replace(says("x", 2), error="it was cut")],
+         "attempt 2: control channel pod-proxy: it was cut"),
+    ],
+)  # fmt: skip
+def test_why_an_observation_is_not_trusted_is_told(raws: list[Raw], why: str) -> None:
+    """Which attempt it was, and what of it."""
+    assert observe(check(), raws).distrust == why
+
+
+@pytest.mark.parametrize(
+    ("proofs", "why"),
+    [
+        ([], "nothing proves that node-windows-1-1 runs on its node"),
+        ([fails(purpose="origin")], "nothing proves that node-windows-1-1 runs on its node"),
+        ([says("10.244.3.2:9", purpose="origin", probe="p")],
+         "p is not on its node: a target saw 10.244.3.2, the node has 172.30.0.13,10.244.3.1"),
+    ],
+)  # fmt: skip
+def test_where_a_node_vantage_is_not_is_told(proofs: list[Raw], why: str) -> None:
+    """Whom the target saw, and what the node has; that its addresses are not known, where they are not."""
+    assert observe(check(source=NODE), [*proofs, says("server-1")]).distrust == why
+    nowhere = says("10.244.3.2:9", purpose="origin", probe="p")
+    unknown = replace(nowhere, context={"request": "clientip"})
+    seen = observe(check(source=NODE), [unknown, says("server-1")])
+    assert seen.distrust == "p is not on its node: a target saw 10.244.3.2, the node has none"
+
+
+def test_why_a_distribution_is_not_trusted_is_told() -> None:
+    """Too few connections, or too many at one port: with the numbers."""
+    few = distributed(["server-1"] * (COUNT - 1))
+    assert few.distrust == "31 of 32 connections said which backend answered"
+    kept = distributed(["server-1"] * COUNT, [1, 1, 2, 3])
+    assert kept.distrust == "1 of 4 connections repeated a source port: they were not new"
+    assert distributed(["server-1"] * COUNT, [*range(7), 0]).trusted
+    nothing = distributed(["server-1"] * COUNT, [])
+    assert nothing.distrust == (
+        "no connection told its client's port: nothing shows that they were new"
+    )
+
+
+def test_a_change_that_rules_did_not_follow_is_told() -> None:
+    """Which it was: other backends than those of now, or none at all."""
+
+    def behind(name: str | None) -> str | None:
+        target = replace(ASK.target, former=("server-0",))
+        context = {"behind": name} if name is not None else {}
+        answer = says("server-1")
+        answer = replace(answer, context={**answer.context, **context})
+        return observe(check(target=target), [answer]).stale
+
+    assert behind(None) is None
+    assert behind("server-2") is None
+    assert behind("server-0") == (
+        "the Service was made again in front of server-0, and its rules did not follow"
+    )
+    assert behind("") == ("the Service was left without endpoints, and its rules did not follow")

@@ -157,3 +157,41 @@ def test_replies_over_ipv6_are_replies(client_os: str, line: str) -> None:
         command=("ping", "fd00::99"),
     )
     assert read_raw(other).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("client_os", "stdout", "code", "said"),
+    [
+        ("linux", IPUTILS, 0, "2 echo replies"),
+        ("linux", IPUTILS_LOST, 1, "3 packets transmitted, 0 received, 100% packet loss, time 2042ms"),
+        ("linux", IPUTILS_UNREACHABLE, 1, "From 10.244.1.1 icmp_seq=1 Destination Host Unreachable"),
+        ("windows", WINDOWS_LOST, 1, "Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),"),
+        ("windows", WINDOWS_NO_NAME, 1, WINDOWS_NO_NAME.strip()),
+        ("linux", " odd\n", 7, "ping ended with code 7: odd"),
+        ("linux", "any", None, "ping's exit code was lost: any"),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_most_is_told(
+    client_os: str, stdout: str, code: int | None, said: str
+) -> None:
+    """An error before a summary; all of it where nothing of it is known."""
+    answer = raw("ping", client_os=client_os, stdout=stdout, exit_code=code)
+    assert read_raw(answer).detail == said
+
+
+@pytest.mark.parametrize("command", [("ping", "-c", "2", "server.test"), ()])
+def test_replies_to_a_name_may_come_from_any_address(command: tuple[str, ...]) -> None:
+    """Whom a name means only its resolver knows."""
+    answer = raw("ping", command=command, stdout=IPUTILS, exit_code=0)
+    assert read_raw(answer).outcome is Outcome.REPLIED
+
+
+def test_the_target_is_the_last_word_of_the_command() -> None:
+    """Options before it may look like addresses: the source that is asked to be used does."""
+    for words, outcome in (
+        (("ping", "-I", "10.244.1.2", "10.244.2.5"), Outcome.REPLIED),
+        (("ping", "-I", "10.244.2.5", "10.244.1.2"), Outcome.TIMED_OUT),
+        (("ping", "10.244.2.5", "-n", "10.244.1.2"), Outcome.TIMED_OUT),
+    ):
+        answer = raw("ping", command=words, stdout=IPUTILS, exit_code=0)
+        assert read_raw(answer).outcome is outcome

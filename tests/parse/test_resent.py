@@ -160,3 +160,88 @@ def test_only_answers_count() -> None:
     assert resent(check(), failed, MEANWHILE) is None
     controls = [replace(raw, purpose="control:vantage") for raw in answers(1.02, 0.02, 0.03)]
     assert resent(check(), controls, MEANWHILE) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_told"),
+    [(0.99, False), (1.0, True), (1.25, True), (1.26, False), (3.25, True), (3.26, False)],
+)
+def test_a_resent_packet_takes_its_time_and_no_more_than_prompt_answers_take(
+    seconds: float, *, is_told: bool
+) -> None:
+    """From the second after which a SYN is sent again, as long as an answer that comes at once."""
+    told = resent(check(), answers(seconds, 0.02, 0.03), [Carried(10.3, 0.02)])
+    assert (told is not None) is is_told
+
+
+def test_two_answers_are_enough_to_compare() -> None:
+    """One that was late and one that was not; of as many that were late as were not, one is told."""
+    assert resent(check(), answers(1.02, 0.02), MEANWHILE) is not None
+    assert resent(check(), answers(1.02, 0.25), MEANWHILE) is not None
+    assert resent(check(), answers(1.02, 0.26), MEANWHILE) is None
+    assert resent(check(), answers(1.02, 1.02, 0.02, 0.02), MEANWHILE) is not None
+    assert resent(check(), answers(1.02, 1.02, 0.02), MEANWHILE) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "counts"),
+    [
+        (Carried(10.3, 0.25), True),
+        (Carried(10.3, 0.26), False),
+        (Carried(10.0, 0.02), False),
+        (Carried(10.9, 0.02), True),
+        (Carried(10.9, 0.2), False),
+        (Carried(12.0, 0.01), False),
+        (Carried(9.0, 0.01), False),
+        (Carried(9.99, 0.02), False),
+    ],
+)
+def test_what_else_was_answered_began_and_ended_within(other: Carried, *, counts: bool) -> None:
+    """It has to lie wholly in the time of the late answer, from 10.0 to 11.0, and to have come at once."""
+    assert (resent(check(), answers(1.0, 0.02), [other]) is not None) is counts
+
+
+def test_what_shows_that_a_packet_was_lost_is_told() -> None:
+    """The time, what is waited for so long, the middle of the other answers, and how many questions were answered."""
+    assert resent(check(), answers(1.02, 0.02, 0.03, 0.04), MEANWHILE) == (
+        "attempt 1 took 1.02 s, as long as a lost SYN is waited for, and the others 30 ms; "
+        "the probe answered 2 other questions meanwhile"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "what"),
+    [
+        (TargetKind.SERVICE_FQDN, 5.0, "query to the name server"),
+        (TargetKind.SERVICE_FQDN, 3.1, "SYN"),
+        (TargetKind.POD_IP, 3.1, "SYN"),
+    ],
+)
+def test_of_a_name_the_time_tells_what_was_lost(
+    kind: TargetKind, seconds: float, what: str
+) -> None:
+    """Before five seconds no query is sent again, only a SYN."""
+    told = resent(check(kind=kind), answers(seconds, 0.02, 0.02), MEANWHILE)
+    assert told is not None
+    assert f"as long as a lost {what} is waited for" in told
+
+
+def test_one_backend_needs_no_name() -> None:
+    """Whoever answered, it was the same one; of two nobody knows."""
+    for backends, is_told in ((("a",), True), ((), True), (("a", "b"), False)):
+        target = Target(kind=TargetKind.SERVICE_CLUSTERIP, service="s", backends=backends)
+        one = replace(check(), ask=replace(check().ask, target=target))
+        nameless = [
+            replace(raw, stdout='{"responses":["10.244.3.7:5"]}', context={"request": "clientip"})
+            for raw in answers(1.02, 0.02)
+        ]
+        assert (resent(one, nameless, MEANWHILE) is not None) is is_told
+
+
+@pytest.mark.parametrize("changes", [{"error": "cut"}, {"tool": "ping"}])
+def test_what_no_tcp_client_answered_is_not_compared(changes: dict[str, str]) -> None:
+    """A channel's error is no answer, and echoes are sent once."""
+    told = [replace(raw, **changes) for raw in answers(1.02, 0.02, 0.03)]
+    assert resent(check(), told, MEANWHILE) is None
+    mixed = [*answers(1.02, 0.02)[:1], *told[1:]]
+    assert resent(check(), mixed, MEANWHILE) is None

@@ -288,3 +288,69 @@ def test_what_is_no_record_says_nothing(text: str) -> None:
 def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], settled: bool) -> None:
     """Started, failed, or failing in the way that the case asks for."""
     assert start.settled({"status": status}, reasons) is settled
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ({"phase": "Failed", "reason": "Evicted"}, "Evicted: "),
+        (
+            {"initContainerStatuses": [{"name": "i", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]},
+            "i: CrashLoopBackOff: ",
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1, "reason": "Error", "message": "m"}}}]},
+            "c: Error (1): m",
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 0, "reason": "Odd"}}}]},
+            "c: Odd: ",
+        ),
+        (
+            {"reason": "Evicted", "message": "m", "containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "A"}}}]},
+            "Evicted: m; c: A: ",
+        ),
+        ({"containerStatuses": [{"name": "c", "state": {"running": {}}}]}, "c: runs, but is not Ready"),
+    ],
+)  # fmt: skip
+def test_a_pods_own_words_are_told(status: Json, said: str) -> None:
+    """Of the Pod first, then of what prepares it, then of its containers, each with its code and message."""
+    read = attempt({"status": status})
+    assert (read.outcome, read.detail) == (Outcome.FAILS_TO_START, " ".join(said.split()))
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"containerStatuses": [{"name": "c", "ready": True, "state": {"running": {}}}]},
+        {"initContainerStatuses": [{"name": "i", "state": {"running": {}}}]},
+        {"containerStatuses": [{"name": "c", "state": {"terminated": {"reason": "Completed"}}}]},
+        {"containerStatuses": [{"name": "c"}]},
+        {"conditions": [{"type": "PodScheduled", "status": "True"}]},
+        {"conditions": [{"type": "Initialized", "status": "False", "reason": "R"}]},
+    ],
+)
+def test_what_goes_its_way_is_no_reason(status: Json) -> None:
+    """A container that is Ready, one that prepares, one that is done, and a Pod that has its node."""
+    read = attempt({"status": {"phase": "Pending", **status}})
+    assert (read.outcome, read.detail) == (
+        Outcome.PROBE_FAILED,
+        "it did not start for a reason that is not its own: phase Pending, no reason given",
+    )
+
+
+def test_a_pod_without_a_node_is_told_with_its_condition() -> None:
+    """The scheduler's reason and message, as far as it gave any."""
+    own = "it did not start for a reason that is not its own: "
+    told = UNSCHEDULABLE["conditions"][0]["message"]
+    assert attempt({"status": UNSCHEDULABLE}).detail == f"{own}Unschedulable: {told}"
+    bare = {"conditions": [{"type": "PodScheduled", "status": "False"}]}
+    read = attempt({"status": bare})
+    assert (read.outcome, read.detail) == (Outcome.FAILS_TO_START, ":")
+
+
+def test_a_pod_without_a_status_is_neither_started_nor_settled() -> None:
+    """It was made a moment ago; none of its containers was restarted."""
+    assert not start.started({})
+    assert not start.settled({}, ("runAsNonRoot",))
+    assert start.restarts({}, "first") == 0

@@ -84,6 +84,12 @@ def test_a_name_that_cannot_be_part_of_an_id_is_refused(name: str) -> None:
         (Protocol.UDP, Question.REACH, Outcome.REPLIED),
         (Protocol.ICMP, Question.PING, Outcome.REPLIED),
         (Protocol.UDP, Question.RESOLVE, Outcome.RESOLVED),
+        (Protocol.TCP, Question.IDLE, Outcome.CONNECTED),
+        (Protocol.TCP, Question.CHURN, Outcome.CONNECTED),
+        (Protocol.UDP, Question.DISTRIBUTE, Outcome.REPLIED),
+        (Protocol.TCP, Question.ADMIT, Outcome.ACCEPTED),
+        (Protocol.TCP, Question.INSPECT, Outcome.CONFORMS),
+        (Protocol.TCP, Question.START, Outcome.STARTED),
     ],
 )
 def test_a_flow_claims_that_it_works(

@@ -4,8 +4,11 @@ import pytest
 
 from nettests.model.cluster_profile import AGNHOST, Images
 from nettests.model.versions import WindowsBuild
-from nettests.model.words import OS
-from nettests.plan.images import mirrored, probe_image, why_not_served
+from nettests.model.words import OS, CheckClass, Question
+from nettests.plan import build, load
+from nettests.plan.images import mirrored, needed_images, probe_image, started, why_not_served
+from nettests.resources import suites_path
+from tests.plan.clusters import mixed
 
 WS2022 = WindowsBuild(20348, 1)
 NAMED = {"windows-20348": "build", "windows": "system"}
@@ -69,3 +72,52 @@ def test_nothing_is_known_of_other_images_and_systems() -> None:
     assert why_not_served("own:1", OS.WINDOWS, WindowsBuild(26100, 1)) == ""
     assert why_not_served("agnhost:2.1", OS.LINUX, None) == ""
     assert why_not_served("agnhost:2.1", OS.WINDOWS, None) == ""
+
+
+FLOWS = load([suites_path()]).flows
+
+
+def test_every_image_of_a_run_is_listed_with_its_nodes() -> None:
+    """Probes first, then what Pods of single checks run; each with the platforms that it has to have."""
+    facts = mixed()
+    plan = build(facts, FLOWS, frozenset(CheckClass))
+    probes, *others = needed_images(plan, facts, Images())
+    assert (probes.image, probes.origin) == (AGNHOST, AGNHOST)
+    assert probes.purpose.startswith("probes")
+    assert probes.platforms == ("linux/amd64", "windows/amd64 10.0.17763")
+    assert probes.nodes == tuple(sorted(node.name for node in facts.nodes))
+    own = {check.flow for check in plan.checks if check.ask.question is Question.START}
+    assert others
+    for one in others:
+        assert set(one.purpose.split(", ")) <= own, one
+        assert one.image == one.origin
+
+
+def test_copies_at_a_mirror_name_what_they_are_copies_of() -> None:
+    """Whoever fills the mirror needs both; an image of one's own is a copy of nothing."""
+    facts = mixed()
+    plan = build(facts, FLOWS, frozenset(CheckClass))
+    listed = needed_images(plan, facts, Images(registry="mirror.test"))
+    assert all(one.image == mirrored(one.origin, "mirror.test") for one in listed)
+    assert AGNHOST in {one.origin for one in listed}
+    own = needed_images(plan, facts, Images(by_system={"windows": "own:1"}))
+    windows = next(one for one in own if one.image == "own:1")
+    assert windows.origin == "own:1"
+    assert windows.platforms == ("windows/amd64 10.0.17763",)
+
+
+def test_a_part_of_a_run_pulls_what_its_checks_need() -> None:
+    """Flows whose Pods start are named only where they are asked."""
+    facts = mixed()
+    flows = [flow for flow in FLOWS if flow.name == "pod-to-pod-ip"]
+    (only,) = needed_images(build(facts, flows), facts, Images())
+    assert only.purpose == "probes"
+
+
+def test_only_pods_of_single_checks_are_started() -> None:
+    """What probes ask of each other starts nothing."""
+    plan = build(mixed(), FLOWS, frozenset(CheckClass))
+    found = list(started(*(check.ask for check in plan.checks)))
+    assert found
+    assert {ask.question for ask in found} == {Question.START}
+    assert all(ask.case for ask in found)

@@ -81,6 +81,107 @@ def test_what_a_pod_says_of_itself_is_kept() -> None:
     assert forbidden(spec, OS.LINUX, "baseline") == ""
 
 
+BASELINE: list[tuple[dict[str, Any], str]] = [
+    ({"hostNetwork": True}, "hostNetwork"),
+    ({"hostPID": True, "hostIPC": True}, "hostPID, hostIPC"),
+    ({"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}, "a hostPath volume"),
+    ({"securityContext": {"sysctls": [{"name": "kernel.msgmax"}]}}, "sysctl kernel.msgmax"),
+    ({"securityContext": {"sysctls": [{"name": "net.ipv4.ping_group_range"}]}}, ""),
+    ({"securityContext": {"windowsOptions": {"hostProcess": True}}}, "hostProcess"),
+    ({"securityContext": {"windowsOptions": {"hostProcess": False}}}, ""),
+    ({"securityContext": {"seLinuxOptions": {"user": "u"}}}, "seLinuxOptions"),
+    ({"securityContext": {"seLinuxOptions": {"level": "s0"}}}, ""),
+    ({"securityContext": {"seccompProfile": {"type": "Unconfined"}}}, "seccompProfile Unconfined"),
+]
+OF_CONTAINERS: list[tuple[dict[str, Any], str]] = [
+    ({"securityContext": {"privileged": True}}, "privileged"),
+    ({"securityContext": {"capabilities": {"add": ["NET_RAW"]}}}, "capability NET_RAW"),
+    ({"securityContext": {"capabilities": {"add": ["CHOWN"]}}}, ""),
+    ({"securityContext": {"procMount": "Unmasked"}}, "procMount"),
+    ({"securityContext": {"procMount": "Default"}}, ""),
+    ({"ports": [{"containerPort": 80, "hostPort": 80}]}, "hostPort"),
+    ({"ports": [{"containerPort": 80}]}, ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        *(({"containers": [{"name": "c"}], **own}, reason) for own, reason in BASELINE),
+        *(({"containers": [{"name": "c", **own}]}, reason) for own, reason in OF_CONTAINERS),
+        *(({"initContainers": [{"name": "c", **own}]}, reason) for own, reason in OF_CONTAINERS),
+    ],
+)
+def test_what_baseline_forbids(spec: dict[str, Any], reason: str) -> None:
+    """Each field of the standard is named, of the Pod and of every kind of container; what it allows is not."""
+    assert forbidden(spec, OS.LINUX, "baseline") == reason
+    assert forbidden(spec, OS.LINUX, "privileged") == ""
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        ({}, ""),
+        ({"hostNetwork": True}, "hostNetwork"),
+        ({"volumes": [{"name": "v", "nfs": {}}, {"name": "w", "emptyDir": {}}]}, "volume v"),
+        ({"securityContext": {"runAsNonRoot": False}}, "runAsNonRoot: false"),
+        (
+            {"containers": [{"name": "c", "securityContext": {"allowPrivilegeEscalation": True}}]},
+            "allowPrivilegeEscalation",
+        ),
+        (
+            {"containers": [{"securityContext": {"capabilities": {"drop": ["CHOWN"]}}}]},
+            "capabilities that are not dropped",
+        ),
+        (
+            {"containers": [{"securityContext": {"capabilities": {"add": ["CHOWN"]}}}]},
+            "capability CHOWN",
+        ),
+        (
+            {"containers": [{"securityContext": {"capabilities": {"add": ["NET_BIND_SERVICE"]}}}]},
+            "",
+        ),
+        (
+            {
+                "os": {"name": "windows"},
+                "containers": [{"securityContext": {"allowPrivilegeEscalation": True}}],
+            },
+            "",
+        ),
+        (
+            {"ephemeralContainers": [{"name": "e", "securityContext": {"runAsUser": 0}}]},
+            "runAsUser: 0",
+        ),
+    ],
+)
+def test_what_restricted_forbids(own: dict[str, Any], reason: str) -> None:
+    """Beyond baseline: root, rights that grow, and volumes; of a Pod that names Windows no field of Linux."""
+    spec = {"containers": [{"name": "c"}], **own}
+    assert forbidden(spec, OS.LINUX, "restricted") == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "windows", "linux"),
+    [
+        ("", OS.LINUX, False, True),
+        ("", OS.WINDOWS, True, True),
+        ("linux", OS.WINDOWS, False, True),
+        ("windows", OS.LINUX, True, False),
+    ],
+)
+def test_contexts_are_those_of_the_pods_system_and_its_nodes(
+    name: str, node: OS, *, windows: bool, linux: bool
+) -> None:
+    """A Pod without a system of its own gets fields of both on a Windows node, which ignores those of Linux."""
+    spec = {"containers": [{"name": "c"}], **({"os": {"name": name}} if name else {})}
+    made = secured(spec, node, "restricted")
+    assert ("windowsOptions" in made["securityContext"]) is windows
+    assert ("runAsUser" in made["securityContext"]) is linux
+    assert ("securityContext" in made["containers"][0]) is linux
+    assert made["securityContext"]["runAsNonRoot"] is True
+    assert secured(spec, node, "baseline") == spec
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

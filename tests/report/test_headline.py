@@ -147,3 +147,47 @@ def test_latencies_are_by_flow_and_node(quiet: Results) -> None:
     story = Story(broken_channel=lambda check: check.source.node == WIN)
     lost = build_results(records(story)).latencies
     assert WIN not in {one.node for one in lost}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict.FAIL, "Something does not behave as documented"),
+        (Verdict.FLAKY, "Something does not behave as documented"),
+        (Verdict.LIFTED, "A documented limitation no longer shows"),
+        (Verdict.UNKNOWN, "Not everything could be judged"),
+    ],
+)
+def test_the_worst_verdict_leads(quiet: Results, verdict: Verdict, said: str) -> None:
+    """One check is enough, and its verdict gives the headline its colour."""
+    results = replace(quiet, counts={**quiet.counts, verdict: 1})
+    assert headline(results) == said
+    assert leading(results) is verdict
+
+
+def test_a_run_that_judged_nothing_does_not_say_that_all_is_well(quiet: Results) -> None:
+    """Whatever was skipped: the headline says so, and its colour is that of what is not known."""
+    results = replace(quiet, coverage=replace(quiet.coverage, ran=0))
+    assert headline(results) == "Nothing was judged"
+    assert leading(results) is Verdict.UNKNOWN
+
+
+def test_without_windows_nothing_is_said_of_windows(quiet: Results) -> None:
+    """A cluster of Linux nodes alone answers another question than the one that was asked."""
+    linux = tuple(one for one in FACTS.nodes if one.os is OS.LINUX)
+    facts = replace(FACTS, nodes=linux)
+    names = [node.name for node in linux]
+    like = next(one for one in quiet.checks if one.flow == "pod-to-pod-ip" and one.check)
+    checks = tuple(between(like, one, other) for one in names for other in names)
+    results = replace(quiet, checks=checks, facts=facts, exercised=exercised(checks, facts))
+    assert headline(results) == (
+        "This cluster behaves as documented; without a Windows node, nothing here speaks of Windows"
+    )
+
+
+def test_a_linux_node_that_was_left_out_is_counted_too(quiet: Results) -> None:
+    """The headline speaks of both systems where nodes of both were left out."""
+    linux = {node.name for node in FACTS.nodes if node.os is OS.LINUX}
+    results = only(quiet, away_from(OTHER_WIN, *linux))
+    assert "1 of 2 Windows nodes, 0 of 2 Linux nodes, " in headline(results)
+    assert "Linux nodes" not in headline(only(quiet, away_from(OTHER_WIN)))

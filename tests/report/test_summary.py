@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.words import CheckClass, Verdict
+from nettests.model.check import Target, Vantage
+from nettests.model.versions import WindowsBuild
+from nettests.model.words import OS, CheckClass, Resolver, TargetKind, VantageKind, Verdict
 from nettests.plan.classes import not_enabled
 from nettests.report import Results
 from nettests.report.html_report import render_html
 from nettests.report.results import CheckResult
-from nettests.report.summary import MEANING, meanings
+from nettests.report.summary import MEANING, duration, end_label, meanings, moment, variant
 
 
 def skipped(number: int, reason: str) -> CheckResult:
@@ -44,3 +46,49 @@ def test_the_page_says_it_where_it_counts_them(quiet: Results) -> None:
     told = meanings(quiet)[Verdict.SKIPPED]
     assert "--enable=" in told
     assert f'<span class="meaning">{told}</span>' in render_html(quiet)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(None, ""), (48.24, "48.2 s"), (59.94, "59.9 s"), (60.0, "1 min 00 s"), (185.9, "3 min 05 s")],
+)
+def test_how_long_a_run_took_is_told(seconds: float | None, told: str) -> None:
+    """Nothing of a run that has no end."""
+    assert duration(seconds) == told
+
+
+def test_a_moment_is_told_to_the_second() -> None:
+    """In UTC, as the journal has it; nothing of what has no time."""
+    assert moment("2026-11-21T14:04:12.200000+00:00") == "2026-11-21 14:04:12 UTC"
+    assert moment("") == ""
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (Vantage(kind=VantageKind.EXTERNAL, probe="e"), "outside the cluster"),
+        (Vantage(kind=VantageKind.API, probe="a"), "API server"),
+        (Vantage(kind=VantageKind.POD, probe="p", role="linux-1"), "linux-1"),
+        (
+            Vantage(kind=VantageKind.POD, probe="p", role="windows-1", build=WindowsBuild(17763, 1339)),
+            "windows-1 (17763.1339)",
+        ),
+        (Target(kind=TargetKind.POD_IP, os=OS.LINUX), "linux"),
+        (Target(kind=TargetKind.POD_IP), "outside the cluster"),
+    ],
+)  # fmt: skip
+def test_an_end_is_told_by_its_role(end: Vantage | Target, told: str) -> None:
+    """With its build, where it has one; what has no role stands outside, or is any of its system."""
+    assert end_label(end) == told
+
+
+def test_a_resolver_tells_checks_apart(quiet: Results) -> None:
+    """Two checks of one cell differ by who resolves: it is told once, also where the id does not say it."""
+    check = next(
+        one.check
+        for one in quiet.checks
+        if one.check and one.check.ask.resolver is Resolver.NSLOOKUP and "nslookup" in one.id
+    )
+    assert variant(check).count("nslookup") == 1
+    bare = replace(check, id="/".join(check.id.split("/")[:5]))
+    assert variant(bare) == f"{check.ask.protocol.value.upper()} nslookup"

@@ -197,7 +197,8 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         of.pop(Kind.PROTOCOL, None)
         return f"{carried} {where}{_where(of)}"
     if Kind.FAMILY in of:
-        return f"{of.pop(Kind.FAMILY)} {carried.lower()}{_where(of)}"
+        packets = carried if of.pop(Kind.PROTOCOL, None) else carried.lower()
+        return f"{of.pop(Kind.FAMILY)} {packets}{_where(of)}"
     if Kind.VANTAGE in of:
         starts = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
         return f"Connections from {starts.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"

@@ -1,0 +1,400 @@
+"""What a judgement tells, word for word: why, and what to look at next."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nettests.judge import advice, judge, judge_run
+from nettests.judge.advice import Late, late_service
+from nettests.judge.not_started import not_started
+from nettests.model.check import Check
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.observation import Observation, PortSeen
+from nettests.model.verdict import Judgement
+from nettests.model.words import (
+    OS,
+    Category,
+    Distribution,
+    Outcome,
+    Placement,
+    Question,
+    SourceSeen,
+    TargetKind,
+    Verdict,
+)
+from tests.judge.cases import (
+    BACKENDS,
+    BUG,
+    CLAIM,
+    HOLD,
+    LIMITATION,
+    VANTAGE_ONLY,
+    attempt,
+    check,
+    control,
+    expects,
+    observed,
+)
+
+TIMED_OUT = Expected(outcome=Outcome.TIMED_OUT)
+OK, LOST, REFUSED = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.REFUSED
+SUBJECT = (
+    "windows-1 node → windows-1 service-clusterip on another node, TCP - node-to-service-clusterip"
+)
+ONE, SEVERAL = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
+STICKY = Expected(outcome=OK, distribution=ONE)
+POD = Expected(outcome=OK, source_seen=SourceSeen.CLIENT_POD)
+NODE = Expected(outcome=OK, source_seen=SourceSeen.CLIENT_NODE)
+LOOK_AT_REFUSAL = (
+    "something answers for the target without serving it: compare the Service's EndpointSlices with the pods, and "
+    "the port that the server listens on"
+)
+SEEN = "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
+
+
+def told(expectation: Expectation, seen: Observation, asked: Check | None = None) -> Judgement:
+    """Return the judgement; the default check unless another is given."""
+    return judge(asked or check(), expectation, seen)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "seen", "verdict", "why", "step"),
+    [
+        (expects(CLAIM), observed(OK), Verdict.PASS, "", ""),
+        (expects(CLAIM), observed(REFUSED), Verdict.FAIL, "it refused", LOOK_AT_REFUSAL),
+        (expects(CLAIM), observed(REFUSED, controls=VANTAGE_ONLY), Verdict.FAIL,
+         "it refused; no other vantage reaches it either (timed out)", advice.AFTER_FAILED_SERVICE),
+        (expects(CLAIM), observed(LOST, controls=()), Verdict.UNKNOWN,
+         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+        (expects(TIMED_OUT), observed(LOST), Verdict.LIMITED,
+         "as documented by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
+        (expects(TIMED_OUT), observed(LOST, controls=HOLD[:1]), Verdict.UNKNOWN,
+         "not proven: no target control could be asked on this cluster", advice.AFTER_NO_PROOF),
+        (expects(TIMED_OUT), observed(LOST, controls=HOLD[1:]), Verdict.UNKNOWN,
+         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+        (expects(TIMED_OUT), observed(LOST, controls=()), Verdict.UNKNOWN,
+         "not proven: no target control could be asked on this cluster", advice.AFTER_NO_PROOF),
+        (expects(TIMED_OUT), observed(OK), Verdict.LIFTED,
+         "limitation node-svc-vip-docs no longer shows; update the manifest",
+         "update limitations/base/services.yaml:7; check that the probe took the documented path, then narrow the entry"),
+        (expects(None), observed(REFUSED), Verdict.RECORDED,
+         "left open by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
+        (expects(None, limited=False), observed(REFUSED), Verdict.RECORDED, "the documents leave it open", ""),
+        (expects(None, bugs=[BUG]), observed(OK), Verdict.RECORDED,
+         "left open by a known bug that does not show: dsr-hairpin-bug", ""),
+        (expects(None, bugs=[replace(BUG, id="b"), BUG]), observed(OK), Verdict.RECORDED,
+         "left open by a known bug that does not show: b, dsr-hairpin-bug", ""),
+        (expects(None, bugs=[BUG]), observed(LOST), Verdict.KNOWN_BUG,
+         "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
+        (expects(None, bugs=[BUG, replace(BUG, id="b", summary="s")]), observed(LOST), Verdict.KNOWN_BUG,
+         "a known bug shows: dsr-hairpin-bug, b (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
+        (expects(CLAIM), observed(OK, trusted=False, distrust="it was cut"), Verdict.UNKNOWN, "not trusted: it was cut", advice.AFTER_DISTRUST),
+        (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "not trusted: the probe failed", advice.AFTER_DISTRUST),
+        (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "not trusted: it probe_failed", advice.AFTER_DISTRUST),
+        (expects(CLAIM, undecided="the driver is not known"), observed(OK), Verdict.UNKNOWN, "the driver is not known", advice.AFTER_UNDECIDED),
+        (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check was answered after that", advice.AFTER_LATENESS),
+        (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.AFTER_LOSS),
+        (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree it refused", advice.AFTER_DISAGREEMENT),
+        (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree it refused", advice.AFTER_DISAGREEMENT),
+        (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt met it; they brought timed_out and refused; it refused", LOOK_AT_REFUSAL),
+        (expects(CLAIM), observed(OK, backends=("x", "server-1", "y")), Verdict.FAIL,
+         "answered by x, y, which is not server-1 or server-2", SEEN),
+        (expects(CLAIM), observed(OK, misled=("a", "b")), Verdict.FAIL,
+         "it resolved to a, b, which is not the target's address", advice.AFTER_MISLEADING),
+        (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer told which source address the server saw", advice.AFTER_DISTRUST),
+        (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answers told which backends share the connections", advice.AFTER_DISTRUST),
+        (expects(POD, claim=POD), observed(OK, source=SourceSeen.OTHER), Verdict.FAIL, "", SEEN),
+        (expects(CLAIM), observed(OK, stale="it is stale"), Verdict.FAIL, "it is stale; server-1 answered", advice.AFTER_STALE),
+        (expects(CLAIM), observed(OK, stale="it is stale", backends=BACKENDS), Verdict.FAIL,
+         "it is stale; server-1 and server-2 answered", advice.AFTER_STALE),
+        (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.AFTER_STALE),
+        (expects(CLAIM), observed(LOST, stale="it is stale", controls=()), Verdict.UNKNOWN,
+         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+    ],
+)  # fmt: skip
+def test_why_and_what_next(
+    expectation: Expectation, seen: Observation, verdict: Verdict, why: str, step: str
+) -> None:
+    """One line that says why, and one step that fits it; nothing of either where all is as claimed."""
+    found = told(expectation, seen)
+    assert (found.verdict, found.next_step) == (verdict, step)
+    head = f"{SUBJECT} - expected {found.expected}, observed {found.observed}"
+    assert found.message == (f"{head}: {why}" if why else head)
+
+
+def test_a_judgement_names_its_check_and_its_limitation() -> None:
+    """The entry that decided, or the one whose bug shows; none where the claim stands."""
+    assert told(expects(CLAIM), observed(OK)) == Judgement(
+        check=check().id,
+        verdict=Verdict.PASS,
+        message=f"{SUBJECT} - expected connected, observed connected",
+        expected="connected",
+        observed="connected",
+    )
+    assert told(expects(TIMED_OUT), observed(LOST)).limitation == LIMITATION.id
+    other = replace(BUG, id="b", shows=Expected(outcome=REFUSED))
+    assert told(expects(None, bugs=[other, BUG]), observed(LOST)).limitation == BUG.id
+    assert told(expects(None), observed(LOST)).limitation == LIMITATION.id
+
+
+def test_a_run_is_judged_check_by_check() -> None:
+    """Each with its own expectation and observation; one without an observation was never observed."""
+    one, other = check(), replace(check(), id="other")
+    both = {one.id: expects(CLAIM), other.id: expects(TIMED_OUT)}
+    first, second = judge_run([one, other], both, {other.id: observed(LOST)})
+    assert (first.check, first.verdict) == (one.id, Verdict.UNKNOWN)
+    assert first.message.endswith("observed probe_failed: not trusted: it was never observed")
+    assert (second.check, second.verdict) == ("other", Verdict.LIMITED)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "expected"),
+    [
+        (expects(CLAIM), "connected"),
+        (expects(None), "unspecified"),
+        (expects(CLAIM, undecided="x"), "undecided: x"),
+        (expects(Expected(outcome=LOST, alternatives=(REFUSED,))), "timed_out or refused"),
+    ],
+)
+def test_what_was_expected_is_told(expectation: Expectation, expected: str) -> None:
+    """Every outcome that satisfies it, or why there is none."""
+    assert told(expectation, observed(OK)).expected == expected
+
+
+@pytest.mark.parametrize(
+    ("seen", "shown"),
+    [
+        (observed(OK, OK), "connected"),
+        (observed(OK, OK, LOST, OK, OK, OK), "connected ×2 then timed_out then connected ×3"),
+        (observed(OK, distribution=SEVERAL, backends=BACKENDS), "connected, several-backends (server-1, server-2)"),
+        (observed(OK, source=SourceSeen.CLIENT_NODE), "connected, source = client-node (10.244.3.2)"),
+        (observed(OK, LOST, divided=(PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))),
+         "connected at port 1, timed_out at port 2"),
+    ],
+)  # fmt: skip
+def test_what_was_observed_is_told(seen: Observation, shown: str) -> None:
+    """Outcomes in their order, and whom servers saw."""
+    assert told(expects(CLAIM), seen).observed == shown
+
+
+def test_the_last_attempt_that_failed_is_told() -> None:
+    """What went well after it, or before, tells nothing of the failure."""
+    seen = observed(REFUSED, LOST, OK)
+    attempts = (attempt(REFUSED, 1, "first"), attempt(LOST, 2, "second"), attempt(OK, 3, "third"))
+    found = told(expects(CLAIM), replace(seen, attempts=attempts))
+    assert found.message.endswith("the attempts disagree second")
+
+
+def next_of(asked: Check, outcome: Outcome, claim: Expected = CLAIM, **changes: Any) -> str:
+    """Return the step after a failure."""
+    return told(
+        expects(claim, claim=claim), observed(outcome, backends=(), **changes), asked
+    ).next_step
+
+
+def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **ask: Any) -> Check:
+    """Return a check of that target on a node of that system."""
+    asked = check(kind, source)
+    changed = replace(asked.ask, target=replace(asked.ask.target, os=target), **ask)
+    return replace(asked, ask=changed)
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome", "step"),
+    [
+        (to(TargetKind.POD_IP), Outcome.UNREACHABLE,
+         "there is no route: compare the source's routes with the pod CIDRs of the nodes"),
+        (to(TargetKind.POD_IP), Outcome.REJECTED, "read the API server's message in the evidence"),
+        (to(TargetKind.POD_IP), Outcome.ACCEPTED, "compare the API server's version and feature gates with what the claim's source says"),
+        (to(TargetKind.POD_IP), Outcome.HEALTHY, "compare the Service's EndpointSlice with the pods that stand on the asked node"),
+        (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the asked node's kube-proxy knows of the Service's endpoint on it"),
+        (to(TargetKind.POD_IP), Outcome.STARTED, "compare the versions of kubelet and runtime on the node with what the claim's source says"),
+        (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN),
+        (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"),
+        (to(TargetKind.SERVICE_CLUSTERIP), LOST,
+         "on the source's node look for the Service in kube-proxy's rules, then at its EndpointSlices"),
+        (to(TargetKind.SERVICE_CLUSTERIP, OS.WINDOWS), LOST, HNS),
+        (to(TargetKind.EXTERNAL_IP, OS.WINDOWS), LOST, "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"),
+        (to(TargetKind.POD_IP, OS.WINDOWS), LOST,
+         ("look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes; "
+         "nodes that are virtual machines need MAC address spoofing allowed")),
+        (to(TargetKind.NO_NAME), Outcome.RESOLVED, advice.AFTER_MISLEADING),
+        (to(TargetKind.SERVICE_FQDN), Outcome.RESOLVED, SEEN),
+        (to(TargetKind.POD_IP), Outcome.DEVIATES, "read the raw output in the evidence"),
+    ],
+)  # fmt: skip
+def test_the_step_fits_what_was_seen(asked: Check, outcome: Outcome, step: str) -> None:
+    """By outcome, by target and by the source's system."""
+    claim = Expected(outcome=Outcome.CONFORMS)
+    assert next_of(asked, outcome, claim) == step
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_each_outcome_has_a_step(outcome: Outcome) -> None:
+    """Whatever was seen instead of the claim, somebody is told where to look."""
+    claim = Expected(outcome=Outcome.REPLIED if outcome is not Outcome.REPLIED else OK)
+    assert next_of(to(TargetKind.POD_IP), outcome, claim)
+
+
+@pytest.mark.parametrize(
+    ("claim", "seen", "step"),
+    [
+        (ONE, SEVERAL,
+         ("session affinity is lost: compare the Service's sessionAffinity with the rules on the source's node (HNS load "
+         "balancers or kube-proxy's), and its time-out with the pause between the connections")),
+        (SEVERAL, ONE, "compare the Service's EndpointSlices with the rules on the source's node: one backend took all"),
+        (ONE, ONE, SEEN),
+        (None, ONE, SEEN),
+    ],
+)  # fmt: skip
+def test_the_step_fits_who_answered(
+    claim: Distribution | None, seen: Distribution, step: str
+) -> None:
+    """Affinity that was lost, connections that were not spread, and neither."""
+    wanted = Expected(outcome=OK, distribution=claim, source_seen=SourceSeen.CLIENT_POD)
+    asked = replace(check(), claim=wanted)
+    found = observed(OK, source=SourceSeen.OTHER, distribution=seen)
+    assert told(expects(wanted, claim=wanted), found, asked).next_step == step
+
+
+@pytest.mark.parametrize(
+    ("asked", "detail", "step"),
+    [
+        (to(TargetKind.SERVICE_FQDN), "lookup a.b on 10.96.0.10:53: i/o timeout", advice.AFTER_SILENT_DNS),
+        (to(TargetKind.SERVICE_FQDN), "dial tcp: lookup a.b: i/o timeout", advice.AFTER_FAILED_SERVICE),
+        (to(TargetKind.POD_IP), "i/o timeout", advice.AFTER_FAILED_TARGET),
+        (to(TargetKind.POD_IP, question=Question.RESOLVE), "i/o timeout", advice.AFTER_SILENT_DNS),
+    ],
+)  # fmt: skip
+def test_a_target_that_nobody_reaches_is_looked_at_first(
+    asked: Check, detail: str, step: str
+) -> None:
+    """Or the cluster's DNS, where the question ended at the name."""
+    seen = replace(observed(LOST, controls=VANTAGE_ONLY), attempts=(attempt(LOST, 1, detail),))
+    assert told(expects(CLAIM), seen, asked).next_step == step
+
+
+@pytest.mark.parametrize(
+    ("category", "step"),
+    [
+        (Category.PLATFORM, "a newer Windows update may have changed it: narrow the entry's build range"),
+        (Category.BUG, "the bug may be fixed here: narrow the entry's version or build range"),
+        (Category.ENVIRONMENT, "the environment has changed: remove the entry or its condition"),
+    ],
+)  # fmt: skip
+def test_what_to_do_about_a_limitation_that_does_not_show(category: Category, step: str) -> None:
+    """It depends on why it was there."""
+    limitation: AppliedLimitation = replace(LIMITATION, category=category)
+    found = told(replace(expects(TIMED_OUT), limitation=limitation), observed(OK))
+    assert found.next_step == f"update limitations/base/services.yaml:7; {step}"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "backends", "step"),
+    [
+        ((OK, LOST), BACKENDS, f"{advice.AFTER_LOSS}; or one backend of several is silent"),
+        ((OK, LOST), BACKENDS[:1], advice.AFTER_LOSS),
+        ((OK, LOST), (), advice.AFTER_LOSS),
+        ((OK, REFUSED), BACKENDS, advice.AFTER_DISAGREEMENT),
+        ((OK, LOST, REFUSED), BACKENDS, advice.AFTER_DISAGREEMENT),
+        ((OK, Outcome.REPLIED), BACKENDS, advice.AFTER_DISAGREEMENT),
+    ],
+)
+def test_the_step_after_attempts_that_disagree(
+    outcomes: tuple[Outcome, ...], backends: tuple[str, ...], step: str
+) -> None:
+    """Silence among answers alone is loss; with any other failure it is a backend's or a rule's."""
+    asked = check()
+    asked = replace(asked, ask=replace(asked.ask, target=replace(asked.target, backends=backends)))
+    assert told(expects(CLAIM), observed(*outcomes, backends=()), asked).next_step == step
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Service svc-x did not answer probe-1 on linux-2 within 60 s", Late("svc-x", "probe-1", "linux-2")),
+        ("Service svc-x did not answer probe-1 on linux-2 within long", None),
+        ("service svc-x did not answer probe-1 on linux-2 within 60 s", None),
+        ("it was late: Service svc-x did not answer probe-1 on linux-2 within 60 s", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_which_service_was_late_is_read(text: str, found: Late | None) -> None:
+    """Service, probe and node, of the sentence that a run writes."""
+    assert late_service(text) == found
+
+
+def test_what_to_do_where_nothing_can_be_trusted() -> None:
+    """A node that was not Ready, a Pod that did not start, and everything else."""
+    unready = "node win-2 was not Ready while this was asked (Kubelet stopped)"
+    assert advice.after_distrust(unready) == advice.AFTER_UNREADY
+    assert advice.unready_node(unready) == "win-2"
+    assert advice.unready_node(f"x {unready}") is None
+    assert advice.unready_node("node win-2 was Ready") is None
+    describe = "see why the Pod does not start (`kubectl describe pod p` while a run is under way)"
+    pulls = advice.after_distrust("pod p is not Ready: container c: ErrImagePull: gone")
+    assert (
+        pulls
+        == f"{describe}; whether its node reaches the registry, and pulls the image (`crictl pull`)"
+    )
+    other = advice.after_distrust("pod p is not Ready:  Pending ")
+    assert other == f"{describe}, and run again once such Pods start there"
+    found = not_started("pod p is not Ready:  Pending ")
+    assert found is not None
+    assert found.reason == "Pending"
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict"),
+    [
+        (observed(OK, LOST, late="late"), Verdict.FAIL),
+        (observed(LOST, OK, late="late"), Verdict.FAIL),
+        (observed(OK, source=SourceSeen.OTHER, late="late"), Verdict.FAIL),
+    ],
+)
+def test_one_answer_is_enough_to_be_late(seen: Observation, verdict: Verdict) -> None:
+    """A Service that answered at all after its deadline was late, whatever else its answers were."""
+    found = told(expects(CLAIM), seen)
+    assert found.verdict is verdict
+    assert "late; this check was answered after that" in found.message
+
+
+def test_expected_failures_of_several_kinds_are_met_by_any_of_them() -> None:
+    """Each attempt has to be one of them; one that is not makes the attempts disagree."""
+    wanted = Expected(outcome=LOST, alternatives=(REFUSED,))
+    assert told(expects(wanted), observed(LOST, REFUSED)).verdict is Verdict.LIMITED
+    assert told(expects(wanted), observed(REFUSED)).verdict is Verdict.LIMITED
+    torn = observed(LOST, Outcome.UNREACHABLE)
+    assert told(expects(wanted), torn).verdict is Verdict.FLAKY
+    assert told(expects(wanted), observed(OK, LOST)).verdict is Verdict.FLAKY
+    exact = Expected(outcome=LOST)
+    assert told(expects(exact), observed(LOST, REFUSED)).verdict is Verdict.FLAKY
+
+
+def test_a_claim_among_several_outcomes_passes() -> None:
+    """Where documents allow what is claimed and more, the claim is a pass and the rest is limited."""
+    claim = Expected(outcome=REFUSED)
+    wanted = Expected(outcome=LOST, alternatives=(REFUSED,))
+    both = expects(wanted, claim=claim)
+    assert told(both, observed(REFUSED)).verdict is Verdict.PASS
+    assert told(both, observed(LOST)).verdict is Verdict.LIMITED
+    assert told(both, observed(REFUSED, controls=())).verdict is Verdict.UNKNOWN
+
+
+def test_ports_that_differ_need_one_that_answers_or_a_vantage_that_does() -> None:
+    """A port that answers proves the vantage; two that fail do not."""
+    dead = (control("vantage", ok=False), control("target", ok=True))
+    halves = (PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))
+    found = told(expects(CLAIM), observed(OK, LOST, divided=halves, controls=dead))
+    assert (found.verdict, found.next_step) == (Verdict.FAIL, advice.AFTER_PARTING)
+    both = (PortSeen(port=1, outcome=REFUSED), PortSeen(port=2, outcome=LOST))
+    found = told(expects(CLAIM), observed(REFUSED, LOST, divided=both, controls=dead))
+    assert (found.verdict, found.next_step) == (Verdict.UNKNOWN, advice.AFTER_NO_PROOF)
+
+
+def test_the_wire_is_between_nodes() -> None:
+    """What is advised for virtual machines is not where nothing leaves the node."""
+    near = replace(to(TargetKind.POD_IP, OS.WINDOWS), placement=Placement.SAME_NODE)
+    assert "spoofing" not in next_of(near, LOST)

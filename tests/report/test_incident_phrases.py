@@ -1,0 +1,92 @@
+"""The sentence that names a cause, by the traits that its checks share."""
+
+import pytest
+
+from nettests.report.incidents.loss import Loss
+from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
+from nettests.report.incidents.traits import Kind, Trait
+from tests.judge.cases import check
+
+K = Kind
+
+
+def cause(of: dict[Kind, str]) -> str:
+    """Return the cause of checks that share these traits, of which nothing that was seen can be judged."""
+    return cause_of([Trait(kind, value) for kind, value in of.items()], [])
+
+
+@pytest.mark.parametrize(
+    ("of", "subject"),
+    [
+        ({}, "Packets"),
+        ({K.PROTOCOL: "udp"}, "UDP packets"),
+        ({K.PLACEMENT: "other-node"}, "Packets between nodes"),
+        ({K.PLACEMENT: "same-node", K.PROTOCOL: "udp"}, "UDP packets within a node"),
+        ({K.PLACEMENT: "outside"}, "Packets out of the cluster"),
+        ({K.FAMILY: "IPv6"}, "IPv6 packets"),
+        ({K.FAMILY: "IPv6", K.PROTOCOL: "tcp"}, "IPv6 TCP packets"),
+        ({K.VANTAGE: "node"}, "Connections from nodes themselves"),
+        ({K.VANTAGE: "external"}, "Connections from outside"),
+        ({K.VANTAGE: "pod"}, "Connections from Pods"),
+        ({K.VANTAGE: "api"}, "Connections from the API"),
+        ({K.TARGET: "NodePort", K.VANTAGE: "node"}, "Connections to a NodePort from nodes themselves"),
+        ({K.TARGET: "external address", K.VANTAGE: "pod"}, "Connections to an external address"),
+        ({K.TARGET: "Pod", K.ENTERED: "n1"}, "Connections from elsewhere to a Pod at n1"),
+        ({K.PROXY_NODE: "n1", K.PROTOCOL: "tcp"}, "Services through the Service proxy of n1 over TCP"),
+        ({K.LINK: "a and b", K.PROTOCOL: "udp"}, "UDP packets between nodes a and b"),
+        ({K.LINK: "a and b", K.SIZE: "1400"}, "Large packets between nodes a and b"),
+        ({K.SIZE: "1400"}, "Large packets"),
+        ({K.POD_ROUTE: "a → b"}, "Packets from a to Pods of b"),
+        ({K.FLOW: "f", K.SOURCE_OS: "windows", K.SYSTEMS: "x"}, "Checks of f from Windows nodes (x)"),
+        ({K.BACKEND: "p", K.LEFT: "n"}, "Connections to Pod p from n elsewhere"),
+    ],
+)  # fmt: skip
+def test_whose_checks_these_are(of: dict[Kind, str], subject: str) -> None:
+    """What is most particular names them; the rest says where, and nothing is said twice."""
+    assert cause(of) == f"{subject} cannot be judged"
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        ({K.UNDECIDED: "the driver"}, "A fact that expectations depend on is not known: the driver"),
+        ({K.UNREADY: "n1"}, "Node n1 was not Ready while it was asked"),
+        ({K.NOT_STARTED: "n1"}, "Pods of the run do not start on n1"),
+        ({K.WRONG_ANSWER: "a"}, "Cluster DNS answers wrongly: names resolve to a, which is none of their targets"),
+        ({K.NAMES_OUTSIDE: "x"}, "Names outside the cluster do not resolve"),
+        ({K.NAMES_OUTSIDE: "x", K.SOURCE_NODE: "n1"}, "Names outside the cluster do not resolve from n1"),
+        ({K.DENIAL: "names"}, "Cluster DNS denies names"),
+        ({K.LIMITATION: "l"}, "The documented limitation l no longer shows"),
+        ({K.DNS: "cluster DNS"}, "Cluster DNS does not answer"),
+        ({K.PROPERTY: "session affinity"}, "Session affinity is not kept"),
+        ({K.PROPERTY: "distribution"}, "Connections are not distributed over backends as documented"),
+        ({K.PROPERTY: "source address"}, "Servers see another source address than documented"),
+    ],
+)  # fmt: skip
+def test_causes_that_name_themselves(of: dict[Kind, str], said: str) -> None:
+    """A fact, a node, a Pod, the cluster's DNS, a limitation or what servers see."""
+    assert cause(of) == said
+
+
+@pytest.mark.parametrize(
+    ("scope", "where"),
+    [
+        ({}, "across the cluster"),
+        ({K.DNS: "cluster DNS"}, "of queries to the cluster DNS"),
+        ({K.DNS_SERVICE: "n1"}, "of queries to the cluster DNS at its Service address from n1"),
+        ({K.PROXY_NODE: "n1"}, "through the Service proxy of n1"),
+        ({K.LINK: "a and b"}, "between nodes a and b"),
+        ({K.FLOW: "f"}, "(Checks of f)"),
+    ],
+)
+def test_where_packets_are_lost_is_told(scope: dict[Kind, str], where: str) -> None:
+    """As particular as the checks that lost some are alike."""
+    traits = tuple(Trait(kind, value) for kind, value in scope.items())
+    loss = Loss(scope=traits, checks=("a",), lost=1, attempts=10, resent=0)
+    assert where in cause_of_loss(loss)
+
+
+def test_a_check_without_an_end_on_a_node_shares_nothing() -> None:
+    """Nothing can be said of where to look: its own message is all there is."""
+    assert cause_alone(None, "it failed") == ("it failed", ())
+    assert cause_alone(check(), "it failed") == ("it failed", ())

@@ -1,0 +1,79 @@
+"""What a user says of a cluster: options go before the cluster profile, and some of both exclude each other."""
+
+from pathlib import Path
+
+import pytest
+
+from nettests.errors import ManifestError
+from nettests.model.cluster_profile import ClusterProfile, Images
+from nettests.session.asked import profile_of
+from nettests.session.known import Known
+from nettests.session.run_options import RunOptions
+
+HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+IMAGES = "images:\n  bySystem: {windows: own:2}\n  registry: mirror.test\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    """Write a cluster profile."""
+    file = folder / "profile.yaml"
+    file.write_text(HEAD + text)
+    return file
+
+
+def test_without_options_the_profile_is_what_is_written(tmp_path: Path) -> None:
+    """Nothing is added to it; without a file nothing is stated."""
+    profile = profile_of(RunOptions(cluster_profile=written(tmp_path, IMAGES)))
+    assert profile.images == Images(by_system={"windows": "own:2"}, registry="mirror.test")
+    assert profile_of(RunOptions()) == ClusterProfile()
+
+
+def test_an_image_of_the_command_line_is_that_of_every_node(tmp_path: Path) -> None:
+    """Also where the profile names one for Windows alone; the mirror stays."""
+    options = RunOptions(cluster_profile=written(tmp_path, IMAGES), image="other:3")
+    assert profile_of(options).images == Images(probe="other:3", registry="mirror.test")
+
+
+def test_a_mirror_and_pulling_of_the_command_line_go_first(tmp_path: Path) -> None:
+    """Each replaces what the profile says of it, and nothing else."""
+    file = written(tmp_path, IMAGES)
+    profile = profile_of(RunOptions(cluster_profile=file, registry="near.test", pre_pull=True))
+    assert profile.images == Images(
+        by_system={"windows": "own:2"}, registry="near.test", pre_pull=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("images", "namespace", "said"),
+    [
+        ("pullSecretFile: secret.json", "theirs", "images.pullSecretFile cannot be used with --namespace theirs"),
+        ("pullSecrets: [theirs]", None, "Secrets of a namespace that does not exist yet"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_in_the_namespace_that_pulls(
+    tmp_path: Path, images: str, namespace: str | None, said: str
+) -> None:
+    """A run makes one in its own namespace only, and names one only in a namespace of others."""
+    file = written(tmp_path, f"images: {{{images}}}\n")
+    with pytest.raises(ManifestError, match=said) as caught:
+        profile_of(RunOptions(cluster_profile=file, namespace=namespace))
+    assert caught.value.hint
+    other = None if namespace else "theirs"
+    assert profile_of(RunOptions(cluster_profile=file, namespace=other)).images != Images()
+
+
+def test_the_password_of_a_proxy_is_a_secret() -> None:
+    """It is asked for when something is told, like the tokens of those who hold some."""
+    known = Known()
+    assert known() == ()
+    known.profile(ClusterProfile(external_proxy="http://user:hunter2@proxy.test:3128"))
+    known.profile(ClusterProfile(external_proxy="http://proxy.test:3128"))
+    known.profile(ClusterProfile())
+    tokens = ["first-token"]
+    known.learn(lambda: tuple(tokens))
+    assert known() == ("hunter2", "first-token")
+    tokens[:] = ["second-token"]
+    assert known() == ("hunter2", "second-token")
+    told = known.redactor.text("second-token over hunter2")
+    assert "second-token" not in told
+    assert "hunter2" not in told
