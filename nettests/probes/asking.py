@@ -26,6 +26,7 @@ from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.pace import Pace
+from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -35,10 +36,6 @@ STOPPED = "the run was stopped"
 
 class StoppedError(NettestsError):
     """The run was stopped: no further question is asked."""
-
-
-HASTE = 3
-"""A process that has not ended a third of ``execute`` after its own deadline is run again, with all of that time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +213,7 @@ class Asker:
             return Answer(channel="none", error=f"probe {ask.source.probe} cannot be asked")
         if wanted.means == "dial":
             return self._dial(probe, wanted)
-        return self._execute(probe, wanted)
+        return self._execute(probe, wanted, ask)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         errors: list[str] = []
@@ -239,30 +236,27 @@ class Asker:
             error="; ".join(errors) or f"probe {probe.name} has no control channel",
         )
 
-    def _execute(self, probe: Probe, wanted: Command) -> Answer:
+    def _execute(self, probe: Probe, wanted: Command, ask: Ask) -> Answer:
         if probe.execute is None:
             return Answer(channel="none", error=f"probe {probe.name} has no exec channel")
-        first_error = ""
-        # There is no other channel that starts processes: the same one again. Who hangs is not waited for twice.
-        for beyond in (self.timing.execute / HASTE, self.timing.execute):
-            began = time.monotonic()
-            try:
-                got = probe.execute.run(wanted.words, timeout=wanted.deadline + beyond)
-            except ChannelError as error:
-                first_error = first_error or error.message
-                continue
-            if first_error:
-                self.recorder.event(
-                    f"probe {probe.name}: {first_error}; asked again: {' '.join(wanted.words)}"
-                )
-            return Answer(
-                channel="exec",
-                exit_code=got.exit_code,
-                stdout=got.stdout,
-                stderr=got.stderr,
-                seconds=time.monotonic() - began,
-            )
-        return Answer(channel="exec", error=first_error)
+
+        def tell(why: str) -> None:
+            words = " ".join(wanted.words)
+            self.recorder.event(f"probe {probe.name}: {why}; run again: {words}")
+
+        beyond = RESOLVER_HANGS_SECONDS if asks_resolver(ask) else HANG_SECONDS
+        processes = Rerunning(channel=probe.execute, beyond=beyond, tell=tell)
+        try:
+            got = processes.run(wanted.words, timeout=wanted.deadline + self.timing.execute)
+        except ChannelError as error:
+            return Answer(channel="exec", error=error.message)
+        return Answer(
+            channel="exec",
+            exit_code=got.exit_code,
+            stdout=got.stdout,
+            stderr=got.stderr,
+            seconds=got.seconds,
+        )
 
     def _fetch(self, wanted: Command) -> Answer:
         if self.external is None:

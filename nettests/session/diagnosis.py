@@ -21,6 +21,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.words import OS
 from nettests.probes.objects import INSPECTOR
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.known import Known
 from nettests.session.watch import Watch
@@ -49,13 +50,14 @@ class Hosts:
         """Return the channel to a node's own tools: HNS answers administrators only."""
         windows = self.facts.node(node).os is OS.WINDOWS
         timing = self.profile.timing
-        return self.access.open_exec(
+        opened = self.access.open_exec(
             self.namespace,
             self.pods[node],
             INSPECTOR if windows and self.pods[node] in self.inspected else "node",
             node=node,
             at_once=timing.exec_windows if windows else timing.exec_linux,
         )
+        return Rerunning(channel=opened, beyond=TOOL_HANGS_SECONDS)
 
 
 def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:
