@@ -19,7 +19,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.read import read_raw
+from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import asks_resolver
 from nettests.probes.commands import CannotAskError, Command, command
@@ -27,6 +27,7 @@ from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.pace import Pace
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
+from nettests.probes.resolvers import Resolvers
 from nettests.probes.seams import Recorder
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -93,6 +94,7 @@ class Asker:
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
     """Who asks the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
+    resolvers: Resolvers = field(default_factory=Resolvers)
 
     def ask(
         self,
@@ -138,6 +140,8 @@ class Asker:
         )
         if not paced and read_raw(raw).outcome is Outcome.REFUSED:
             self.pace.told(ask.source.probe, ended)
+        if asks_resolver(ask) and positive(raw, ask.question):
+            self.resolvers.told(ask.source.probe, ended)
         return raw
 
     def _go_on(self) -> None:

@@ -16,11 +16,12 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
-from nettests.parse.observe import BEHIND, some_may_refuse
+from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer, read_raw
 from nettests.probes.asking import Asker
 from nettests.probes.beside import (
     Pending,
+    asks_resolver,
     begin,
     gave_up,
     one_over,
@@ -32,6 +33,7 @@ from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotAskError
 from nettests.probes.controls import Controls
 from nettests.probes.pace import BURST
+from nettests.probes.series import Series
 from nettests.probes.turns import next_turn
 
 ONE_IS_ENOUGH = frozenset(
@@ -74,22 +76,7 @@ class Attempts:
         distribution its meaning.
         """
         self.controls.ask(asker, check)
-        turns = [0] * check.ask.connections + [1] * asker.timing.client_addresses
-        failures = answered = 0
-        mixed = some_may_refuse(check.target)
-        for number, turn in enumerate(turns, 1):
-            if number > 1 and turn == 0:  # who the client is can be asked at any time
-                asker.stopped.wait(check.ask.pause)
-            raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
-            if raw.error is not None:
-                return
-            if positive(raw, check.ask.question):
-                answered += 1
-            else:
-                failures += 1
-            bearable = mixed and read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED}
-            if failures >= asker.timing.failures and (answered or not bearable):
-                return
+        Series(asker, check).run()
 
     def _after_churn(self, asker: Asker, check: Check) -> None:
         """Let the Service go and come, then open many new connections: a stale rule would take some."""
@@ -135,15 +122,49 @@ class _Ladder:
     def _repeat(self) -> None:
         turn: int | None = 0
         while turn is not None:
-            asked = {turn: self._begin(turn)}
-            if not self.seen and not asked[turn].answered(patience(self.check.ask)):
-                self._ask_controls(turn)
-                if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
-                    asked[turn + 1] = self._begin(turn + 1)
+            asked = self._asked_side_by_side(turn)
             for of, raw in zip(asked, results(asked.values()), strict=True):
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
+
+    def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
+        """Ask once; where that is silent, its controls too, and beside it what will be asked next in any case.
+
+        A second silence is wanted where there is one; answers that come late are wanted until there are enough.
+        """
+        asked = {turn: self._begin(turn)}
+        if asked[turn].answered(patience(self.check.ask)):
+            return asked
+        self._ask_controls(turn)
+        if self._resolver_answers(asked[turn]):
+            return asked | self._further(turn, self.asker.timing.successes - 1)
+        if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
+            asked |= self._further(turn, 1)
+            one_over(asked.values())
+            if any(one.over and self._positive(one) for one in asked.values()):
+                asked |= self._further(turn + 1, self._lacking - len(asked))
+        return asked
+
+    def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
+        """Ask the next turns."""
+        return {one: self._begin(one) for one in range(turn + 1, turn + 1 + number)}
+
+    @property
+    def _lacking(self) -> int:
+        """How many answers are still wanted if all of them are positive."""
+        return self.asker.timing.successes - len(self.seen)
+
+    def _positive(self, one: Pending[Raw]) -> bool:
+        return positive(one.result(), self.check.ask.question)
+
+    def _resolver_answers(self, first: Pending[Raw]) -> bool:
+        """Whether the silent question asks a resolver that has answered others meanwhile: queries get lost then.
+
+        Each answer may then take as long as the resolver repeats them, and several are wanted.
+        """
+        asks = asks_resolver(self.check.ask) and not self.check.ask.is_process
+        return asks and self.asker.resolvers.answered(self.check.source.probe, since=first.began)
 
     def _one_after_the_other(self) -> None:
         """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again."""

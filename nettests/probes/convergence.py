@@ -27,7 +27,7 @@ from nettests.parse.read import positive, read_raw
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
-from nettests.probes.beside import begin
+from nettests.probes.beside import asks_resolver, begin
 from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.deadlines import Deadlines
 
@@ -232,7 +232,10 @@ def _answers(
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
         asker.pace.told(pair.probe, time.monotonic())
-    return _enough(raw)
+    enough = _enough(raw)
+    if enough and asks_resolver(ask):
+        asker.resolvers.told(pair.probe, time.monotonic())
+    return enough
 
 
 def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:

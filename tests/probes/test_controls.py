@@ -76,7 +76,7 @@ def test_a_silent_question_is_repeated_beside_itself_with_its_controls(
 def test_a_late_answer_is_one_attempt_of_several(
     stage: Stage, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """A question that was answered after all is followed by as many as a positive result needs."""
+    """Beside a question that waits, and another that was answered, all is asked that a positive result needs."""
     node = str(stage.facts.node("n1").addresses[0])
     release, slow = threading.Event(), iter([True])
 
@@ -90,7 +90,7 @@ def test_a_late_answer_is_one_attempt_of_several(
     with Server("kubelet", node, ports=(10251, 10250, 10252)):
         observing = threading.Thread(target=stage.observe, args=(asked,))
         observing.start()
-        eventually(lambda: len(stage.raws(asked.id)) == 2)
+        eventually(lambda: len(stage.raws(asked.id)) == 3)
         release.set()
         observing.join(10)
     assert sorted(raw.purpose for raw in stage.raws(asked.id)) == ["check"] * 3 + ["control:target"]
