@@ -8,6 +8,7 @@ window. ``turns`` says what is asked next. It reads
 answers only to know whether to go on, never to judge.
 """
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -112,7 +113,7 @@ class _Ladder:
         """Ask until the answers are enough, and wait for all that was asked beside."""
         try:
             if _refused_by_icmp(self.check):
-                self._one_after_the_other()
+                self._paced()
             else:
                 self._repeat()
         finally:
@@ -166,28 +167,47 @@ class _Ladder:
         asks = asks_resolver(self.check.ask) and not self.check.ask.is_process
         return asks and self.asker.resolvers.answered(self.check.source.probe, since=first.began)
 
-    def _one_after_the_other(self) -> None:
-        """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again."""
+    def _paced(self) -> None:
+        """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again.
+
+        One that is silent is not waited for to ask the next one: that has its pace, too.
+        """
         turn: int | None = 0
         silences = 0
-        while turn is not None:
-            self._asked += 1
-            raw = self.asker.ask(
-                self.check.id, "check", self._asked, self.check.ask, turn=turn, paced=True
-            )
+        begun: deque[tuple[int, Pending[Raw]]] = deque()
+        while turn is not None or begun:
+            if not begun:
+                assert turn is not None
+                begun.append((turn, self._begin(turn, paced=True)))
+            self._go_on_beside(begun)
+            of, first = begun.popleft()
+            raw = first.result()
             if raw.error is not None:
+                results([one for _, one in begun])
                 return
             if kept_back(raw, read_answer(raw, self.check.ask.question)) and silences < BURST:
                 silences += 1
+                turn = of
                 continue
-            turn = self._take(turn, raw)
+            turn = self._take(of, raw)
 
-    def _begin(self, turn: int) -> Pending[Raw]:
+    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]]) -> None:
+        """Wait for the first of them, and as long as it and the newest are silent ask what may be wanted next."""
+        most = self.asker.timing.failures + BURST - self._asked
+        while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.ask)):
+            if most <= 0:
+                return
+            most -= 1
+            self._ask_controls(begun[0][0])
+            turn = begun[-1][0] + 1
+            begun.append((turn, self._begin(turn, paced=True)))
+
+    def _begin(self, turn: int, *, paced: bool = False) -> Pending[Raw]:
         self._asked += 1
         number, check = self._asked, self.check
         return begin(
             lambda sent: self.asker.ask(
-                check.id, "check", number, check.ask, turn=turn, on_sent=sent
+                check.id, "check", number, check.ask, turn=turn, paced=paced, on_sent=sent
             )
         )
 

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Ask, Control
+from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
@@ -120,6 +122,71 @@ def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
     Attempts().carry_out(stage.observer([asked]).asker, asked)
     assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
     assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.usefixtures("impatient")
+def test_beside_a_resolver_that_answers_others_all_is_asked_at_once(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """It loses queries: an answer may take as long as it repeats them, and a positive result needs several."""
+    name = "svc.example"
+    stage.dialling[PROBE].hook = silence = Silence(name)
+    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + 60)
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == stage.timing.successes)
+    silence.released.set()
+    asking.join(10)
+    numbers = [raw.attempt for raw in stage.raws(asked.id) if raw.purpose == "check"]
+    assert sorted(numbers) == list(range(1, stage.timing.successes + 1))
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("answers", "asked_in_all"), [(True, 2), (False, 1)])
+def test_a_control_by_name_is_asked_again_beside_itself_where_its_resolver_answers_others(
+    stage: Stage,
+    eventually: Callable[[Callable[[], bool]], None],
+    answers: bool,
+    asked_in_all: int,
+) -> None:
+    """A resolver that answers nobody repeats its query itself: a second silence would show no more."""
+    name = "svc.example"
+    stage.dialling[PROBE].hook = silence = Silence(name)
+    control = Control(proves="target", ask=ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name))
+    asked = check(NOWHERE, control)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
+    asking = threading.Thread(target=Controls().ask, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == asked_in_all)
+    asking.join(0.3)
+    assert silence.waiting == asked_in_all
+    silence.released.set()
+    asking.join(10)
+
+
+def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would be waited for to its time-out, as often as a kernel may have kept its refusal back."""
+    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    node = str(stage.facts.node("n1").addresses[0])
+    stage.dialling[PROBE].hook = silence = Silence(node)
+    asked = replace(
+        check(ask(PROBE, TargetKind.NODE_IP, Protocol.UDP)),
+        claim=Expected(outcome=Outcome.REFUSED),
+        controls=(),
+    )
+    asking = threading.Thread(target=stage.observe, args=(asked,))
+    asking.start()
+    eventually(lambda: silence.waiting > 2)
+    silence.released.set()
+    asking.join(10)
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)
+    assert [one.number for one in seen.attempts] == list(range(1, len(seen.attempts) + 1))
 
 
 PING = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
