@@ -18,7 +18,7 @@ from nettests.model.observation import Attempt, Raw
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
-from nettests.parse.read import positive, read_answer, read_raw
+from nettests.parse.read import positive, read_answer
 from nettests.probes.asking import Asker
 from nettests.probes.beside import (
     Pending,

@@ -12,7 +12,7 @@ from nettests.model.check import Check
 from nettests.parse.reading import one_line
 from nettests.probes.asking import Asker, Probe
 from nettests.probes.commands import POWERSHELL, ping_words
-from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
+from nettests.probes.rerun import Rerunning
 from nettests.probes.speaking import TRIALS
 
 NSLOOKUP = ("nslookup", "localhost")
@@ -61,10 +61,10 @@ class Capabilities:
 
 def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) -> str | None:
     assert probe.execute is not None
-    beyond = RESOLVER_HANGS_SECONDS if words == NSLOOKUP else HANG_SECONDS
     try:
         with probe.execute.slots:
-            answer = Rerunning(channel=probe.execute, beyond=beyond).run(words, timeout=seconds)
+            # Presence is asked, so that no second process can hide what the first one had to repeat.
+            answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"
     except ChannelError:

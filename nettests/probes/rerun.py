@@ -24,8 +24,8 @@ TOOL_HANGS_SECONDS = 12.0
 """The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
 AGAIN_SECONDS = 3.0
 """Between two further ones: time to start and to answer."""
-MOST = 5
-"""Processes for one answer: Windows leaks those that hang. If one of three hangs, all five do once in 243 times."""
+MOST = 7
+"""Processes for one answer: Windows leaks those that hang. If one of three hangs, all of seven do once in 2,187 times."""
 CHANNEL_TRIES = 2
 """An exec that fails is tried so often in all."""
 
