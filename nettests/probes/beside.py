@@ -56,10 +56,6 @@ class Pending(Generic[T]):
         self._sent.wait()
         return self._settled.wait(seconds)
 
-    def ended(self, seconds: float) -> bool:
-        """Wait for it no longer than ``seconds``, its turn included; return whether it is over."""
-        return self._settled.wait(max(0.0, seconds))
-
     @property
     def over(self) -> bool:
         """Whether it has ended."""
@@ -74,10 +70,10 @@ class Pending(Generic[T]):
         return self.done.result()
 
 
-def one_over(pending: Collection[Pending[Any]]) -> None:
-    """Wait until the first of them is over."""
+def one_over(pending: Collection[Pending[Any]], seconds: float | None = None) -> None:
+    """Wait until the first of them is over, or for so long."""
     concurrent.futures.wait(
-        [one.done for one in pending], return_when=concurrent.futures.FIRST_COMPLETED
+        [one.done for one in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
     )
 
 
