@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from nettests.model.observation import Raw
 from nettests.model.words import Question
@@ -65,8 +66,16 @@ class Held:
         Many connections meet all backends only then.
         """
         first = self._first()
-        many = self.question in {Question.DISTRIBUTE, Question.CHURN}
-        return many or (first is not None and not positive(first, self.question))
+        lost = first is not None and not positive(first, self.question)
+        match self.question:
+            case Question.DISTRIBUTE | Question.CHURN:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
+                return lost
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return lost
+            case _:
+                assert_never(self.question)
 
     @property
     def proven(self) -> bool:

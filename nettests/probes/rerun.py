@@ -24,7 +24,7 @@ TOOL_HANGS_SECONDS = 12.0
 """The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
 AGAIN_SECONDS = 3.0
 """Between two further ones: time to start and to answer."""
-MOST = 7
+PROCESS_TRIES = 7
 """Processes for one answer: Windows leaks those that hang. If one of three hangs, all of seven do once in 2,187 times."""
 CHANNEL_TRIES = 2
 """An exec that fails is tried so often in all."""
@@ -70,7 +70,7 @@ class _Race:
         try:
             while True:
                 now = time.monotonic()
-                more = len(self._all) < MOST and due < self.until
+                more = len(self._all) < PROCESS_TRIES and due < self.until
                 if more and now >= due:
                     self._begin_further()
                     due = now + AGAIN_SECONDS

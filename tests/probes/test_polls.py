@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -62,7 +63,7 @@ def waiting(stage: Stage) -> tuple[threading.Thread, list[bool]]:
 
 def test_a_lost_poll_holds_up_no_convergence(stage: Stage) -> None:
     """The same is asked once more beside it, and all else meanwhile."""
-    stage.timing = stage.timing.__class__(convergence=8)
+    stage.timing = replace(stage.timing, convergence=8)
     stage.dialling[PROBE].hook = lost = Holding(lambda number: number == 1, TIMED_OUT)
     thread, converged = waiting(stage)
     thread.join(8)
@@ -73,7 +74,7 @@ def test_a_lost_poll_holds_up_no_convergence(stage: Stage) -> None:
 
 def test_an_answer_that_comes_late_counts(stage: Stage, eventually: Eventually) -> None:
     """The question was left to itself, not given up."""
-    stage.timing = stage.timing.__class__(convergence=8)
+    stage.timing = replace(stage.timing, convergence=8)
     stage.dialling[PROBE].hook = slow = Holding(lambda number: number > 2, None)
     thread, converged = waiting(stage)
     eventually(lambda: slow.held == UNDER_WAY)
@@ -84,7 +85,7 @@ def test_an_answer_that_comes_late_counts(stage: Stage, eventually: Eventually) 
 
 def test_few_polls_wait_at_the_same_time(stage: Stage, eventually: Eventually) -> None:
     """Many at once would slow down what they wait for."""
-    stage.timing = stage.timing.__class__(convergence=1)
+    stage.timing = replace(stage.timing, convergence=1)
     stage.dialling[PROBE].hook = silent = Holding(lambda _number: True, TIMED_OUT)
     thread, converged = waiting(stage)
     eventually(lambda: silent.held == UNDER_WAY)

@@ -9,7 +9,7 @@ import pytest
 
 from nettests.bounds import Slots
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
-from nettests.probes.rerun import CHANNEL_TRIES, MOST, Rerunning
+from nettests.probes.rerun import CHANNEL_TRIES, PROCESS_TRIES, Rerunning
 
 ARGV = ("hostname",)
 AT_ONCE = 0.0
@@ -104,7 +104,7 @@ def test_every_process_has_what_is_left_of_the_time(end: threading.Event) -> Non
 def test_no_more_processes_than_a_node_bears_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where each of them hangs, the last error is the first one's, and processes are few."""
     monkeypatch.setattr("nettests.probes.rerun.AGAIN_SECONDS", AT_ONCE)
-    everybody = threading.Barrier(MOST)
+    everybody = threading.Barrier(PROCESS_TRIES)
 
     def behave(number: int) -> str:
         everybody.wait(PATIENCE)
@@ -113,7 +113,7 @@ def test_no_more_processes_than_a_node_bears_hang(monkeypatch: pytest.MonkeyPatc
     container = Container(behave)
     with pytest.raises(ChannelError, match="process 0 did not end"):
         Rerunning(channel=container, beyond=AT_ONCE).run(ARGV, timeout=PATIENCE)
-    assert container.begun == MOST
+    assert container.begun == PROCESS_TRIES
 
 
 def test_a_channel_that_fails_is_tried_once_more_at_once() -> None:
