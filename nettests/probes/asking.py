@@ -192,8 +192,11 @@ class Asker:
         return raw
 
     def carry_out(self, wanted: Command, ask: Ask) -> Answer:
-        """Do what ``wanted`` says from the source of ``ask``; channel errors are in the answer."""
-        with self._slot(wanted, ask):
+        """Do what ``wanted`` says from the source of ``ask``, before checks; channel errors are in the answer.
+
+        Used while Services converge, within a deadline: the turn of hundreds of checks is no time of a Service's.
+        """
+        with ahead(self._slot(wanted, ask)):
             return self._answer(wanted, ask)
 
     def _slot(self, wanted: Command, ask: Ask) -> AbstractContextManager[object]:

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
+from nettests.bounds import ahead
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.probes.beside import begin
 
@@ -115,8 +116,11 @@ class _Race:
         self._all.append(begin(lambda _: self._in_turn()).done)
 
     def _in_turn(self) -> ExecAnswer:
-        """Run it when a process may be started, unless another has answered by then."""
-        with self.asked.slots:
+        """Run it when a process may be started, unless another has answered by then.
+
+        It is the next one: its answer frees the slots that the hanging ones hold.
+        """
+        with ahead(self.asked.slots):
             if self._over or time.monotonic() >= self.until:
                 raise ChannelError("it was not started in time")
             return self._process()

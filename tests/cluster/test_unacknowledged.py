@@ -14,7 +14,8 @@ from tests.cluster.memory import Memory, connected, marks
 OURS = marks("r1")
 HOME = "nettests-r1"
 STARTED = {"phase": "Running", "startTime": "2026-11-21T14:04:12Z"}
-BOUND, UNBOUND = {"nodeName": "win-2"}, {"nodeSelector": {}}
+BOUND: dict[str, Any] = {"nodeName": "win-2"}
+UNBOUND: dict[str, Any] = {"nodeSelector": {}}
 
 
 @pytest.fixture

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.bounds import Slots
 from nettests.model.channel import HttpAnswer
-from nettests.model.words import TargetKind
+from nettests.model.words import Protocol, TargetKind
 from nettests.probes import convergence
+from nettests.probes.commands import dial
 from nettests.probes.convergence import UNDER_WAY, Convergence, Pair
 from nettests.probes.deadlines import Deadlines
 from tests.probes.conftest import Stage
+from tests.probes.made import ask
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
@@ -93,3 +96,34 @@ def test_few_polls_wait_at_the_same_time(stage: Stage, eventually: Eventually) -
     assert converged == [False]
     assert silent.asked == UNDER_WAY
     silent.opened.set()
+
+
+def test_polls_come_before_checks(stage: Stage, eventually: Eventually) -> None:
+    """They have a deadline, and a verdict hangs on it: the turn of hundreds of checks is no time of a Service's."""
+    slots = Slots(at_once=1, patience=60, ceiling=1)
+    asker = stage.observer([]).asker
+    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], http_slots=slots)})
+    order: list[str] = []
+
+    def check() -> None:
+        with slots:
+            order.append("check")
+
+    def poll() -> None:
+        host = str(stage.services[SERVICE].addresses[0])
+        wanted = dial(host, 80, Protocol.TCP, "hostname", stage.timing)
+        asker.carry_out(wanted, ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+
+    def asked(_path: str) -> HttpAnswer | None:
+        order.append("poll")
+        return TIMED_OUT
+
+    stage.dialling[PROBE].hook = asked
+    threads = [threading.Thread(target=one) for one in (check, poll)]
+    with slots:
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            eventually(lambda number=number: len(slots._queue) + len(slots.first) == number)  # type: ignore[misc]
+    for thread in threads:
+        thread.join(10)
+    assert order == ["poll", "check"]

@@ -168,3 +168,41 @@ def test_a_process_that_is_run_again_waits_for_its_turn(end: threading.Event) ->
     with slots:
         got = Rerunning(channel=container, beyond=AT_ONCE).run(ARGV, timeout=PATIENCE)
     assert (got.stdout, container.begun) == ("answered", 1)
+
+
+def test_a_process_that_is_run_again_is_the_next_one() -> None:
+    """Those in the queue may have to wait until hanging ones end; its answer frees the slot of one."""
+    slots = Slots(at_once=1, patience=0.05, ceiling=2)
+    queued, order = threading.Event(), list[str]()
+
+    def behave(number: int) -> str:
+        if number == 0:
+            queued.wait(PATIENCE)
+            threading.Event().wait(PATIENCE)
+        order.append("again")
+        return "answered"
+
+    def other() -> None:
+        with slots:
+            order.append("another")
+
+    container = Container(behave, slots=slots)
+    with slots:
+        blocking = threading.Thread(target=_occupy, args=(slots, queued))
+        blocking.start()
+        queued.wait(PATIENCE)
+        waiting = threading.Thread(target=other)
+        waiting.start()
+        while len(slots._queue) < 1:
+            threading.Event().wait(0.01)
+        Rerunning(channel=container, beyond=0.2).run(ARGV, timeout=PATIENCE)
+    waiting.join(PATIENCE)
+    blocking.join(PATIENCE)
+    assert order == ["again", "another"]
+
+
+def _occupy(slots: Slots, inside: threading.Event) -> None:
+    """Hold the last slot for a while."""
+    with slots:
+        inside.set()
+        threading.Event().wait(0.5)

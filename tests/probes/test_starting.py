@@ -242,11 +242,12 @@ def test_a_stateful_set_makes_the_pod_and_is_removed_for_it() -> None:
     assert then["lookup"]["asked"] == "start-1-0.sets.nettests-1.svc.cluster.local"
 
 
-@pytest.mark.parametrize("over", [{"convergence": 0}, {"names_cached": 0}])
-def test_a_name_is_asked_for_until_its_deadline(over: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "timing", [replace(Timing(), convergence=0), replace(Timing(), names_cached=0)]
+)
+def test_a_name_is_asked_for_until_its_deadline(timing: Timing) -> None:
     """A Pod whose name never leads to it is told as it is when no cache can hold an older answer."""
     cluster = Cluster(status=READY, answer="nothing of it")
-    timing = replace(Timing(), **over)
     asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=timing)
     then = json.loads(asking.examine(SETS).stdout)["then"]
     assert "nothing of it" in then["lookup"]["stdout"]

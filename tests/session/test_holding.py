@@ -7,6 +7,7 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
+from nettests.session import cleanup
 from nettests.session import holding as module
 from nettests.session.holding import Holding
 from nettests.session.run_options import Keep
@@ -52,7 +53,7 @@ def test_a_namespace_that_does_not_end_is_waited_for_once(
 ) -> None:
     """It is tried again at the end of the run, and what was said of it first still stands."""
     waits: list[float] = []
-    whole = module.clean_up
+    whole = cleanup.clean_up
 
     def clean_up(*given: Any, wait: float, namespace: str | None) -> str:
         waits.append(wait)
