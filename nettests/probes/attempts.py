@@ -179,7 +179,7 @@ class _Ladder:
             if not begun:
                 assert turn is not None
                 begun.append((turn, self._begin(turn, paced=True)))
-            self._go_on_beside(begun)
+            self._go_on_beside(begun, BURST - silences)
             of, first = begun.popleft()
             raw = first.result()
             if raw.error is not None:
@@ -191,13 +191,17 @@ class _Ladder:
                 continue
             turn = self._take(of, raw)
 
-    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]]) -> None:
-        """Wait for the first of them, and as long as it and the newest are silent ask what may be wanted next."""
-        most = self.asker.timing.failures + BURST - self._asked
+    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
+        """Wait for the first of them, and as long as it and the newest are silent ask what will be wanted next.
+
+        Two silences are wanted, and one more for each that the limit explains, up to so many as are ``bearable``.
+        """
+        probe = self.check.source.probe
         while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.ask)):
-            if most <= 0:
+            explained = sum(self.asker.pace.spent(probe, one.began) for _, one in begun)
+            wanted = self.asker.timing.failures + min(explained, bearable)
+            if len(self.seen) + len(begun) >= wanted:
                 return
-            most -= 1
             self._ask_controls(begun[0][0])
             turn = begun[-1][0] + 1
             begun.append((turn, self._begin(turn, paced=True)))

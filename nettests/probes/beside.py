@@ -23,7 +23,7 @@ RESOLVER_SECONDS = 9.0
 asks again after 1, 2 and 4 s more), but for a little."""
 DIAL_PATIENCE = 2.0
 """Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""
-START_PATIENCE = 3.0
+START_PATIENCE = 4.0
 """The same for a process, which has to start: Windows takes a second or two, and most give up after 5 s."""
 PROCESS_PATIENCE = 6.0
 """The same for ``ping``, which takes 2 s and more where all is well, and for a resolver's process, which repeats itself."""

@@ -16,6 +16,7 @@ from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
 from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
+from nettests.probes.pace import BURST, Pace
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
 from tests.probes.netexec import Server
@@ -167,11 +168,17 @@ def test_a_control_by_name_is_asked_again_beside_itself_where_its_resolver_answe
     asking.join(10)
 
 
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("refused", "asked_in_all"), [(0, 2), (BURST, 2 + BURST)])
 def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None], monkeypatch: pytest.MonkeyPatch
+    stage: Stage,
+    eventually: Callable[[Callable[[], bool]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    refused: int,
+    asked_in_all: int,
 ) -> None:
     """Each would be waited for to its time-out, as often as a kernel may have kept its refusal back."""
-    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    monkeypatch.setattr(Pace, "reserve", lambda _pace, _probe, now: now)
     node = str(stage.facts.node("n1").addresses[0])
     stage.dialling[PROBE].hook = silence = Silence(node)
     asked = replace(
@@ -179,14 +186,19 @@ def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
         claim=Expected(outcome=Outcome.REFUSED),
         controls=(),
     )
-    asking = threading.Thread(target=stage.observe, args=(asked,))
+    asker = stage.observer([asked]).asker
+    for _ in range(refused):
+        asker.pace.told(PROBE, time.monotonic())
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
     asking.start()
-    eventually(lambda: silence.waiting > 2)
+    eventually(lambda: silence.waiting >= asked_in_all)
+    asking.join(0.2)
+    assert silence.waiting == asked_in_all
     silence.released.set()
     asking.join(10)
     seen = stage.seen(asked)
     assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)
-    assert [one.number for one in seen.attempts] == list(range(1, len(seen.attempts) + 1))
+    assert [one.number for one in seen.attempts] == list(range(1, asked_in_all + 1))
 
 
 PING = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
