@@ -9,6 +9,7 @@ answers only to know whether to go on, never to judge.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -108,6 +109,8 @@ class _Ladder:
     seen: list[Attempt] = field(default_factory=list)
     _asked: int = 0
     _controls: Pending[bool] | None = None
+    _losing: bool = False
+    """Whether a resolver was seen to lose queries: each further answer may take half a minute."""
 
     def climb(self) -> None:
         """Ask until the answers are enough, and wait for all that was asked beside."""
@@ -128,6 +131,8 @@ class _Ladder:
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
+            if self._losing and _disagree(self.seen):
+                return
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
         """Ask once; where that is silent, its controls too, and beside it what will be asked next in any case.
@@ -139,6 +144,7 @@ class _Ladder:
             return asked
         self._ask_controls(turn)
         if self._resolver_answers(asked[turn]):
+            self._losing = True
             return asked | self._further(turn, self.asker.timing.successes - 1)
         if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
             asked |= self._further(turn, 1)
@@ -246,6 +252,12 @@ class _Ladder:
             )
             self._controls = asking
             asking.answered(0)
+
+
+def _disagree(attempts: Sequence[Attempt]) -> bool:
+    """Whether attempts at one port disagree: that is what they are, whatever would follow."""
+    said = {(one.port, one.outcome.positive) for one in attempts}
+    return any((port, not positive) in said for port, positive in said)
 
 
 def _refused_by_icmp(check: Check) -> bool:

@@ -22,6 +22,7 @@ from tests.probes.made import ask, check
 from tests.probes.netexec import Server
 
 PROBE = "probe-windows-1-1"
+CONNECTED = HttpAnswer(status=200, body=json.dumps({"responses": ["server-linux-1-1"]}))
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 DEAD = Control(
     proves="vantage", ask=ask(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
@@ -142,6 +143,34 @@ def test_beside_a_resolver_that_answers_others_all_is_asked_at_once(
     asking.join(10)
     numbers = [raw.attempt for raw in stage.raws(asked.id) if raw.purpose == "check"]
     assert sorted(numbers) == list(range(1, stage.timing.successes + 1))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_where_queries_get_lost_answers_that_disagree_are_enough(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """What is flaky stays so, and each further answer may take as long as a resolver repeats its query."""
+    name = "svc.example"
+    silence = Silence(name)
+    lost = iter([True])
+
+    def hook(path: str) -> HttpAnswer | None:
+        timed_out = silence(path)
+        if timed_out and "port=80&" in path and next(lost, False):
+            return timed_out
+        return CONNECTED if timed_out else None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + 60)
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == stage.timing.successes)
+    silence.released.set()
+    asking.join(10)
+    seen = [(one.port, one.outcome.positive) for one in stage.seen(asked).attempts]
+    assert sorted(seen) == [(80, False), (80, True), (82, True)]
 
 
 @pytest.mark.usefixtures("impatient")
