@@ -142,6 +142,8 @@ class _Ladder:
         asked = {turn: self._begin(turn)}
         if asked[turn].answered(patience(self.check.ask)):
             return asked
+        if self.seen:  # what is only slow is not asked more often: all would be slower
+            return asked | self._further(turn, self._lacking - 1)
         self._ask_controls(turn)
         if self._resolver_answers(asked[turn]):
             self._losing = True

@@ -23,10 +23,8 @@ RESOLVER_SECONDS = 9.0
 asks again after 1, 2 and 4 s more), but for a little."""
 DIAL_PATIENCE = 2.0
 """Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""
-START_PATIENCE = 4.0
-"""The same for a process, which has to start: Windows takes a second or two, and most give up after 5 s."""
 PROCESS_PATIENCE = 6.0
-"""The same for ``ping``, which takes 2 s and more where all is well, and for a resolver's process, which repeats itself."""
+"""The same for a process: it has to start, and ``ping`` takes 2 s and more where all is well."""
 
 
 class Pending(Generic[T]):
@@ -98,9 +96,8 @@ def patience(ask: Ask) -> float:
     """
     if ask.question.examined:
         return threading.TIMEOUT_MAX
-    if not (ask.is_process or ask.source.kind is VantageKind.NODE):
-        return DIAL_PATIENCE
-    return PROCESS_PATIENCE if one_try_tells(ask) else START_PATIENCE
+    process = ask.is_process or ask.source.kind is VantageKind.NODE
+    return PROCESS_PATIENCE if process else DIAL_PATIENCE
 
 
 def asks_resolver(ask: Ask) -> bool:

@@ -200,7 +200,7 @@ class _Polls:
         kept = self._asked[protocol, turn]
         mine: Pending[bool] | None = None
         while not self.over() and not any(one.over and one.result() for one in kept):
-            if mine is None and len(self._under_way) < UNDER_WAY:
+            if mine is None and len(self._under_way) < self._most:
                 mine = begin(lambda _: _answers(asker, pair, names, protocol, turn))
                 kept.append(mine)
             if mine is not None and (mine.over or self._left_to_itself(mine)):
@@ -214,7 +214,12 @@ class _Polls:
 
     def _left_to_itself(self, one: Pending[bool]) -> bool:
         silent = time.monotonic() - one.began >= DIAL_PATIENCE
-        return silent and len(self._under_way) < UNDER_WAY
+        return silent and len(self._under_way) < self._most
+
+    @property
+    def _most(self) -> int:
+        """How many questions wait at the same time: a resolver repeats a lost query by itself."""
+        return 1 if descriptor(self._pair.kind).by_name else UNDER_WAY
 
     def _wait_a_moment(self) -> None:
         """Wait until a question is answered, but no longer than until something may be due."""

@@ -11,7 +11,7 @@ import pytest
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Ask, Control
 from nettests.model.expectation import Expected
-from nettests.model.words import Outcome, Protocol, Question, Resolver, TargetKind
+from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
@@ -329,11 +329,3 @@ def test_what_makes_objects_is_never_asked_beside_itself(question: Question) -> 
     """A Pod that takes its time to start is no reason to start another one."""
     assert patience(replace(NOWHERE, question=question)) == threading.TIMEOUT_MAX
     assert patience(NOWHERE) < 5, "a dial's own time-out"
-
-
-def test_a_process_is_silent_before_its_own_time_out_is_over() -> None:
-    """Else nothing could be asked beside it; what takes seconds where all is well has more of them."""
-    assert patience(FROM_A_NODE) < 5, "curl's own time-out"
-    assert patience(PING) > 2, "three echoes, a second apart"
-    nslookup = replace(NOWHERE, question=Question.RESOLVE, resolver=Resolver.NSLOOKUP)
-    assert patience(nslookup) > 5, "a query that is sent again"
