@@ -9,7 +9,7 @@ answers only to know whether to go on, never to judge.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -143,7 +143,9 @@ class _Ladder:
         if asked[turn].answered(patience(self.check.ask)):
             return asked
         if self.seen:  # what is only slow is not asked more often: all would be slower
-            return asked | self._further(turn, self._lacking - 1)
+            slow = all(one.outcome.positive for one in self.seen)
+            left = self.asker.timing.successes - len(self.seen)
+            return asked | self._further(turn, left - 1) if slow else asked
         self._ask_controls(turn)
         if self._resolver_answers(asked[turn]):
             self._losing = True
@@ -151,21 +153,18 @@ class _Ladder:
         if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
             asked |= self._further(turn, 1)
             one_over(asked.values())
-            if any(one.over and self._positive(one) for one in asked.values()):
-                asked |= self._further(turn + 1, self._lacking - len(asked))
+            asked |= self._further(turn + 1, self._wanted_of_late_answers(asked) - len(asked))
         return asked
 
     def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
         """Ask the next turns."""
         return {one: self._begin(one) for one in range(turn + 1, turn + 1 + number)}
 
-    @property
-    def _lacking(self) -> int:
-        """How many answers are still wanted if all of them are positive."""
-        return self.asker.timing.successes - len(self.seen)
-
-    def _positive(self, one: Pending[Raw]) -> bool:
-        return positive(one.result(), self.check.ask.question)
+    def _wanted_of_late_answers(self, asked: Mapping[int, Pending[Raw]]) -> int:
+        """Return how many answers make a result where one of these was positive; none where none was."""
+        raws = [one.result() for one in asked.values() if one.over]
+        told = [raw for raw in raws if positive(raw, self.check.ask.question)]
+        return max((_enough(raw, self.asker.timing)[0] for raw in told), default=0)
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
         """Whether the silent question asks a resolver that has answered others meanwhile: queries get lost then.

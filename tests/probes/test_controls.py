@@ -146,6 +146,54 @@ def test_beside_a_resolver_that_answers_others_all_is_asked_at_once(
 
 
 @pytest.mark.usefixtures("impatient")
+def test_an_answer_that_is_slow_after_others_brings_no_more_questions(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """On a slow machine more of them make all of them slower: what is asked anyway is asked beside it, and no control."""
+    node = str(stage.facts.node("n1").addresses[0])
+    release, first = threading.Event(), iter([True])
+    slow: list[str] = []
+
+    def hook(path: str) -> HttpAnswer | None:
+        if f"host={node}&" in path and not next(first, False):
+            slow.append(path)
+            assert release.wait(10)
+        return None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(NOWHERE, ALIVE)
+    with Server("kubelet", node, ports=(10251, 10250, 10252)):
+        observing = threading.Thread(target=stage.observe, args=(asked,))
+        observing.start()
+        eventually(lambda: len(slow) == stage.timing.successes - 1)
+        release.set()
+        observing.join(10)
+    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check"] * stage.timing.successes
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_silence_after_a_failure_is_the_last(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Two failures are enough: nothing is asked beside the second."""
+    node = str(stage.facts.node("n1").addresses[0])
+    silence = Silence(node)
+    first = iter([TIMED_OUT])
+    stage.dialling[PROBE].hook = lambda path: (
+        next(first, None) or silence(path) if f"host={node}&" in path else None
+    )
+    asked = check(NOWHERE, ALIVE)
+    observing = threading.Thread(target=stage.observe, args=(asked,))
+    observing.start()
+    eventually(lambda: silence.waiting == 1)
+    observing.join(0.3)
+    assert silence.waiting == 1
+    silence.released.set()
+    observing.join(10)
+    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check", "control:target", "check"]
+
+
+@pytest.mark.usefixtures("impatient")
 def test_where_queries_get_lost_answers_that_disagree_are_enough(
     stage: Stage, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
