@@ -1,11 +1,12 @@
 """How long a run takes while one thing is broken, beside the healthy run on the same lab.
 
-    python bench/bad_day.py [--profile P …] [--fault NAME …] [--limit 10] [--json FILE]
+    python bench/bad_day.py [--profile P …] [--fault NAME …] [--limit 10] [--json FILE] [--keep DIR]
 
 Brings each profile up, runs on it without a fault and then with one fault after the other, and prints, for each, the
 seconds, their ratio to the healthy run, and how many checks are red (``fail``, ``lifted``, ``flaky``) or ``unknown``.
 A run that takes ``--limit`` times as long as the healthy one is ended and said to be so. The budget is 2. With
-``--json`` the verdict of every check is kept, so that those of two versions can be compared.
+``--json`` the verdict of every check is kept, so that those of two versions can be compared; with ``--keep`` the
+whole report of each run, whose journal says what the run waited for.
 """
 
 import argparse
@@ -167,7 +168,36 @@ FAULTS: dict[str, tuple[str, Callable[[Lab, Cluster], None]]] = {
     "loss": (f"each node loses {LOSS} % of what it receives", _loss),
     "no-exec": ("exec and port-forward fail on one node", _inject("channel-down", on_node=True)),
     "slow-api": ("the API takes a second for each request", _inject("slow-api", "--seconds", "1")),
+    "exec-hangs": ("one exec of three never ends", _inject("exec-hangs", "--rate", "0.33")),
+    "kubelet-silent": (
+        "one node's kubelet does nothing that the API asks",
+        _inject("kubelet-silent", on_node=True),
+    ),
+    "dns-loses-queries": (
+        "the cluster's DNS loses one packet of three",
+        _inject("dns-down", "--rate", "0.33"),
+    ),
+    "dns-frozen": ("the cluster's DNS takes no news", _inject("dns-frozen")),
+    "packets-slow": (
+        "packets of one node take 0.2 to 0.4 s more each way",
+        _inject("packet-delay", "--seconds", "0.2", "--jitter", "0.2", on_node=True),
+    ),
+    "wrong-target-port": (
+        "one node's load balancers dial backends at another port",
+        _inject("wrong-target-port", on_node=True),
+    ),
 }
+
+SWITCHED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "kubelet-without-rules": (
+        "kubelets know nothing of Pods for Windows",
+        (
+            *("pod-os=off", "run-as-non-root=off", "graceful-end=off", "pod-identity=off"),
+            *("host-network=on", "resolv-conf=on"),
+        ),
+    ),
+}
+"""What cannot be broken while a lab runs: mechanisms of a lab of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,12 +220,14 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", action="append", help=f"of the lab (default {PROFILE})")
-    parser.add_argument("--fault", action="append", choices=FAULTS, help="only these (repeatable)")
+    every = [*FAULTS, *SWITCHED]
+    parser.add_argument("--fault", action="append", choices=every, help="only these (repeatable)")
     parser.add_argument("--limit", type=float, default=10, help="times the healthy run")
     parser.add_argument("--json", type=Path, help="where the verdicts are written")
+    parser.add_argument("--keep", type=Path, help="where the reports of all runs are kept")
     wanted = parser.parse_args()
     found = {
-        profile: measure(profile, wanted.fault or list(FAULTS), wanted.limit)
+        profile: measure(profile, wanted.fault or every, wanted.limit, wanted.keep)
         for profile in wanted.profile or [PROFILE]
     }
     if wanted.json:
@@ -205,19 +237,22 @@ def main() -> None:
         wanted.json.write_text(json.dumps(written, indent=1))
 
 
-def measure(profile: str, faults: list[str], limit: float) -> list[Result]:
+def measure(profile: str, faults: list[str], limit: float, keep: Path | None) -> list[Result]:
     """Run on one profile, healthy and with each fault, and print a line for each; each run has a lab of its own."""
+    reports = keep / profile if keep else None
     with running(profile) as lab:
-        results = [run(lab, "healthy", limit=float("inf"))]
+        results = [run(lab, "healthy", limit=float("inf"), keep=reports)]
     healthy, facts = results[0].seconds, results[0].facts
     print(f"{profile}")
     print(f"  {'fault':<20} {'seconds':>8} {'ratio':>6} {'red':>5} {'unknown':>8}")
     show(results[0], healthy)
     for name in faults:
-        with running(profile) as lab:
-            _, break_it = FAULTS[name]
-            break_it(lab, Cluster.of(facts))
-            results.append(run(lab, name, limit=limit * healthy))
+        _, mechanisms = SWITCHED.get(name, ("", ()))
+        with running(profile, mechanisms) as lab:
+            if name in FAULTS:
+                _, break_it = FAULTS[name]
+                break_it(lab, Cluster.of(facts))
+            results.append(run(lab, name, limit=limit * healthy, keep=reports))
         show(results[-1], healthy)
     return results
 
@@ -234,8 +269,10 @@ def show(result: Result, healthy: float) -> None:
     )
 
 
-def run(lab: Lab, fault: str, *, limit: float) -> Result:
+def run(lab: Lab, fault: str, *, limit: float, keep: Path | None = None) -> Result:
     """Run once and return how it went; an interrupted run has the verdicts that it came to."""
+    if keep:
+        return _run(lab, fault, keep / fault, limit)
     with tempfile.TemporaryDirectory(prefix="bad-day-") as folder:
         return _run(lab, fault, Path(folder), limit)
 
@@ -277,13 +314,14 @@ def _run(lab: Lab, fault: str, folder: Path, limit: float) -> Result:
 
 
 @contextmanager
-def running(profile: str) -> Iterator[Lab]:
-    """Bring a lab up and take it down."""
+def running(profile: str, mechanisms: tuple[str, ...] = ()) -> Iterator[Lab]:
+    """Bring a lab up, with mechanisms switched, and take it down."""
     name = f"bad-day-{os.getpid()}"
     up = json.loads(
         nettests(
             *("lab", "up", "--json", "--while", str(os.getpid())),
             *("--profile", profile, "--name", name),
+            *(f"--mechanism={one}" for one in mechanisms),
         )
     )
     try:

@@ -4,6 +4,7 @@ Services of type LoadBalancer are waited for too, until they have addresses. ``p
 reads the reason from the pod's own status and events. A failed pod is a result here, never an exception.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class PodWait:
     names: frozenset[str]
     ready: dict[str, Object] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    acknowledged: float = math.inf
+    """After so many seconds a pod is given up that its kubelet has not acted on."""
     _latest: dict[str, Object] = field(default_factory=dict)
     _stuck_since: dict[str, float] = field(default_factory=dict)
 
@@ -86,8 +89,11 @@ class PodWait:
             name
             for name in self.pending
             if now - self._stuck_since.get(name, now)
-            >= longer_than * (TOGETHER if _node_of(self._latest.get(name)) in without else 1)
+            >= self._bearable(name, longer_than * (TOGETHER if self._node(name) in without else 1))
         ]
+
+    def _node(self, name: str) -> str:
+        return _node_of(self._latest.get(name))
 
     def _without_images(self) -> set[str]:
         """Return the nodes on which several pods were to start, and none of them could be given its image."""
@@ -98,6 +104,11 @@ class PodWait:
                 no_image = name not in self.ready and reason_of(pod) in PULLING
                 pulls.setdefault(node, []).append(no_image)
         return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
+
+    def _bearable(self, name: str, longest: float) -> float:
+        """Return for how long a pod may be as it is: a kubelet that lives acts within moments, and then pulls."""
+        unseen = name in self._latest and is_unacknowledged(self._latest[name])
+        return min(longest, self.acknowledged) if unseen else longest
 
     def give_up(self, names: Iterable[str], events: Callable[[str], Sequence[Object]]) -> None:
         """Turn pending pods into problems, with their events."""
@@ -120,9 +131,9 @@ def wait_for_pods(
     """Return Ready pods, and the problems of those that are not Ready after ``ready`` seconds.
 
     ``on_change`` hears how many of how many are settled. A pod that stays in a state such as
-    ImagePullBackOff for ``stuck`` seconds is given up before.
+    ImagePullBackOff for ``stuck`` seconds is given up before, and one that its kubelet does not act on.
     """
-    waited = PodWait(names=frozenset(names))
+    waited = PodWait(names=frozenset(names), acknowledged=connection.timing.acknowledged)
 
     def events(name: str) -> Sequence[Object]:
         return events_of(connection, namespace, name)

@@ -41,6 +41,8 @@ class ExecAnswer:
     exit_code: int
     stdout: str
     stderr: str
+    seconds: float | None = None
+    """How long this process took, where others were begun for the same answer."""
 
 
 class HttpChannel(Protocol):

@@ -32,6 +32,10 @@ class Timing:
     stuck: float = 35
     """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long: a kubelet pulls again
     after 10 s and after 20 s more."""
+    acknowledged: float = 20
+    """A Pod whose kubelet has not set ``status.startTime`` so long after it was bound fails: kubelets do at once, and
+    write each status again within 10 s (``syncPeriod``, pkg/kubelet/status/status_manager.go); twice that, and never
+    longer than ``stuck``."""
     listening: float = 15
     """The servers of Ready pods have to answer by pod address."""
     convergence: float = 60
@@ -49,6 +53,9 @@ class Timing:
     names: float = 45
     """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
     names of a search list twice, for 5 s."""
+    names_cached: float = 30
+    """A name may lead to a Pod's former address for so long: CoreDNS and NodeLocal DNSCache are installed with
+    ``cache 30``, for names that exist and that do not."""
     channel: float = 15
     """One answer over a control channel, beyond the dial itself."""
     execute: float = 30

@@ -19,13 +19,15 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.read import read_raw
+from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import asks_resolver
 from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.pace import Pace
+from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
+from nettests.probes.resolvers import Resolvers
 from nettests.probes.seams import Recorder
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -35,10 +37,6 @@ STOPPED = "the run was stopped"
 
 class StoppedError(NettestsError):
     """The run was stopped: no further question is asked."""
-
-
-HASTE = 3
-"""A process that has not ended a third of ``execute`` after its own deadline is run again, with all of that time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +94,7 @@ class Asker:
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
     """Who asks the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
+    resolvers: Resolvers = field(default_factory=Resolvers)
 
     def ask(
         self,
@@ -141,6 +140,8 @@ class Asker:
         )
         if not paced and read_raw(raw).outcome is Outcome.REFUSED:
             self.pace.told(ask.source.probe, ended)
+        if asks_resolver(ask) and positive(raw, ask.question):
+            self.resolvers.told(ask.source.probe, ended)
         return raw
 
     def _go_on(self) -> None:
@@ -191,8 +192,11 @@ class Asker:
         return raw
 
     def carry_out(self, wanted: Command, ask: Ask) -> Answer:
-        """Do what ``wanted`` says from the source of ``ask``; channel errors are in the answer."""
-        with self._slot(wanted, ask):
+        """Do what ``wanted`` says from the source of ``ask``, before checks; channel errors are in the answer.
+
+        Used while Services converge, within a deadline: the turn of hundreds of checks is no time of a Service's.
+        """
+        with ahead(self._slot(wanted, ask)):
             return self._answer(wanted, ask)
 
     def _slot(self, wanted: Command, ask: Ask) -> AbstractContextManager[object]:
@@ -216,7 +220,7 @@ class Asker:
             return Answer(channel="none", error=f"probe {ask.source.probe} cannot be asked")
         if wanted.means == "dial":
             return self._dial(probe, wanted)
-        return self._execute(probe, wanted)
+        return self._execute(probe, wanted, ask)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         errors: list[str] = []
@@ -239,30 +243,27 @@ class Asker:
             error="; ".join(errors) or f"probe {probe.name} has no control channel",
         )
 
-    def _execute(self, probe: Probe, wanted: Command) -> Answer:
+    def _execute(self, probe: Probe, wanted: Command, ask: Ask) -> Answer:
         if probe.execute is None:
             return Answer(channel="none", error=f"probe {probe.name} has no exec channel")
-        first_error = ""
-        # There is no other channel that starts processes: the same one again. Who hangs is not waited for twice.
-        for beyond in (self.timing.execute / HASTE, self.timing.execute):
-            began = time.monotonic()
-            try:
-                got = probe.execute.run(wanted.words, timeout=wanted.deadline + beyond)
-            except ChannelError as error:
-                first_error = first_error or error.message
-                continue
-            if first_error:
-                self.recorder.event(
-                    f"probe {probe.name}: {first_error}; asked again: {' '.join(wanted.words)}"
-                )
-            return Answer(
-                channel="exec",
-                exit_code=got.exit_code,
-                stdout=got.stdout,
-                stderr=got.stderr,
-                seconds=time.monotonic() - began,
-            )
-        return Answer(channel="exec", error=first_error)
+
+        def tell(why: str) -> None:
+            words = " ".join(wanted.words)
+            self.recorder.event(f"probe {probe.name}: {why}; run again: {words}")
+
+        beyond = RESOLVER_HANGS_SECONDS if asks_resolver(ask) else HANG_SECONDS
+        processes = Rerunning(channel=probe.execute, beyond=beyond, tell=tell)
+        try:
+            got = processes.run(wanted.words, timeout=wanted.deadline + self.timing.execute)
+        except ChannelError as error:
+            return Answer(channel="exec", error=error.message)
+        return Answer(
+            channel="exec",
+            exit_code=got.exit_code,
+            stdout=got.stdout,
+            stderr=got.stderr,
+            seconds=got.seconds,
+        )
 
     def _fetch(self, wanted: Command) -> Answer:
         if self.external is None:

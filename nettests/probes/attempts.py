@@ -8,6 +8,8 @@ window. ``turns`` says what is asked next. It reads
 answers only to know whether to go on, never to judge.
 """
 
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -16,11 +18,12 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
-from nettests.parse.observe import BEHIND, some_may_refuse
-from nettests.parse.read import positive, read_answer, read_raw
+from nettests.parse.observe import BEHIND
+from nettests.parse.read import positive, read_answer
 from nettests.probes.asking import Asker
 from nettests.probes.beside import (
     Pending,
+    asks_resolver,
     begin,
     gave_up,
     one_over,
@@ -32,6 +35,7 @@ from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotAskError
 from nettests.probes.controls import Controls
 from nettests.probes.pace import BURST
+from nettests.probes.series import Series
 from nettests.probes.turns import next_turn
 
 ONE_IS_ENOUGH = frozenset(
@@ -74,22 +78,7 @@ class Attempts:
         distribution its meaning.
         """
         self.controls.ask(asker, check)
-        turns = [0] * check.ask.connections + [1] * asker.timing.client_addresses
-        failures = answered = 0
-        mixed = some_may_refuse(check.target)
-        for number, turn in enumerate(turns, 1):
-            if number > 1 and turn == 0:  # who the client is can be asked at any time
-                asker.stopped.wait(check.ask.pause)
-            raw = asker.ask(check.id, "check", number, check.ask, turn=turn)
-            if raw.error is not None:
-                return
-            if positive(raw, check.ask.question):
-                answered += 1
-            else:
-                failures += 1
-            bearable = mixed and read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED}
-            if failures >= asker.timing.failures and (answered or not bearable):
-                return
+        Series(asker, check).run()
 
     def _after_churn(self, asker: Asker, check: Check) -> None:
         """Let the Service go and come, then open many new connections: a stale rule would take some."""
@@ -120,12 +109,14 @@ class _Ladder:
     seen: list[Attempt] = field(default_factory=list)
     _asked: int = 0
     _controls: Pending[bool] | None = None
+    _losing: bool = False
+    """Whether a resolver was seen to lose queries: each further answer may take half a minute."""
 
     def climb(self) -> None:
         """Ask until the answers are enough, and wait for all that was asked beside."""
         try:
             if _refused_by_icmp(self.check):
-                self._one_after_the_other()
+                self._paced()
             else:
                 self._repeat()
         finally:
@@ -135,38 +126,99 @@ class _Ladder:
     def _repeat(self) -> None:
         turn: int | None = 0
         while turn is not None:
-            asked = {turn: self._begin(turn)}
-            if not self.seen and not asked[turn].answered(patience(self.check.ask)):
-                self._ask_controls(turn)
-                if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
-                    asked[turn + 1] = self._begin(turn + 1)
+            asked = self._asked_side_by_side(turn)
             for of, raw in zip(asked, results(asked.values()), strict=True):
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
+            if self._losing and _disagree(self.seen):
+                return
 
-    def _one_after_the_other(self) -> None:
-        """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again."""
+    def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
+        """Ask once; where that is silent, its controls too, and beside it what will be asked next in any case.
+
+        A second silence is wanted where there is one; answers that come late are wanted until there are enough.
+        """
+        asked = {turn: self._begin(turn)}
+        if asked[turn].answered(patience(self.check.ask)):
+            return asked
+        if self.seen:  # what is only slow is not asked more often: all would be slower
+            slow = all(one.outcome.positive for one in self.seen)
+            left = self.asker.timing.successes - len(self.seen)
+            return asked | self._further(turn, left - 1) if slow else asked
+        self._ask_controls(turn)
+        if self._resolver_answers(asked[turn]):
+            self._losing = True
+            return asked | self._further(turn, self.asker.timing.successes - 1)
+        if self.asker.timing.failures > 1 and self._worth_repeating(asked[turn]):
+            asked |= self._further(turn, 1)
+            one_over(asked.values())
+            asked |= self._further(turn + 1, self._wanted_of_late_answers(asked) - len(asked))
+        return asked
+
+    def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
+        """Ask the next turns."""
+        return {one: self._begin(one) for one in range(turn + 1, turn + 1 + number)}
+
+    def _wanted_of_late_answers(self, asked: Mapping[int, Pending[Raw]]) -> int:
+        """Return how many answers make a result where one of these was positive; none where none was."""
+        raws = [one.result() for one in asked.values() if one.over]
+        told = [raw for raw in raws if positive(raw, self.check.ask.question)]
+        return max((_enough(raw, self.asker.timing)[0] for raw in told), default=0)
+
+    def _resolver_answers(self, first: Pending[Raw]) -> bool:
+        """Whether the silent question asks a resolver that has answered others meanwhile: queries get lost then.
+
+        Each answer may then take as long as the resolver repeats them, and several are wanted.
+        """
+        asks = asks_resolver(self.check.ask) and not self.check.ask.is_process
+        return asks and self.asker.resolvers.answered(self.check.source.probe, since=first.began)
+
+    def _paced(self) -> None:
+        """Ask at the pace of the kernel that refuses by ICMP; a silence that its limit explains is asked again.
+
+        One that is silent is not waited for to ask the next one: that has its pace, too.
+        """
         turn: int | None = 0
         silences = 0
-        while turn is not None:
-            self._asked += 1
-            raw = self.asker.ask(
-                self.check.id, "check", self._asked, self.check.ask, turn=turn, paced=True
-            )
+        begun: deque[tuple[int, Pending[Raw]]] = deque()
+        while turn is not None or begun:
+            if not begun:
+                assert turn is not None
+                begun.append((turn, self._begin(turn, paced=True)))
+            self._go_on_beside(begun, BURST - silences)
+            of, first = begun.popleft()
+            raw = first.result()
             if raw.error is not None:
+                results([one for _, one in begun])
                 return
             if kept_back(raw, read_answer(raw, self.check.ask.question)) and silences < BURST:
                 silences += 1
+                turn = of
                 continue
-            turn = self._take(turn, raw)
+            turn = self._take(of, raw)
 
-    def _begin(self, turn: int) -> Pending[Raw]:
+    def _go_on_beside(self, begun: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
+        """Wait for the first of them, and as long as it and the newest are silent ask what will be wanted next.
+
+        Two silences are wanted, and one more for each that the limit explains, up to so many as are ``bearable``.
+        """
+        probe = self.check.source.probe
+        while not begun[0][1].over and not begun[-1][1].answered(patience(self.check.ask)):
+            explained = sum(self.asker.pace.spent(probe, one.began) for _, one in begun)
+            wanted = self.asker.timing.failures + min(explained, bearable)
+            if len(self.seen) + len(begun) >= wanted:
+                return
+            self._ask_controls(begun[0][0])
+            turn = begun[-1][0] + 1
+            begun.append((turn, self._begin(turn, paced=True)))
+
+    def _begin(self, turn: int, *, paced: bool = False) -> Pending[Raw]:
         self._asked += 1
         number, check = self._asked, self.check
         return begin(
             lambda sent: self.asker.ask(
-                check.id, "check", number, check.ask, turn=turn, on_sent=sent
+                check.id, "check", number, check.ask, turn=turn, paced=paced, on_sent=sent
             )
         )
 
@@ -201,6 +253,12 @@ class _Ladder:
             )
             self._controls = asking
             asking.answered(0)
+
+
+def _disagree(attempts: Sequence[Attempt]) -> bool:
+    """Whether attempts at one port disagree: that is what they are, whatever would follow."""
+    said = {(one.port, one.outcome.positive) for one in attempts}
+    return any((port, not positive) in said for port, positive in said)
 
 
 def _refused_by_icmp(check: Check) -> bool:

@@ -6,6 +6,7 @@ waiting and no work, so what has to be asked anyway is asked meanwhile. It knows
 
 import concurrent.futures
 import threading
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
@@ -31,27 +32,29 @@ class Pending(Generic[T]):
 
     def __init__(self, call: Callable[[Callable[[], None]], T]) -> None:
         self.done: Future[T] = Future()
+        self.began = time.monotonic()
+        """When its question was sent, or when it began to wait for its turn."""
         self._sent = threading.Event()
         self._settled = threading.Event()
         threading.Thread(target=self._carry_out, args=(call,), name="beside", daemon=True).start()
 
     def _carry_out(self, call: Callable[[Callable[[], None]], T]) -> None:
         try:
-            self.done.set_result(call(self._sent.set))
+            self.done.set_result(call(self._send))
         except BaseException as error:  # noqa: BLE001 - handed to who waits for the result
             self.done.set_exception(error)
         finally:
             self._sent.set()
             self._settled.set()
 
+    def _send(self) -> None:
+        self.began = time.monotonic()
+        self._sent.set()
+
     def answered(self, seconds: float) -> bool:
         """Wait until it is over, or was sent ``seconds`` ago; return whether it is over."""
         self._sent.wait()
         return self._settled.wait(seconds)
-
-    def ended(self, seconds: float) -> bool:
-        """Wait for it no longer than ``seconds``, its turn included; return whether it is over."""
-        return self._settled.wait(max(0.0, seconds))
 
     @property
     def over(self) -> bool:
@@ -67,10 +70,10 @@ class Pending(Generic[T]):
         return self.done.result()
 
 
-def one_over(pending: Collection[Pending[Any]]) -> None:
-    """Wait until the first of them is over."""
+def one_over(pending: Collection[Pending[Any]], seconds: float | None = None) -> None:
+    """Wait until the first of them is over, or for so long."""
     concurrent.futures.wait(
-        [one.done for one in pending], return_when=concurrent.futures.FIRST_COMPLETED
+        [one.done for one in pending], seconds, return_when=concurrent.futures.FIRST_COMPLETED
     )
 
 

@@ -12,6 +12,7 @@ from nettests.model.check import Check
 from nettests.parse.reading import one_line
 from nettests.probes.asking import Asker, Probe
 from nettests.probes.commands import POWERSHELL, ping_words
+from nettests.probes.rerun import Rerunning
 from nettests.probes.speaking import TRIALS
 
 NSLOOKUP = ("nslookup", "localhost")
@@ -62,7 +63,8 @@ def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) ->
     assert probe.execute is not None
     try:
         with probe.execute.slots:
-            answer = probe.execute.run(words, timeout=seconds)
+            # Presence is asked, so that no second process can hide what the first one had to repeat.
+            answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"
     except ChannelError:

@@ -19,6 +19,7 @@ from nettests.parse.inspection import RULE
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
 from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
 from nettests.rules.known import known_facts
@@ -112,7 +113,8 @@ class Inspection:
         if execute is None:
             raise ChannelError(f"{name} has no exec channel")
         with execute.slots:
-            got = execute.run(words, timeout=self.seconds)
+            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
+            got = tools.run(words, timeout=self.seconds)
         if got.exit_code != 0 and not got.stdout.strip():
             said = " ".join(got.stderr.split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {said}")

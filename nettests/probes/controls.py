@@ -16,7 +16,7 @@ from nettests.model.observation import Raw
 from nettests.model.words import Question
 from nettests.parse.read import positive, read_raw
 from nettests.probes.asking import Asker
-from nettests.probes.beside import Pending, begin, gave_up, one_try_tells, patience
+from nettests.probes.beside import Pending, asks_resolver, begin, gave_up, one_try_tells, patience
 
 CONTROL_TRIES = 2
 WINDOW_SECONDS = 10.0
@@ -137,12 +137,20 @@ def _until_one(
         return both
 
     first = begin(lambda heard: ask(1, first_sent(heard)))
-    if first.answered(patience(control.ask)) or one_try_tells(control.ask):
+    if first.answered(patience(control.ask)) or not _worth_repeating(asker, control, first):
         raw = first.result()
         if positive(raw, question) or (one_try_tells(control.ask) and gave_up(control.ask, raw)):
             return (raw,)
     second = ask(CONTROL_TRIES, sent)
     return first.result(), second
+
+
+def _worth_repeating(asker: Asker, control: Control, first: Pending[Raw]) -> bool:
+    """Whether to ask once more beside a silent control: where it repeats itself, only if its resolver loses queries."""
+    losing = asks_resolver(control.ask) and asker.resolvers.answered(
+        control.ask.source.probe, since=first.began
+    )
+    return losing or not one_try_tells(control.ask)
 
 
 def _shared(raw: Raw, check: str, control: Control) -> Raw:

@@ -6,6 +6,7 @@ What has not converged is recorded, and its checks are asked anyway.
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ from nettests.parse.read import positive, read_raw
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.asking import Answer, Asker
-from nettests.probes.beside import begin
+from nettests.probes.beside import DIAL_PATIENCE, Pending, asks_resolver, begin, one_over
 from nettests.probes.commands import CannotAskError, Command, command
 from nettests.probes.deadlines import Deadlines
 
@@ -38,6 +39,8 @@ STALLED_SECONDS = 5.0
 """What has been silent for so long may never answer: who waits for it is asked before its time."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
+UNDER_WAY = 2
+"""Questions to one pair at the same time: where packets are lost, the second may be answered before the first gives up."""
 FQDN = "{service}.{namespace}.svc.{domain}"
 """The form of a Service's name that resolves everywhere."""
 HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
@@ -177,6 +180,7 @@ class _Polls:
         self._deadlines = waits.deadlines
         self._on_stalled, self._stalled = on_stalled, False
         self._began = time.monotonic()
+        self._asked: defaultdict[tuple[Protocol, int], list[Pending[bool]]] = defaultdict(list)
 
     @property
     def waited(self) -> float:
@@ -188,14 +192,42 @@ class _Polls:
         return self._left <= 0 or self._asker.stopped.is_set()
 
     def answers(self, protocol: Protocol, turn: int) -> bool:
-        """Whether the pair answers a question, before its time is over."""
+        """Whether the pair answers a question, before its time is over.
+
+        One that is silent for a while is left to itself, as long as few are: its answer counts when it comes.
+        """
         asker, pair, names = self._asker, self._pair, self._names
-        asked = begin(lambda _: _answers(asker, pair, names, protocol, turn))
-        asked.ended(STALLED_SECONDS - self.waited)
+        kept = self._asked[protocol, turn]
+        mine: Pending[bool] | None = None
+        while not self.over() and not any(one.over and one.result() for one in kept):
+            if mine is None and len(self._under_way) < self._most:
+                mine = begin(lambda _: _answers(asker, pair, names, protocol, turn))
+                kept.append(mine)
+            if mine is not None and (mine.over or self._left_to_itself(mine)):
+                break
+            self._wait_a_moment()
+        return any(one.over and one.result() for one in kept)
+
+    @property
+    def _under_way(self) -> list[Pending[bool]]:
+        return [one for asked in self._asked.values() for one in asked if not one.over]
+
+    def _left_to_itself(self, one: Pending[bool]) -> bool:
+        silent = time.monotonic() - one.began >= DIAL_PATIENCE
+        return silent and len(self._under_way) < self._most
+
+    @property
+    def _most(self) -> int:
+        """How many questions wait at the same time: a resolver repeats a lost query by itself."""
+        return 1 if descriptor(self._pair.kind).by_name else UNDER_WAY
+
+    def _wait_a_moment(self) -> None:
+        """Wait until a question is answered, but no longer than until something may be due."""
+        moment = min(LOOK_SECONDS, self._left)  # the deadline may come closer meanwhile
+        if not self._stalled:
+            moment = min(moment, STALLED_SECONDS - self.waited)
+        one_over(self._under_way, max(0.0, moment))
         self._look()
-        while not asked.over and not self.over():
-            asked.ended(min(LOOK_SECONDS, self._left))  # the deadline may come closer meanwhile
-        return asked.over and asked.result()
 
     def pause(self) -> None:
         """Wait until another question is worth its while."""
@@ -232,7 +264,10 @@ def _answers(
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
         asker.pace.told(pair.probe, time.monotonic())
-    return _enough(raw)
+    enough = _enough(raw)
+    if enough and asks_resolver(ask):
+        asker.resolvers.told(pair.probe, time.monotonic())
+    return enough
 
 
 def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:

@@ -1,18 +1,25 @@
 """Ask a check while a Service that it waits for is silent, and keep the answers until the Service had its time.
 
 Used by ``observe``: what never converges would cost its deadline first and its checks' time-outs after that. What
-was asked in the meantime counts only if nothing that the check waited for has converged since; else it is dropped,
-what was not asked yet is not asked any more, and the check is asked anew. It decides nothing about answers.
+was asked in the meantime counts if nothing that the check waited for has converged since, or if the very first answer
+was positive: then the Service served already, and what came after it is no less true. Else it is dropped, what was not
+asked yet is not asked any more, and the check is asked anew. It judges nothing.
 """
 
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from nettests.model.observation import Raw
+from nettests.model.words import Question
+from nettests.parse.read import positive, read_raw
 from nettests.probes.convergence import Pair
 from nettests.probes.seams import Recorder
+
+CONTROL = "control:"
+"""How the purpose of a control begins."""
 
 
 @dataclass(slots=True)
@@ -20,12 +27,15 @@ class Held:
     """A recorder that keeps what is recorded of one check; what concerns the run as a whole goes on at once."""
 
     recorder: Recorder
-    _raws: list[Raw] = field(default_factory=list)
+    question: Question
+    """What the check asks."""
+    raws: list[Raw] = field(default_factory=list)
+    """The answers so far, in the order in which they came."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
 
     def raw(self, raw: Raw) -> object:
         """Keep one question and its answer."""
-        self._raws.append(raw)
+        self.raws.append(raw)
         return raw
 
     def done(
@@ -49,9 +59,40 @@ class Held:
             service=service, probe=probe, seconds=seconds, converged=converged
         )
 
+    @property
+    def refuted(self) -> bool:
+        """Whether it is known already that the Service did not yet serve as it does when it has converged.
+
+        Many connections meet all backends only then.
+        """
+        first = self._first()
+        lost = first is not None and not positive(first, self.question)
+        match self.question:
+            case Question.DISTRIBUTE | Question.CHURN:
+                return True
+            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
+                return lost
+            case Question.ADMIT | Question.INSPECT | Question.START:
+                return lost
+            case _:
+                assert_never(self.question)
+
+    @property
+    def proven(self) -> bool:
+        """Whether the check was asked to its end of what served from the first answer on, and so did its controls."""
+        first = self._first()
+        told = not any(self._done.values()) and first is not None
+        controls = {raw.purpose for raw in self.raws if raw.purpose.startswith(CONTROL)}
+        answered = {raw.purpose for raw in self.raws if read_raw(raw).outcome.positive}
+        return told and not self.refuted and controls <= answered
+
+    def _first(self) -> Raw | None:
+        own = (raw for raw in self.raws if raw.purpose == "check" and raw.attempt == 1)
+        return next(own, None)
+
     def release(self, check: str, late: str | None) -> None:
         """Write all that was kept; ``late`` names a Service that did not converge."""
-        for raw in self._raws:
+        for raw in self.raws:
             self.recorder.raw(raw)
         self.recorder.done(check, **self._done, late=late)
 
@@ -64,7 +105,20 @@ class Early:
     held: Held
     asked: Future[None]
     void: threading.Event
-    """Set when something of ``awaited`` has converged meanwhile."""
+    """Set when something of ``awaited`` has converged meanwhile, and no answer shows that it served before."""
+    doubted: bool = False
+    """Whether something has converged meanwhile: then only an answer shows that the Service served before."""
+
+    def doubt(self) -> None:
+        """Take note that something of ``awaited`` has converged."""
+        self.doubted = True
+        if self.held.refuted:
+            self.void.set()
+
+    def counts(self) -> bool:
+        """Wait until the check was asked; return whether its answers count."""
+        self.asked.result()
+        return not self.doubted or self.held.proven
 
 
 @dataclass(slots=True)
@@ -78,7 +132,7 @@ class Waiting:
         """Take note that ``pair`` answers, or has had its time."""
         self.pairs.discard(pair)
         if converged and self.early is not None and pair in self.early.awaited:
-            self.early.void.set()
+            self.early.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
         """Whether all that it waits for is silent, and nothing that was asked before is good for that."""

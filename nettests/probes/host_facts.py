@@ -18,6 +18,7 @@ from nettests.parse.host_facts import PROXY_MODE
 from nettests.probes.asking import Probe
 from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
+from nettests.probes.rerun import Rerunning
 
 METRICS_PORT = 10249
 """kube-proxy's ``metricsBindAddress`` by default, with the loopback address."""
@@ -62,7 +63,7 @@ def _read(
         return _failed(told, f"{pod.name} runs in the pod network ({own}), not on the node")
     try:
         with execute.slots:
-            got = execute.run(words, timeout=SECONDS + seconds)
+            got = Rerunning(channel=execute).run(words, timeout=SECONDS + seconds)
     except ChannelError as error:
         return _failed(told, error.message)
     return NodeReading(

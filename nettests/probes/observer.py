@@ -169,7 +169,8 @@ class Observer:
             ask = partial(self._release, early) if early else self._observe
             self._queue(askers, partial(ask, check))
         elif waiting.may_begin(self._stalled):
-            held, void = Held(self.asker.recorder), threading.Event()
+            held = Held(self.asker.recorder, check.ask.question)
+            void = threading.Event()
             asked = self._queue(askers, partial(self._one.carry_out, check, held, void))
             waiting.early = Early(frozenset(waiting.pairs), held, asked, void)
 
@@ -195,8 +196,10 @@ class Observer:
         self._tell_finished()
 
     def _release(self, early: Early, check: Check) -> None:
-        """Write down what was asked before its time, and counts."""
-        early.asked.result()
+        """Write down what was asked before its time if it counts, else ask anew."""
+        if not early.counts():
+            self._observe(check)
+            return
         early.held.release(check.id, self._lateness.of(check.id))
         self._tell_finished()
 

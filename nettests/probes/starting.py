@@ -29,6 +29,7 @@ from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
+from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
@@ -192,7 +193,9 @@ class Starting:
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):  # one question after another: a late one would end last
-            return channel.run(words, timeout=self.timing.execute)
+            beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
+            processes = Rerunning(channel=channel, beyond=beyond)
+            return processes.run(words, timeout=self.timing.execute)
 
     def _get(self, then: Afterwards, item: Object) -> HttpAnswer:
         namespace, name, _ = _names(item)

@@ -102,11 +102,11 @@ class Renewal:
         }
 
     def _lookup(self, asked: str, address: str) -> Object:
-        """Ask DNS for the name until it leads to the Pod: an answer may be cached for a while.
+        """Ask DNS for the name until it leads to the Pod: CoreDNS and its caches on nodes keep answers for 30 s at most.
 
         A resolver that was silent for so long has repeated its query: nothing is cached.
         """
-        deadline = time.monotonic() + self.timing.convergence
+        deadline = time.monotonic() + min(self.timing.names_cached, self.timing.convergence)
         while True:
             began = time.monotonic()
             got = self.run(("nslookup", asked))

@@ -21,6 +21,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.words import OS
 from nettests.probes.objects import INSPECTOR
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.known import Known
 from nettests.session.watch import Watch
@@ -47,13 +48,14 @@ class Hosts:
     def open(self, node: str) -> ExecChannel:
         """Return the channel to a node's own tools: HNS answers administrators only."""
         windows = self.facts.node(node).os is OS.WINDOWS
-        return self.access.open_exec(
+        opened = self.access.open_exec(
             self.namespace,
             self.pods[node],
             INSPECTOR if windows and self.pods[node] in self.inspected else "node",
             node=node,
             os=self.facts.node(node).os,
         )
+        return Rerunning(channel=opened, beyond=TOOL_HANGS_SECONDS)
 
 
 def redactor_of(profile: ClusterProfile, connection: Connection) -> Redactor:

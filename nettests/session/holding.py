@@ -4,6 +4,7 @@ Used by ``Run`` alone. Whether objects stay is decided here, from what the user 
 ended. What is removed is what was created through the door that ``begin`` returns.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.cluster.lease import Lease
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.unacknowledged import delete_unacknowledged
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.session.cleanup import clean_up, ownership
@@ -37,6 +39,8 @@ class Holding:
     """What could not be removed, and how to remove it."""
     kept: str = ""
     """What stands on purpose, and how to look at it and remove it."""
+    _waited: float = 0
+    """For so long its end was waited for already: it is tried again at the end of the run, and no longer in all."""
     _lease: Lease | None = None
     _access: Access | None = None
 
@@ -82,13 +86,18 @@ class Holding:
     def _remove(self) -> None:
         assert self._access is not None, "nothing is touched before the door is there"
         assert self._access.ownership is not None, "and what it creates is marked"
-        self.left_behind = clean_up(
+        marks, made = self._access.ownership, self._access.made
+        delete_unacknowledged(self.connection, marks, made, self.namespace)
+        began = time.monotonic()
+        left = clean_up(
             self.connection,
-            self._access.ownership,
-            self._access.made,
-            wait=self.timing.clean_up,
+            marks,
+            made,
+            wait=max(0.0, self.timing.clean_up - self._waited),
             namespace=self.namespace if self.shared else None,
         )
-        self.gone = not self.left_behind
+        self._waited += time.monotonic() - began
+        self.gone = not left
+        self.left_behind = left and (self.left_behind or left)
         if self._lease is not None:
             self._lease.end()

@@ -102,6 +102,19 @@ def test_a_pod_that_its_kubelet_does_not_act_on_is_stuck() -> None:
     assert waited.stuck(longer_than=10, now=200) == []
 
 
+def test_a_kubelet_that_does_not_act_is_waited_for_shorter_than_a_pull() -> None:
+    """It writes a Pod's status within moments; what it has acted on may be pulled again and again."""
+    waited = PodWait(names=frozenset({"unseen", "noimg"}), acknowledged=4)
+    unseen = {**pod("unseen", ready=False), "status": {"phase": "Pending"}}
+    unseen["spec"]["nodeName"] = "win-2"
+    for one in (unseen, body("pod state: noimg")):
+        waited.see(one, deleted=False, now=100)
+    assert waited.stuck(longer_than=10, now=103) == []
+    assert waited.stuck(longer_than=10, now=104) == ["unseen"]
+    assert set(waited.stuck(longer_than=3, now=103)) == {"unseen", "noimg"}
+    assert set(waited.stuck(longer_than=10, now=110)) == {"unseen", "noimg"}
+
+
 def test_a_pull_that_is_tried_again_is_still_stuck() -> None:
     """Between two back-offs the kubelet says ErrImagePull: that is no progress."""
     waited = PodWait(names=frozenset({"noimg"}))

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,16 +10,19 @@ import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Ask, Control
+from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
 from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
+from nettests.probes.pace import BURST, Pace
 from tests.probes.conftest import Stage
 from tests.probes.made import ask, check
 from tests.probes.netexec import Server
 
 PROBE = "probe-windows-1-1"
+CONNECTED = HttpAnswer(status=200, body=json.dumps({"responses": ["server-linux-1-1"]}))
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 DEAD = Control(
     proves="vantage", ask=ask(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
@@ -76,7 +80,7 @@ def test_a_silent_question_is_repeated_beside_itself_with_its_controls(
 def test_a_late_answer_is_one_attempt_of_several(
     stage: Stage, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """A question that was answered after all is followed by as many as a positive result needs."""
+    """Beside a question that waits, and another that was answered, all is asked that a positive result needs."""
     node = str(stage.facts.node("n1").addresses[0])
     release, slow = threading.Event(), iter([True])
 
@@ -90,7 +94,7 @@ def test_a_late_answer_is_one_attempt_of_several(
     with Server("kubelet", node, ports=(10251, 10250, 10252)):
         observing = threading.Thread(target=stage.observe, args=(asked,))
         observing.start()
-        eventually(lambda: len(stage.raws(asked.id)) == 2)
+        eventually(lambda: len(stage.raws(asked.id)) == 3)
         release.set()
         observing.join(10)
     assert sorted(raw.purpose for raw in stage.raws(asked.id)) == ["check"] * 3 + ["control:target"]
@@ -120,6 +124,158 @@ def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
     Attempts().carry_out(stage.observer([asked]).asker, asked)
     assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
     assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.usefixtures("impatient")
+def test_beside_a_resolver_that_answers_others_all_is_asked_at_once(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """It loses queries: an answer may take as long as it repeats them, and a positive result needs several."""
+    name = "svc.example"
+    stage.dialling[PROBE].hook = silence = Silence(name)
+    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + 60)
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == stage.timing.successes)
+    silence.released.set()
+    asking.join(10)
+    numbers = [raw.attempt for raw in stage.raws(asked.id) if raw.purpose == "check"]
+    assert sorted(numbers) == list(range(1, stage.timing.successes + 1))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_answer_that_is_slow_after_others_brings_no_more_questions(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """On a slow machine more of them make all of them slower: what is asked anyway is asked beside it, and no control."""
+    node = str(stage.facts.node("n1").addresses[0])
+    release, first = threading.Event(), iter([True])
+    slow: list[str] = []
+
+    def hook(path: str) -> HttpAnswer | None:
+        if f"host={node}&" in path and not next(first, False):
+            slow.append(path)
+            assert release.wait(10)
+        return None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(NOWHERE, ALIVE)
+    with Server("kubelet", node, ports=(10251, 10250, 10252)):
+        observing = threading.Thread(target=stage.observe, args=(asked,))
+        observing.start()
+        eventually(lambda: len(slow) == stage.timing.successes - 1)
+        release.set()
+        observing.join(10)
+    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check"] * stage.timing.successes
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_silence_after_a_failure_is_the_last(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Two failures are enough: nothing is asked beside the second."""
+    node = str(stage.facts.node("n1").addresses[0])
+    silence = Silence(node)
+    first = iter([TIMED_OUT])
+    stage.dialling[PROBE].hook = lambda path: (
+        next(first, None) or silence(path) if f"host={node}&" in path else None
+    )
+    asked = check(NOWHERE, ALIVE)
+    observing = threading.Thread(target=stage.observe, args=(asked,))
+    observing.start()
+    eventually(lambda: silence.waiting == 1)
+    observing.join(0.3)
+    assert silence.waiting == 1
+    silence.released.set()
+    observing.join(10)
+    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check", "control:target", "check"]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_where_queries_get_lost_answers_that_disagree_are_enough(
+    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """What is flaky stays so, and each further answer may take as long as a resolver repeats its query."""
+    name = "svc.example"
+    silence = Silence(name)
+    lost = iter([True])
+
+    def hook(path: str) -> HttpAnswer | None:
+        timed_out = silence(path)
+        if timed_out and "port=80&" in path and next(lost, False):
+            return timed_out
+        return CONNECTED if timed_out else None
+
+    stage.dialling[PROBE].hook = hook
+    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + 60)
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == stage.timing.successes)
+    silence.released.set()
+    asking.join(10)
+    seen = [(one.port, one.outcome.positive) for one in stage.seen(asked).attempts]
+    assert sorted(seen) == [(80, False), (80, True), (82, True)]
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("answers", "asked_in_all"), [(True, 2), (False, 1)])
+def test_a_control_by_name_is_asked_again_beside_itself_where_its_resolver_answers_others(
+    stage: Stage,
+    eventually: Callable[[Callable[[], bool]], None],
+    answers: bool,
+    asked_in_all: int,
+) -> None:
+    """A resolver that answers nobody repeats its query itself: a second silence would show no more."""
+    name = "svc.example"
+    stage.dialling[PROBE].hook = silence = Silence(name)
+    control = Control(proves="target", ask=ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name))
+    asked = check(NOWHERE, control)
+    asker = stage.observer([asked]).asker
+    asker.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
+    asking = threading.Thread(target=Controls().ask, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting == asked_in_all)
+    asking.join(0.3)
+    assert silence.waiting == asked_in_all
+    silence.released.set()
+    asking.join(10)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(("refused", "asked_in_all"), [(0, 2), (BURST, 2 + BURST)])
+def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
+    stage: Stage,
+    eventually: Callable[[Callable[[], bool]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    refused: int,
+    asked_in_all: int,
+) -> None:
+    """Each would be waited for to its time-out, as often as a kernel may have kept its refusal back."""
+    monkeypatch.setattr(Pace, "reserve", lambda _pace, _probe, now: now)
+    node = str(stage.facts.node("n1").addresses[0])
+    stage.dialling[PROBE].hook = silence = Silence(node)
+    asked = replace(
+        check(ask(PROBE, TargetKind.NODE_IP, Protocol.UDP)),
+        claim=Expected(outcome=Outcome.REFUSED),
+        controls=(),
+    )
+    asker = stage.observer([asked]).asker
+    for _ in range(refused):
+        asker.pace.told(PROBE, time.monotonic())
+    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
+    asking.start()
+    eventually(lambda: silence.waiting >= asked_in_all)
+    asking.join(0.2)
+    assert silence.waiting == asked_in_all
+    silence.released.set()
+    asking.join(10)
+    seen = stage.seen(asked)
+    assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)
+    assert [one.number for one in seen.attempts] == list(range(1, asked_in_all + 1))
 
 
 PING = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)

@@ -11,7 +11,7 @@ import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Control
-from nettests.model.words import Outcome, TargetKind
+from nettests.model.words import Outcome, Question, TargetKind
 from nettests.probes import convergence
 from nettests.probes.asking import StoppedError
 from nettests.probes.controls import Controls
@@ -22,6 +22,7 @@ from tests.probes.made import ask, check
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
+CONNECTED = HttpAnswer(status=200, body=json.dumps({"responses": ["server-linux-1-1"]}))
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 ONE, OTHER = (Pair(TargetKind.SERVICE_CLUSTERIP, name, PROBE) for name in ("one", "other"))
 
@@ -105,8 +106,8 @@ def test_a_control_is_asked_to_its_end(stage: Stage) -> None:
 
 def test_what_is_held_is_written_in_its_order(stage: Stage) -> None:
     """Nothing is in the journal before the release; then the answers are, and that the check is done."""
-    held = Held(stage.journal)
     asked = check(ask(PROBE, TargetKind.POD_IP))
+    held = Held(stage.journal, asked.ask.question)
     asker = replace(stage.observer([asked]).asker, recorder=held)
     for number in (1, 2):
         asker.ask(asked.id, "check", number, asked.ask)
@@ -118,10 +119,95 @@ def test_what_is_held_is_written_in_its_order(stage: Stage) -> None:
     assert (done["distrust"], done["late"]) == ("for a reason", "Service x did not answer")
 
 
-def begun(waiting: Waiting, stage: Stage) -> None:
+def held_with(stage: Stage, *said: tuple[str, int, HttpAnswer], question: Question) -> Held:
+    """Return what holds these answers, each with its purpose and number."""
+    held = Held(stage.journal, question)
+    asked = check(ask(PROBE, TargetKind.POD_IP))
+    asker = replace(stage.observer([asked]).asker, recorder=held)
+    for purpose, number, answer in said:
+        stage.dialling[PROBE].hook = lambda _, answer=answer: answer
+        asker.ask(asked.id, purpose, number, asked.ask)
+    return held
+
+
+FIRST, SECOND = ("check", 1, CONNECTED), ("check", 2, CONNECTED)
+LOST, LOST_LATER = ("check", 1, TIMED_OUT), ("check", 2, TIMED_OUT)
+ALIVE, DEAD = ("control:target", 1, CONNECTED), ("control:target", 1, TIMED_OUT)
+
+
+@pytest.mark.parametrize(
+    ("said", "proven"),
+    [
+        ((FIRST, SECOND), True),
+        ((FIRST, LOST_LATER, ALIVE), True),
+        ((FIRST, LOST_LATER, DEAD), False),
+        ((FIRST, LOST_LATER, DEAD, ALIVE), True),
+        ((LOST, SECOND, ALIVE), False),
+        ((SECOND,), False),
+        ((), False),
+    ],
+)
+def test_what_served_from_the_first_answer_on_is_proven(
+    stage: Stage, said: tuple[tuple[str, int, HttpAnswer], ...], proven: bool
+) -> None:
+    """What is lost after it is no proxy's lateness; a first silence may be, and so may a dead control."""
+    assert held_with(stage, *said, question=Question.REACH).proven is proven
+
+
+def test_a_distribution_is_never_proven_before_its_service_has_converged(stage: Stage) -> None:
+    """The first backend may answer when the others are not programmed yet."""
+    held = held_with(stage, FIRST, SECOND, question=Question.DISTRIBUTE)
+    assert held.refuted
+    assert not held.proven
+
+
+def test_a_check_that_was_stopped_proves_nothing(stage: Stage) -> None:
+    """It was not asked to its end."""
+    held = held_with(stage, FIRST, question=Question.REACH)
+    held.done("a check", distrust="the run was stopped")
+    assert not held.proven
+
+
+def test_a_convergence_leaves_alone_what_was_answered_before(stage: Stage) -> None:
+    """It is not asked a second time: a path that loses packets would take as long again."""
+    held = held_with(stage, FIRST, question=Question.REACH)
+    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early.doubt()
+    assert not early.void.is_set()
+    assert early.counts()
+
+
+def test_a_convergence_ends_what_was_silent_before(stage: Stage) -> None:
+    """Its silence was that of a Service that was not programmed yet."""
+    held = held_with(stage, LOST, question=Question.REACH)
+    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early.doubt()
+    assert early.void.is_set()
+
+
+def test_a_first_answer_that_comes_after_the_convergence_decides(stage: Stage) -> None:
+    """It was under way then: if it is positive all counts, else the check is asked anew."""
+    for said, counts in ((FIRST, True), (LOST, False)):
+        held = held_with(stage, question=Question.REACH)
+        early = Early(frozenset({ONE}), held, finished(), threading.Event())
+        early.doubt()
+        assert not early.void.is_set()
+        for raw in held_with(stage, said, question=Question.REACH).raws:
+            held.raw(raw)
+        assert early.counts() is counts
+
+
+def finished() -> Future[None]:
+    """Return what has been asked to its end."""
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
+
+
+def begun(waiting: Waiting, stage: Stage, question: Question = Question.DISTRIBUTE) -> None:
     """Ask what waits before its time."""
     waiting.early = Early(
-        frozenset(waiting.pairs), Held(stage.journal), Future(), threading.Event()
+        frozenset(waiting.pairs), Held(stage.journal, question), Future(), threading.Event()
     )
 
 

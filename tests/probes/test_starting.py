@@ -244,10 +244,12 @@ def test_a_stateful_set_makes_the_pod_and_is_removed_for_it() -> None:
     assert then["lookup"]["asked"] == "start-1-0.sets.nettests-1.svc.cluster.local"
 
 
-def test_a_name_is_asked_for_until_its_deadline() -> None:
-    """A Pod whose name never leads to it is told as it is."""
+@pytest.mark.parametrize(
+    "timing", [replace(Timing(), convergence=0), replace(Timing(), names_cached=0)]
+)
+def test_a_name_is_asked_for_until_its_deadline(timing: Timing) -> None:
+    """A Pod whose name never leads to it is told as it is when no cache can hold an older answer."""
     cluster = Cluster(status=READY, answer="nothing of it")
-    timing = replace(Timing(), convergence=0)
     asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=timing)
     then = json.loads(asking.examine(SETS).stdout)["then"]
     assert "nothing of it" in then["lookup"]["stdout"]

@@ -1,0 +1,29 @@
+"""Remove, at the end of a run, its Pods that no kubelet has acted on.
+
+Of these nothing was started, and a silent kubelet would never confirm their end: the namespace would stay until somebody
+removes the node. Pods that were started are none of this module's: they end by their grace period.
+"""
+
+from contextlib import suppress
+
+from nettests.cluster.apply import owned_objects, path_of
+from nettests.cluster.connection import Connection
+from nettests.cluster.ownership import Ownership
+from nettests.cluster.undo import Made
+from nettests.cluster.wait import is_unacknowledged
+from nettests.errors import ClusterError
+
+
+def delete_unacknowledged(
+    connection: Connection, marks: Ownership, made: Made, namespace: str
+) -> None:
+    """Delete them without a grace period, each only as it was seen: one that a kubelet has taken meanwhile stays."""
+    with suppress(ClusterError):  # what stays is found, and named, by who removes the rest
+        for pod in owned_objects(connection, "Pod", marks.run, namespace):
+            if Ownership.of(pod) == marks and made.holds(pod) and is_unacknowledged(pod):
+                seen = {key: pod["metadata"][key] for key in ("uid", "resourceVersion")}
+                connection.request(
+                    "DELETE",
+                    f"{path_of(pod)}/{pod['metadata']['name']}",
+                    body={"gracePeriodSeconds": 0, "preconditions": seen},
+                )

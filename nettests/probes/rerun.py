@@ -1,0 +1,131 @@
+"""Run a process again beside one that does not end, and take the answer that comes first.
+
+Around the exec channels of a run, for all who start processes there. An exec can hang for its client, on Windows it is
+known to (kubernetes/kubernetes#124700); what is run here does no harm twice. What has outlived its own time-outs
+hangs: an answer to the second process then hides no packet that the first one had to send again. No process is given
+up before its time. Nothing is known here of what was asked.
+"""
+
+import concurrent.futures
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+
+from nettests.bounds import ahead
+from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
+from nettests.probes.beside import begin
+
+HANG_SECONDS = 8.0
+"""A process that has not ended by then hangs: ``ping`` waits 6 s for three lost echoes, ``curl`` 5 s, and each has to start."""
+RESOLVER_HANGS_SECONDS = 16.0
+"""The same for one that asks a resolver: three queries to a silent server take 15 s (resolv.conf(5))."""
+TOOL_HANGS_SECONDS = 12.0
+"""The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
+AGAIN_SECONDS = 3.0
+"""Between two further ones: time to start and to answer."""
+PROCESS_TRIES = 7
+"""Processes for one answer: Windows leaks those that hang. If one of three hangs, all of seven do once in 2,187 times."""
+CHANNEL_TRIES = 2
+"""An exec that fails is tried so often in all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerunning:
+    """An exec channel whose processes are run again ``beyond`` so many seconds without an answer; safe for threads."""
+
+    channel: ExecChannel
+    beyond: float = HANG_SECONDS
+    tell: Callable[[str], None] = lambda _why: None
+    """Hears why the first process is not the one that answered."""
+
+    @property
+    def slots(self) -> AbstractContextManager[object]:
+        """The channel's own, entered for the first process by who asks; those run again enter them by themselves."""
+        return self.channel.slots
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Run ``argv`` until a process ends, and say how long that one took.
+
+        ``ChannelError`` when none has after ``timeout`` seconds, by what the first one failed with.
+        """
+        return _Race(self, tuple(argv), time.monotonic() + timeout).run()
+
+
+@dataclass(slots=True)
+class _Race:
+    """The processes that are run for one answer."""
+
+    asked: Rerunning
+    argv: tuple[str, ...]
+    until: float
+    _all: list[Future[ExecAnswer]] = field(default_factory=list)
+    _failed: dict[Future[ExecAnswer], ChannelError] = field(default_factory=dict)
+    _over: bool = False
+
+    def run(self) -> ExecAnswer:
+        """Begin processes until one has ended well."""
+        self._all.append(begin(lambda _: self._process()).done)
+        due = time.monotonic() + self.asked.beyond
+        try:
+            while True:
+                now = time.monotonic()
+                more = len(self._all) < PROCESS_TRIES and due < self.until
+                if more and now >= due:
+                    self._begin_further()
+                    due = now + AGAIN_SECONDS
+                elif (answer := self._wait(max(0.0, due - now) if more else None)) is not None:
+                    return answer
+        finally:
+            self._over = True
+
+    def _wait(self, seconds: float | None) -> ExecAnswer | None:
+        """Wait until a process has ended; return what it answered, if it did."""
+        running = [one for one in self._all if one not in self._failed]
+        ended, _ = concurrent.futures.wait(
+            running, seconds, return_when=concurrent.futures.FIRST_COMPLETED
+        )
+        for one in (each for each in running if each in ended):
+            try:
+                answer = one.result()
+            except ProgramMissingError:
+                raise
+            except ChannelError as error:
+                self._failed[one] = error
+                continue
+            if one is not self._all[0]:
+                self.asked.tell(self._why())
+            return answer
+        if len(self._failed) == len(self._all):
+            self._begin_or_raise()
+        return None
+
+    def _why(self) -> str:
+        """Say what became of the first process."""
+        failed = self._failed.get(self._all[0])
+        return failed.message if failed else f"no end after {self.asked.beyond:g} s"
+
+    def _begin_or_raise(self) -> None:
+        """Try a channel once more that has failed; a process that was given up had all its time."""
+        if len(self._failed) >= CHANNEL_TRIES or time.monotonic() >= self.until:
+            raise self._failed[self._all[0]]
+        self._begin_further()
+
+    def _begin_further(self) -> None:
+        self._all.append(begin(lambda _: self._in_turn()).done)
+
+    def _in_turn(self) -> ExecAnswer:
+        """Run it when a process may be started, unless another has answered by then.
+
+        It is the next one: its answer frees the slots that the hanging ones hold.
+        """
+        with ahead(self.asked.slots):
+            if self._over or time.monotonic() >= self.until:
+                raise ChannelError("it was not started in time")
+            return self._process()
+
+    def _process(self) -> ExecAnswer:
+        began = time.monotonic()
+        answer = self.asked.channel.run(self.argv, timeout=self.until - began)
+        return replace(answer, seconds=time.monotonic() - began)

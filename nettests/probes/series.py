@@ -1,0 +1,80 @@
+"""Open the many connections of one question, and the next beside one that is slow to be answered.
+
+Used by ``attempts`` for questions about distribution and affinity. Where packets are lost, each connection takes the
+seconds after which a SYN is sent again: in a row, they would be all that a run still waits for. Nothing is judged here.
+"""
+
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.observe import some_may_refuse
+from nettests.parse.read import positive, read_raw
+from nettests.probes.asking import Asker
+from nettests.probes.beside import Pending, begin, one_over
+
+BESIDE_SECONDS = 0.5
+"""A connection that is not answered by then is slow: two nodes need milliseconds."""
+UNDER_WAY = 8
+"""Connections of one question that are waited for at the same time."""
+
+
+@dataclass(slots=True)
+class Series:
+    """The connections of one check, each by a turn: who answers, then whom the server saw."""
+
+    asker: Asker
+    check: Check
+    _begun: list[Pending[Raw]] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Open them until there are enough, or too many have failed; wait for all that were begun."""
+        ask = self.check.ask
+        turns = [0] * ask.connections + [1] * self.asker.timing.client_addresses
+        try:
+            for number, turn in enumerate(turns, 1):
+                if number > 1 and turn == 0:  # who the client is can be asked at any time
+                    self.asker.stopped.wait(ask.pause)
+                self._begin(number, turn)
+                self._wait(alone=number == 1 or bool(ask.pause))
+                if self._over():
+                    return
+        finally:
+            for one in self._begun:
+                one.wait()
+        for one in self._begun:
+            one.result()  # what cannot be asked is said by whoever asked
+
+    def _begin(self, number: int, turn: int) -> None:
+        check = self.check
+        self._begun.append(
+            begin(
+                lambda sent: self.asker.ask(
+                    check.id, "check", number, check.ask, turn=turn, on_sent=sent
+                )
+            )
+        )
+
+    def _wait(self, *, alone: bool) -> None:
+        """Wait until the next one may be opened; the first is alone: it tells a client's backend where one is kept."""
+        newest = self._begun[-1]
+        if alone:
+            newest.wait()
+            return
+        newest.answered(BESIDE_SECONDS)
+        while len(under_way := [one for one in self._begun if not one.over]) >= UNDER_WAY:
+            one_over(under_way)
+
+    def _over(self) -> bool:
+        """Whether no further one is worth opening: a channel failed, or too many connections did."""
+        raws = [one.result() for one in self._begun if one.over]
+        if any(raw.error is not None for raw in raws):
+            return True
+        failed = [raw for raw in raws if not positive(raw, self.check.ask.question)]
+        mixed = some_may_refuse(self.check.target)
+        bearable = mixed and all(
+            read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED} for raw in failed[-1:]
+        )
+        answered = len(failed) < len(raws)
+        return len(failed) >= self.asker.timing.failures and (answered or not bearable)

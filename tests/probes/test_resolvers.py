@@ -1,0 +1,37 @@
+"""Whether a resolver that is silent to one question has answered another one meanwhile."""
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.words import TargetKind
+from nettests.probes.resolvers import Resolvers
+from tests.probes.conftest import Stage
+from tests.probes.made import ask, check
+
+PROBE = "probe-windows-1-1"
+CONNECTED = HttpAnswer(status=200, body='{"responses": ["server-linux-1-1"]}')
+DENIED = HttpAnswer(status=200, body='{"errors": ["lookup x on 10.96.0.10:53: no such host"]}')
+
+
+def test_an_answer_counts_from_its_time_on() -> None:
+    """What was answered before a question was sent tells nothing of it, and an older answer nothing newer."""
+    resolvers = Resolvers()
+    assert not resolvers.answered(PROBE, since=1)
+    resolvers.told(PROBE, 5)
+    resolvers.told(PROBE, 4)
+    assert resolvers.answered(PROBE, since=5)
+    assert not resolvers.answered(PROBE, since=5.1)
+    assert not resolvers.answered("another", since=1)
+
+
+def test_only_a_name_that_led_somewhere_is_an_answer_of_a_resolver(stage: Stage) -> None:
+    """An address needs none, and a name that is denied may be what a dead upstream brings."""
+    by_address = ask(PROBE, TargetKind.POD_IP)
+    by_name = ask(PROBE, TargetKind.SERVICE_FQDN, name_form="svc.example")
+    asker = stage.observer([]).asker
+    for asked, answer, known in (
+        (by_address, CONNECTED, False),
+        (by_name, DENIED, False),
+        (by_name, CONNECTED, True),
+    ):
+        stage.dialling[PROBE].hook = lambda _, answer=answer: answer
+        asker.ask(check(asked).id, "check", 1, asked)
+        assert asker.resolvers.answered(PROBE, since=0) is known
