@@ -229,10 +229,10 @@ class Directory:
 
     def _closed(self, target: Target, family: Family) -> Endpoint:
         if target.descriptor.owner is Owner.POD:
-            addresses, port = self.pod(target.pod).addresses, POD_CLOSED
+            host, port = of_family(self.pod(target.pod).addresses, family), POD_CLOSED
         else:
-            addresses, port = self.facts.node(target.node or "").addresses, NODE_CLOSED
-        return Endpoint(host=str(of_family(addresses, family)), hostname_port=port)
+            host, port = _of_node(self.facts.node(target.node or ""), family), NODE_CLOSED
+        return Endpoint(host=str(host), hostname_port=port)
 
     def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
         """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
@@ -306,7 +306,7 @@ class Directory:
         """Return the address of the target's node, or its loopback."""
         if target.descriptor.loopback:
             return _loopback(family)
-        return str(of_family(self.facts.node(target.node or "").addresses, family))
+        return str(_of_node(self.facts.node(target.node or ""), family))
 
     def _node_port(self, target: Target, family: Family) -> Endpoint:
         ports = self.service(target.service).node_ports
@@ -331,7 +331,7 @@ class Directory:
         """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
         node = self.facts.node(target.node or "")
         return Endpoint(
-            host=str(of_family(node.addresses, family)),
+            host=str(_of_node(node, family)),
             clientip_port=node.kubelet_port,
             udp_port=NODE_UDP,
         )
@@ -367,12 +367,19 @@ def _loopback(family: Family) -> str:
             assert_never(family)
 
 
-def of_family(addresses: tuple[Address, ...], family: Family) -> Address:
+def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -> Address:
     """Return the first address of a family; ``NotStandingError`` if there is none."""
     for address in addresses:
         if address.version == family.version:
             return address
-    raise NotStandingError(f"there is no {family} address among {_joined(addresses) or 'none'}")
+    who = f" of {whose}" if whose else ""
+    among = _joined(addresses) or "none"
+    raise NotStandingError(f"there is no {family} address{who} among {among}")
+
+
+def _of_node(node: NodeFacts, family: Family) -> Address:
+    """Return a node's address; the error names the node, since its status may name no such address."""
+    return of_family(node.addresses, family, node.name)
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:
