@@ -116,7 +116,10 @@ def test_open_flows_are_computed_from_what_runs_expected() -> None:
 def test_what_is_left_open_is_read_from_results(expected: dict[str, str], name: str) -> None:
     """Not from verdicts: what cannot be decided is no free choice, and a limitation may be exact."""
     one = {
-        "id": "t/a", "flow": "taint", "verdict": "recorded", "expected": expected,
+        "id": "t/a",
+        "flow": "taint",
+        "verdict": "recorded",
+        "expected": expected,
         "limitation": {"id": "convention"},
     }
     (check,) = read({"checks": [one]}, seconds=1, exit_code=0).checks
