@@ -229,10 +229,9 @@ class Directory:
 
     def _closed(self, target: Target, family: Family) -> Endpoint:
         if target.descriptor.owner is Owner.POD:
-            host, port = of_family(self.pod(target.pod).addresses, family), POD_CLOSED
-        else:
-            host, port = _of_node(self.facts.node(target.node or ""), family), NODE_CLOSED
-        return Endpoint(host=str(host), hostname_port=port)
+            host = str(of_family(self.pod(target.pod).addresses, family))
+            return Endpoint(host=host, hostname_port=POD_CLOSED)
+        return Endpoint(host=self._host(target, family), hostname_port=NODE_CLOSED)
 
     def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
         """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
@@ -306,7 +305,8 @@ class Directory:
         """Return the address of the target's node, or its loopback."""
         if target.descriptor.loopback:
             return _loopback(family)
-        return str(_of_node(self.facts.node(target.node or ""), family))
+        node = self.facts.node(target.node or "")
+        return str(of_family(node.addresses, family, f" of {node.name}"))
 
     def _node_port(self, target: Target, family: Family) -> Endpoint:
         ports = self.service(target.service).node_ports
@@ -329,10 +329,9 @@ class Directory:
 
     def _node(self, target: Target, family: Family) -> Endpoint:
         """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
-        node = self.facts.node(target.node or "")
         return Endpoint(
-            host=str(_of_node(node, family)),
-            clientip_port=node.kubelet_port,
+            host=self._host(target, family),
+            clientip_port=self.facts.node(target.node or "").kubelet_port,
             udp_port=NODE_UDP,
         )
 
@@ -368,18 +367,12 @@ def _loopback(family: Family) -> str:
 
 
 def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -> Address:
-    """Return the first address of a family; ``NotStandingError`` if there is none."""
+    """Return the first address of a family; ``NotStandingError`` says ``whose`` there is none."""
     for address in addresses:
         if address.version == family.version:
             return address
-    who = f" of {whose}" if whose else ""
-    among = _joined(addresses) or "none"
-    raise NotStandingError(f"there is no {family} address{who} among {among}")
-
-
-def _of_node(node: NodeFacts, family: Family) -> Address:
-    """Return a node's address; the error names the node, since its status may name no such address."""
-    return of_family(node.addresses, family, node.name)
+    told = _joined(addresses) or "none"
+    raise NotStandingError(f"there is no {family} address{whose} among {told}")
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:
