@@ -277,9 +277,15 @@ def test_kube_proxy_ends_with_a_mode_that_windows_does_not_have(broken: Lab) -> 
         ["--proxy-mode=iptables"]
     ) == 1
     failed = next(one for one in now.values() if len(one.spec.containers[0].args) == 1)
-    log = broken.core.read_namespaced_pod_log(failed.metadata.name, "kube-system", previous=True)
-    assert 'FLAG: --proxy-mode="iptables"' in log
-    assert 'ProxyMode: Invalid value: "iptables": must be kernelspace' in log
+    said: list[str] = []
+
+    def ended() -> bool:
+        said.append(broken.core.read_namespaced_pod_log(failed.metadata.name, "kube-system"))
+        return "Invalid value" in said[-1]  # a restarted container begins with an empty log
+
+    until(ended)
+    assert 'FLAG: --proxy-mode="iptables"' in said[-1]
+    assert 'ProxyMode: Invalid value: "iptables": must be kernelspace' in said[-1]
     broken.command("fault", "clear")
     assert all(len(one.spec.containers[0].args) > 1 for one in proxies(broken).values())
 
