@@ -1,7 +1,8 @@
 """Make ``docs/reference/selftest.md`` and its ``selftest.json`` again.
 
-``python -m scripts.selftest_page reports/selftest-…`` takes over what a selftest wrote; without a folder the
-published ``selftest.json`` is shown anew, which is enough when only the form of the page changed. It runs nothing
+``python -m scripts.selftest_page reports/selftest-…`` puts what a selftest found into what is published: its runs take
+the place of former ones of the same faults, all others stay, and what is not declared any more goes. Without a folder
+the published ``selftest.json`` is shown anew, which is enough when only the form of the page changed. It runs nothing
 and judges nothing.
 """
 
@@ -10,26 +11,41 @@ import sys
 from pathlib import Path
 
 from nettests.lab.selftest import matrix, reference
+from nettests.lab.selftest.merging import merged
+from nettests.lab.selftest.named_faults import FAULTS
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs" / "reference"
+NAME = "selftest.json"
 
 
 def main() -> int:
     """Write both files; the exit code is 0."""
     if len(sys.argv) > 2:
         sys.exit("usage: selftest_page.py [FOLDER]")
-    folder = Path(sys.argv[1]) if sys.argv[1:] else PUBLISHED
-    for name, text in rendered((folder / "selftest.json").read_text("utf-8")).items():
+    document = (PUBLISHED / NAME).read_text("utf-8")
+    for folder in map(Path, sys.argv[1:]):
+        document = put_into(document, (folder / NAME).read_text("utf-8"))
+    for name, text in rendered(document).items():
         (PUBLISHED / name).write_text(text, "utf-8")
     return 0
 
 
+def put_into(published: str, later: str) -> str:
+    """Return the published document with what a later selftest found."""
+    found = merged(
+        matrix.from_document(json.loads(published)),
+        matrix.from_document(json.loads(later)),
+        FAULTS,
+    )
+    return json.dumps(matrix.document(found))
+
+
 def rendered(document: str) -> dict[str, str]:
-    """Return both files' texts by name, from the document that a selftest wrote."""
+    """Return both files' texts by name, from a document."""
     found = matrix.from_document(json.loads(document))
     data = json.dumps(matrix.document(found), indent=1, ensure_ascii=False)
-    return {"selftest.json": f"{data}\n", "selftest.md": reference.render(found)}
+    return {NAME: f"{data}\n", "selftest.md": reference.render(found)}
 
 
 if __name__ == "__main__":

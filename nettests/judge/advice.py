@@ -203,6 +203,22 @@ def unready_node(why: str) -> str | None:
     return found[1] if found else None
 
 
+AFTER_ADDRESSES = (
+    "compare the addresses in the node's status (`kubectl get node -o yaml`) with those of its interfaces, and "
+    "--node-ip of its kubelet"
+)
+
+
+def misaddressed_node(why: str) -> str | None:
+    """Return the node that is not at the addresses in its status, where nothing can be trusted for that."""
+    # sample: server-windows-1-1 saw 172.30.0.13 from node-windows-1-1, which is no address of win-1
+    # sample: there is no IPv4 address of win-1 among fd00:172:30::15
+    found = re.search(
+        r"which is no address of (\S+)$|there is no IPv[46] address of (\S+) among", why
+    )
+    return (found[1] or found[2]) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Late:
     """A Service that a probe waited for in vain, and the node of that probe."""

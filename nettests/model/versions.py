@@ -59,6 +59,19 @@ def minors_behind(server: KubernetesVersion) -> int:
     return 3 if server >= WIDER_SKEW else 2
 
 
+WIDER_PROXY_SKEW = KubernetesVersion(1, 25)
+"""From this kube-proxy on, it may be three minors older or newer than the kubelet of its node instead of two."""
+
+
+def minors_beside(proxy: KubernetesVersion) -> int:
+    """Return how many minors kube-proxy may be older or newer than the kubelet that it runs alongside.
+
+    Source: Kubernetes documentation, Version Skew Policy. Up to April 2023 it demanded the same minor, which
+    kubernetes/website #40672 took back for all releases; #40932 then named two, #42218 three from 1.25 on.
+    """
+    return 3 if proxy >= WIDER_PROXY_SKEW else 2
+
+
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class WindowsBuild:

@@ -1,7 +1,8 @@
 """Read a check's positive controls from its raw answers.
 
 Used by ``observe``. One positive answer in the window is enough: a control shows that something is
-possible. A control over many connections shows that several backends can be reached.
+possible. A control over many connections shows that several backends can be reached; one that asks for a name
+which does not exist shows by a denial that its server is there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from nettests.model.check import Check, Control
 from nettests.model.observation import Attempt, ControlResult, Raw
 from nettests.model.words import Outcome, Question
-from nettests.parse.read import read_raw, read_resolution
+from nettests.parse.read import read_raw, read_resolution, shows
 
 SEVERAL = 2
 
@@ -30,7 +31,7 @@ def _results(check: Check, raws: Sequence[Raw], outcome: Outcome) -> Iterator[Co
 
 
 def _result(control: Control, answers: Sequence[Attempt]) -> ControlResult:
-    positive = [answer for answer in answers if answer.outcome.positive]
+    positive = [answer for answer in answers if shows(answer, control.ask)]
     if control.ask.question is Question.DISTRIBUTE:
         backends = {answer.backend for answer in positive} - {None}
         return ControlResult(

@@ -6,8 +6,10 @@ read the same way.
 
 from collections.abc import Callable, Mapping
 
+from nettests.model.check import Ask
 from nettests.model.observation import Attempt, Raw
-from nettests.model.words import Question
+from nettests.model.target_kinds import Naming
+from nettests.model.words import Outcome, Question
 from nettests.parse import (
     admission,
     connect,
@@ -70,6 +72,17 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
 def positive(raw: Raw, question: Question) -> bool:
     """Whether the target answered; for a name alone, whether it resolved."""
     return raw.error is None and read_answer(raw, question).outcome.positive
+
+
+def proves(raw: Raw, ask: Ask) -> bool:
+    """Whether an answer to a positive control shows what it is to show; see ``shows``."""
+    return raw.error is None and shows(read_answer(raw, ask.question), ask)
+
+
+def shows(answer: Attempt, ask: Ask) -> bool:
+    """Whether an answer shows that the target is there: of a name that nothing has, by a denial too."""
+    absent = ask.target.descriptor.naming is Naming.ABSENT
+    return answer.outcome.positive or (absent and answer.outcome is Outcome.NXDOMAIN)
 
 
 def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:

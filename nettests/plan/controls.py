@@ -14,7 +14,7 @@ from typing import assert_never
 from nettests.model.check import Ask, Case, Control, Target
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
-from nettests.model.target_kinds import Location, Owner, ShownBy
+from nettests.model.target_kinds import Location, Naming, Owner, ShownBy
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import pod_security, targets
 from nettests.plan.cast import (
@@ -56,7 +56,7 @@ def controls(stage: Stage, ask: Ask, backends: Role | None) -> tuple[Control, ..
     if not ask.question.has_path:
         return (*_without_a_path(ask), *_asked_otherwise(stage, ask))
     found = (
-        ("vantage", _vantage(stage, ask)),
+        ("vantage", _of_own_servers(stage, ask) or _vantage(stage, ask)),
         ("target", _distribution(ask, backends) if backends else _target(stage, ask)),
     )
     return tuple(Control(proves=proves, ask=proof) for proves, proof in found if proof)
@@ -98,6 +98,19 @@ def _asked_otherwise(stage: Stage, ask: Ask) -> Iterator[Control]:
             family=ask.family,
         )
         yield Control(proves="target", ask=plain)
+
+
+def _of_own_servers(stage: Stage, ask: Ask) -> Ask | None:
+    """Return the question whether the node's own servers answer a Pod that is to ask them for a name of the cluster.
+
+    Where no name outside is known, they answer one that does not exist: their denial shows them (``parse.controls``).
+    """
+    own = ask.question is Question.RESOLVE and ask.source.dns_policy == "Default"
+    if not own or ask.target.descriptor.naming is not Naming.CLUSTER:
+        return None
+    external = stage.facts.external_target
+    named = external is not None and external.name
+    return replace(ask, target=targets.external_name() if named else targets.no_name())
 
 
 def _vantage(stage: Stage, ask: Ask) -> Ask | None:

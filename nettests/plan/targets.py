@@ -126,6 +126,16 @@ def kubernetes() -> Target:
     return placeless(TargetKind.KUBERNETES_SERVICE, KUBERNETES_FQDN)
 
 
+def external_name() -> Target:
+    """Return the name of the external target."""
+    return placeless(TargetKind.EXTERNAL_NAME, "{external}")
+
+
+def no_name() -> Target:
+    """Return a name of the cluster's domain that nothing has."""
+    return placeless(TargetKind.NO_NAME, "nosuch.{namespace}.svc.{domain}.")
+
+
 AFFINITY = ServiceSettings(label="affinity", session_affinity=True)
 
 

@@ -229,10 +229,9 @@ class Directory:
 
     def _closed(self, target: Target, family: Family) -> Endpoint:
         if target.descriptor.owner is Owner.POD:
-            addresses, port = self.pod(target.pod).addresses, POD_CLOSED
-        else:
-            addresses, port = self.facts.node(target.node or "").addresses, NODE_CLOSED
-        return Endpoint(host=str(of_family(addresses, family)), hostname_port=port)
+            host = str(of_family(self.pod(target.pod).addresses, family))
+            return Endpoint(host=host, hostname_port=POD_CLOSED)
+        return Endpoint(host=self._host(target, family), hostname_port=NODE_CLOSED)
 
     def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
         """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
@@ -306,7 +305,8 @@ class Directory:
         """Return the address of the target's node, or its loopback."""
         if target.descriptor.loopback:
             return _loopback(family)
-        return str(of_family(self.facts.node(target.node or "").addresses, family))
+        node = self.facts.node(target.node or "")
+        return str(of_family(node.addresses, family, f" of {node.name}"))
 
     def _node_port(self, target: Target, family: Family) -> Endpoint:
         ports = self.service(target.service).node_ports
@@ -329,10 +329,9 @@ class Directory:
 
     def _node(self, target: Target, family: Family) -> Endpoint:
         """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
-        node = self.facts.node(target.node or "")
         return Endpoint(
-            host=str(of_family(node.addresses, family)),
-            clientip_port=node.kubelet_port,
+            host=self._host(target, family),
+            clientip_port=self.facts.node(target.node or "").kubelet_port,
             udp_port=NODE_UDP,
         )
 
@@ -367,12 +366,13 @@ def _loopback(family: Family) -> str:
             assert_never(family)
 
 
-def of_family(addresses: tuple[Address, ...], family: Family) -> Address:
-    """Return the first address of a family; ``NotStandingError`` if there is none."""
+def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -> Address:
+    """Return the first address of a family; ``NotStandingError`` says ``whose`` there is none."""
     for address in addresses:
         if address.version == family.version:
             return address
-    raise NotStandingError(f"there is no {family} address among {_joined(addresses) or 'none'}")
+    told = _joined(addresses) or "none"
+    raise NotStandingError(f"there is no {family} address{whose} among {told}")
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:

@@ -14,7 +14,7 @@ from nettests.errors import NettestsError
 from nettests.model.check import Ask, Check, Control
 from nettests.model.observation import Raw
 from nettests.model.words import Question
-from nettests.parse.read import positive, read_raw
+from nettests.parse.read import proves, read_raw
 from nettests.probes.asking import Asker
 from nettests.probes.beside import Pending, asks_resolver, begin, gave_up, one_try_tells, patience
 
@@ -30,7 +30,7 @@ class _Errand:
     """One control that some check asks, or has asked."""
 
     check: str
-    question: Question
+    ask: Ask
     answers: Pending[tuple[Raw, ...]] = field(init=False)
     sent: float = 0.0
     """When the last question had its turn; none had yet where all still wait for it."""
@@ -40,7 +40,7 @@ class _Errand:
         if not self.answers.over:
             return True
         try:
-            return not any(positive(raw, self.question) for raw in self.answers.result())
+            return not any(proves(raw, self.ask) for raw in self.answers.result())
         except NettestsError:
             return False  # whoever asked says why; others ask themselves
 
@@ -78,7 +78,7 @@ class Controls:
         alive = True
         for control, errand in pending:
             answers = errand.answers.result()
-            alive = alive and any(positive(raw, control.ask.question) for raw in answers)
+            alive = alive and any(proves(raw, control.ask) for raw in answers)
             if errand.check != check.id:
                 for raw in answers:
                     asker.recorder.raw(_shared(raw, check.id, control))
@@ -91,7 +91,7 @@ class Controls:
             known = self._errands.get(key)
             if known is not None and known.check != check.id and self._holds(known):
                 return known
-            made = _Errand(check.id, control.ask.question)
+            made = _Errand(check.id, control.ask)
 
             def carry_out(on_sent: Callable[[], None]) -> tuple[Raw, ...]:
                 def sent() -> None:
@@ -124,7 +124,7 @@ def _until_one(
     asker: Asker, check: Check, control: Control, turn: int, sent: Callable[[], None]
 ) -> tuple[Raw, ...]:
     """Ask until one answer is positive; where the first is slow to come, ask once more beside it."""
-    purpose, question = f"control:{control.proves}", control.ask.question
+    purpose = f"control:{control.proves}"
 
     def ask(number: int, on_sent: Callable[[], None]) -> Raw:
         return asker.ask(check.id, purpose, number, control.ask, turn=turn, on_sent=on_sent)
@@ -139,7 +139,7 @@ def _until_one(
     first = begin(lambda heard: ask(1, first_sent(heard)))
     if first.answered(patience(control.ask)) or not _worth_repeating(asker, control, first):
         raw = first.result()
-        if positive(raw, question) or (one_try_tells(control.ask) and gave_up(control.ask, raw)):
+        if proves(raw, control.ask) or (one_try_tells(control.ask) and gave_up(control.ask, raw)):
             return (raw,)
     second = ask(CONTROL_TRIES, sent)
     return first.result(), second
@@ -167,7 +167,7 @@ def _until_several(asker: Asker, check: Check, control: Control) -> tuple[Raw, .
     for number in range(1, control.ask.connections + 1):
         raw = asker.ask(check.id, f"control:{control.proves}", number, control.ask)
         found.append(raw)
-        if positive(raw, control.ask.question):
+        if proves(raw, control.ask):
             backends.add(read_raw(raw).backend)
         else:
             failures += 1

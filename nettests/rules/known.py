@@ -22,6 +22,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
     if node is not None:
         found |= {
             "node": node.name,
+            "kubelet": str(node.kubelet.value or ""),
             "driver": node.cni_driver.value or "",
             "dsr": _switched(node.kube_proxy.dsr.value),
             "build": str(node.build.value or ""),

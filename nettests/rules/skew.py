@@ -1,6 +1,6 @@
 """Rules about versions beside each other: kubelet and kube-proxy follow the version-skew policy of Kubernetes."""
 
-from nettests.model.versions import KubernetesVersion, minors_behind
+from nettests.model.versions import KubernetesVersion, minors_behind, minors_beside
 from nettests.rules.evidence import Evidence, Finding, finding
 from nettests.rules.kube_proxy import PROXY_LOG, proxy_of
 from nettests.rules.node import NODE
@@ -16,8 +16,20 @@ from nettests.rules.subjects import KUBE_PROXY_POD
     remedy="bring kube-proxy to the version of the node's kubelet",
 )
 def kube_proxy_skew(evidence: Evidence) -> Finding:
-    """kube-proxy follows the version-skew policy."""
-    return _skew(proxy_of(evidence).version, evidence.version("server"), "kube-proxy")
+    """kube-proxy follows the version-skew policy, beside the API server and beside the node's kubelet."""
+    own = proxy_of(evidence).version
+    behind = _skew(own, evidence.version("server"), "kube-proxy")
+    if not behind.conforms:
+        return behind
+    kubelet = evidence.version("kubelet")
+    most = minors_beside(own)
+    return finding(
+        own.major == kubelet.major and abs(own.minor - kubelet.minor) <= most,
+        f"kube-proxy {own} beside kubelet {kubelet} and API server {evidence.version('server')}",
+        f"a version at most {most} minors older or newer than the kubelet's, and one that may stand beside the "
+        "API server's",
+        of=1,
+    )
 
 
 @rule(

@@ -206,6 +206,26 @@ def test_controls_are_read_by_what_they_prove() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("no such host", True), ("i/o timeout", False)],
+)
+def test_a_name_that_nothing_has_shows_by_a_denial_that_its_server_is_there(
+    text: str, holds: bool
+) -> None:
+    """Silence shows nothing, and a denial of a name that somebody has shows no server either."""
+    denied = check("vantage", question=Question.RESOLVE, protocol=Protocol.UDP)
+    (control,) = denied.controls
+    asked = replace(control.ask, question=Question.RESOLVE)
+    for kind, wanted in ((TargetKind.NO_NAME, holds), (TargetKind.KUBERNETES_SERVICE, False)):
+        ask = replace(asked, target=Target(kind=kind))
+        one = replace(denied, controls=(replace(control, ask=ask),))
+        said = f"host and/or port param are invalid. lookup a.b on 10.0.0.2:53: {text}\n"
+        answer = raw("dial", status=400, stdout=said, purpose="control:vantage")
+        seen = observe(one, [fails(), answer])
+        assert [shown.ok for shown in seen.controls] == [wanted]
+
+
 def test_controls_are_not_missing_beside_a_positive_result() -> None:
     """Controls are asked beside negative results only, so none is missing beside a positive one."""
     assert observe(check("vantage", "target"), [says("server-1")]).controls == ()

@@ -148,7 +148,19 @@ def test_a_name_that_must_not_resolve_is_proved_by_the_usual_policy() -> None:
     proof = controls(mixed(), "dns-policy-default-cluster-name/windows-1/udp/system")
     assert proof["target"].source.dns_policy == ""
     assert proof["target"].target.kind is TargetKind.KUBERNETES_SERVICE
-    assert proof["vantage"].source.dns_policy == "Default"
+
+
+@pytest.mark.parametrize(
+    ("external", "kind"), [(True, TargetKind.EXTERNAL_NAME), (False, TargetKind.NO_NAME)]
+)
+def test_a_node_s_own_servers_are_proved_by_another_name(external: bool, kind: TargetKind) -> None:
+    """They answer the same Pod, by the same resolver: for a name outside, or where none is known for none at all."""
+    facts = mixed() if external else replace(mixed(), external_target=None)
+    where = "dns-policy-default-cluster-name/windows-1/udp/nslookup"
+    proof = controls(facts, where)["vantage"]
+    (own,) = (c.ask for c in build(facts, FLOWS, EVERY).checks if c.id == where)
+    assert proof.target.kind is kind
+    assert replace(proof, target=own.target) == own
 
 
 def test_egress_pings_are_proved_by_linux() -> None:

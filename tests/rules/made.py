@@ -12,6 +12,7 @@ READINGS = {reading.name: reading for rule in RULES.values() for reading in rule
 FACTS = {
     "server": "1.29.4",
     "node": "win-1",
+    "kubelet": "1.29.4",
     "driver": "overlay",
     "pod-cidrs": "10.244.0.0/16",
     "service-cidrs": "10.96.0.0/16",

@@ -41,6 +41,7 @@ ONE_THING = {
     "hns_network",
     "hns_network_type",
     "hostname_override",
+    "kube_proxy_skew",
     "loopback_dsr_update",
     "network_name",
     "overlay_update",

@@ -24,7 +24,13 @@ from nettests.lab.apiserver import (
 )
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
-from nettests.lab.apiserver.status import FieldError, forbidden, forbidden_value, required
+from nettests.lab.apiserver.status import (
+    ApiError,
+    FieldError,
+    forbidden,
+    forbidden_value,
+    required,
+)
 from nettests.lab.apiserver.store import Store
 
 Json = dict[str, Any]
@@ -68,6 +74,7 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
     gated_fields.drop(pod.setdefault("spec", {}), context.settings.version.minor)
     pod_defaults.fill_pod(pod)
     _admit_pod(pod, context)
+    _mutate(pod, context)
     namespace = pod["metadata"]["namespace"]
     ranges = [record.body for record in context.store.records("limitranges", namespace)]
     limit_range.fill(pod, ranges)
@@ -77,12 +84,26 @@ def _create_pod(pod: Json, context: Context) -> list[FieldError]:
         *pod_validation.pod_create(pod["spec"]),
     ]
     wrong = [error for error in errors if _looked_at(error, context.settings)]
-    if not wrong:  # validating admission comes after validation: LimitRanger, then PodSecurity
+    if not wrong:  # validating admission comes after validation: LimitRanger, PodSecurity, webhooks
         why = limit_range.refusal(pod, ranges)
         if why:
             raise forbidden(resources.PODS, pod["metadata"]["name"], why)
         _secure_pod(pod, context)
+        _ask_webhook(pod, context)
     return wrong
+
+
+def _mutate(pod: Json, context: Context) -> None:
+    """Let a webhook change the Pod, to which defaults are given again."""
+    if (webhook := context.settings.faults.mutating) is not None:
+        pod["spec"] = webhook(pod)["spec"]
+        pod_defaults.fill_pod(pod)
+
+
+def _ask_webhook(pod: Json, context: Context) -> None:
+    webhook = context.settings.faults.validating
+    if webhook is not None and (why := webhook(pod)):
+        raise ApiError(403, "Forbidden", why)
 
 
 def _secure_pod(pod: Json, context: Context) -> None:

@@ -38,8 +38,7 @@ def apply_patch(resource: Resource, original: Json, patch: Any, content_type: st
             "error decoding patch: json: cannot unmarshal array into Go value of type map"
         )
     if content_type == MERGE_PATCH:
-        merged: Json = _merge(original, patch)
-        return merged
+        return merged(original, patch)
     return strategic.merge(original, patch, type_name(resource.kind, resource.group))
 
 
@@ -52,6 +51,12 @@ def _json_patch(original: Json, patch: Any) -> Json:
         message = "the server rejected our request due to an error in our request"
         raise ApiError(422, "Invalid", message, {}) from error
     return patched
+
+
+def merged(original: Json, patch: Json) -> Json:
+    """Return an object after a merge patch."""
+    result: Json = _merge(original, patch)
+    return result
 
 
 def _merge(original: Any, patch: Any) -> Any:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
 from nettests.lab.apiserver.request import Request
+from nettests.lab.apiserver.webhooks import Mutating, Validating
 
 Network = IPv4Network | IPv6Network
 
@@ -104,6 +105,10 @@ class Faults:
     exec_ending: ExecEnding | None = None
     allow_privileged: bool = True
     """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
+    mutating: Mutating | None = None
+    """A webhook that changes new Pods."""
+    validating: Validating | None = None
+    """A webhook that refuses new Pods."""
     _open: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
 
     def opened(self, channel: ChannelRequest, cut: Callable[[], None]) -> object:

@@ -49,8 +49,11 @@ def fault() -> None:
 @click.option("--seconds", type=click.FloatRange(0, 600), help="How long.")
 @click.option("--jitter", type=click.FloatRange(0, 60), help="Seconds more, by dice.")
 @click.option("--bytes", type=click.IntRange(576, 9000), help="The largest IP packet.")
-@click.option("--object", help="An object: node/N, node-status/N or configmap/NS/N.")
+@click.option(
+    "--object", help="An object: node/N, node-status/N, configmap/NS/N or daemonset/NS/N."
+)
 @click.option("--patch", help="A JSON merge patch.")
+@click.option("--match", help="Part of a Pod, as JSON; null for what is not set.")
 @click.option("--vni", type=click.IntRange(1, 2**24 - 1), help="A VXLAN network id.")
 def inject(kind: str, *, name: str, **options: Any) -> None:
     """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""

@@ -2,7 +2,8 @@
 
 As far as system pods and probes need them: a Deployment keeps the ReplicaSet of its present template and
 scales the others to zero (no rolling update); a DaemonSet has one pod on every node that its template's
-selector and tolerations admit, pinned by node affinity as its controller pins them.
+selector and tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are
+replaced one after the other, each once the others are Ready (``maxUnavailable: 1``, the default).
 """
 
 import copy
@@ -15,6 +16,7 @@ from nettests.lab.client import Json
 from nettests.lab.controllers.scheduling import selects, tolerates
 
 HASH_LABEL = "pod-template-hash"
+HASH_OF_REVISION = "controller-revision-hash"
 
 _DAEMON_TOLERATIONS: tuple[Json, ...] = (
     {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"},
@@ -131,30 +133,49 @@ def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Jso
     """Return what brings one pod to every node that admits the template, and none elsewhere."""
     template = _with_tolerations(daemon["spec"]["template"])
     wanted = {n["metadata"]["name"] for n in nodes if _admits(n, template)}
-    own = [pod for pod in owned_by(daemon, pods) if _counts(pod)]
+    every = owned_by(daemon, pods)
+    own = [pod for pod in every if _counts(pod)]
     placed = {_pinned_node(pod): pod for pod in own}
-    name = daemon["metadata"]["name"]
-    create = []
-    for node in sorted(wanted - placed.keys()):
-        pod = pod_of({**daemon, "spec": {"template": template}}, "DaemonSet", f"{name}-")
-        pod["spec"]["affinity"] = _affinity(node)
-        create.append(pod)
+    leaving = {_pinned_node(pod) for pod in every if "deletionTimestamp" in pod["metadata"]}
+    digest = template_hash(daemon["spec"]["template"])
+    new = sorted(wanted - placed.keys() - leaving)
     surplus = [pod for node, pod in placed.items() if node not in wanted]
     surplus += [pod for pod in own if pod not in placed.values()]
     ready = sum(1 for node, pod in placed.items() if node in wanted and is_ready(pod))
+    here = [placed[node] for node in sorted(wanted & placed.keys())]
+    old = [pod for pod in here if _revision(pod) != digest]
     return Changes(
-        create=tuple(create),
-        delete=tuple(surplus),
+        create=tuple(_daemon_pod(daemon, template, node, digest) for node in new),
+        delete=(*surplus, *_replaced(old, lacking=len(wanted) - ready)),
         status={
             "observedGeneration": daemon["metadata"].get("generation", 1),
             "desiredNumberScheduled": len(wanted),
             "currentNumberScheduled": len(wanted),
-            "updatedNumberScheduled": len(wanted),
+            "updatedNumberScheduled": len(here) - len(old),
             "numberMisscheduled": 0,
             "numberReady": ready,
             "numberAvailable": ready,
         },
     )
+
+
+def _daemon_pod(daemon: Json, template: Json, node: str, digest: str) -> Json:
+    """Return the Pod of a node; ``digest`` says of which template it is."""
+    prefix = f"{daemon['metadata']['name']}-"
+    pod = pod_of({**daemon, "spec": {"template": template}}, "DaemonSet", prefix)
+    pod["metadata"]["labels"] = {**pod["metadata"].get("labels", {}), HASH_OF_REVISION: digest}
+    pod["spec"]["affinity"] = _affinity(node)
+    return pod
+
+
+def _revision(pod: Json) -> str:
+    return str((pod["metadata"].get("labels") or {}).get(HASH_OF_REVISION, ""))
+
+
+def _replaced(old: Sequence[Json], *, lacking: int) -> list[Json]:
+    """Return which Pods of an older template go now: those that serve nobody, else one if no other lacks."""
+    idle = [pod for pod in old if not is_ready(pod)]
+    return idle or ([] if lacking else list(old[:1]))
 
 
 def pod_of(owner: Json, kind: str, prefix: str) -> Json:

@@ -45,6 +45,7 @@ _PLACES = {
     "seed": "X",
     "object": "KIND/[NS/]NAME",
     "patch": "JSON",
+    "match": "JSON",
 }
 """What stands for a value in help."""
 
@@ -168,7 +169,8 @@ KINDS = (
     ),
     Kind(
         "object-edited",
-        "somebody edited a node, its status, or a ConfigMap (a merge patch)",
+        "somebody edited a node, its status, a ConfigMap (a merge patch), or a DaemonSet (a strategic one, and its "
+        "Pods are replaced)",
         ("object", "patch"),
         ("object", "patch"),
     ),
@@ -182,6 +184,15 @@ KINDS = (
     Kind(
         "privileged-refused",
         "the API refuses privileged and HostProcess containers from now on; Pods that stand are left alone",
+    ),
+    Kind(
+        "pods-changed",
+        "a mutating webhook changes new Pods, or those that match (a merge patch)",
+        ("match", "patch"),
+        ("patch",),
+    ),
+    Kind(
+        "pods-refused", "a validating webhook refuses new Pods that match", ("match",), ("match",)
     ),
     Kind("api-errors", "the API answers 500 to some requests", ("rate", "seed")),
     Kind("api-throttling", "the API answers 429 to some requests", ("rate", "seed")),

@@ -15,6 +15,7 @@ from nettests.lab.faults.nodes import NodeFaults
 from nettests.lab.faults.packets import PacketFaults
 from nettests.lab.faults.services import ServiceFaults
 from nettests.lab.faults.targets import Inject, Targets, Undo
+from nettests.lab.faults.webhooks import WebhookFaults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class Faults:
             **NodeFaults(targets, pods).actions(),
             **ObjectFaults(targets).actions(),
             **ApiFaults(targets).actions(),
+            **WebhookFaults(targets).actions(),
         }
         self._numbers = itertools.count(1)
         self._injected: dict[int, Injected] = {}

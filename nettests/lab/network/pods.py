@@ -15,6 +15,9 @@ from nettests.lab.network.namespace import NetworkNamespace, make_namespace
 from nettests.lab.network.netlink import End, Netlink, anywhere, configure, host
 from nettests.lab.topology import Address, NodeSpec, Profile
 
+_UNASKED = int(IPv6Address("fd00:dead::"))
+"""Unique local addresses; the IPv4 range of the node's Pods tells nodes apart."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IPv6Range:
@@ -180,6 +183,13 @@ def ipv6_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
         return None
     offset = int(addressing.pod_gateway(node, profile.cni)) - int(node.pod_cidr.network_address)
     return IPv6Range(network=node.ipv6.pod_cidr, gateway=node.ipv6.pod_cidr[offset])
+
+
+def unasked_range(node: NodeSpec, profile: Profile) -> IPv6Range:
+    """Return where pods of ``node`` have an IPv6 address in a cluster that has no such family."""
+    second = IPv6Network((_UNASKED + (int(node.pod_cidr.network_address) << 64), 64))
+    offset = int(addressing.pod_gateway(node, profile.cni)) - int(node.pod_cidr.network_address)
+    return IPv6Range(network=second, gateway=second[offset])
 
 
 def other_nodes(nodes: Iterable[NodeSpec], own: NodeSpec) -> list[NodeSpec]:

@@ -77,7 +77,8 @@ def build_underlay(profile: Profile) -> Underlay:
 
 def settings_for(profile: Profile) -> dict[str, int]:
     """Return the settings of a namespace on the cluster's networks: IPv6 is off unless it has any."""
-    return {} if profile.ipv6 is None else dict(IPV6)
+    used = profile.ipv6 is not None or profile.mechanism("unasked-ipv6", 0)
+    return dict(IPV6) if used else {}
 
 
 def gateway_of(profile: Profile) -> Address:

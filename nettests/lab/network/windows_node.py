@@ -16,12 +16,14 @@ from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure,
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
 from nettests.lab.network.pods import (
+    IPv6Range,
     PodPorts,
     Pods,
     connect_to_gateway,
     ipv6_range,
     lead_to,
     other_nodes,
+    unasked_range,
 )
 from nettests.lab.network.services import carried
 from nettests.lab.network.switch_rules import (
@@ -346,12 +348,22 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
     return render(table)
 
 
+def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
+    """Return where Pods have a second address: in both families' clusters, or where the plugin gives one unasked.
+
+    Nothing leads to such an address from elsewhere: the cluster knows nothing of it.
+    """
+    if switch_features(node, profile).dual_stack:
+        return ipv6_range(node, profile)
+    return unasked_range(node, profile) if profile.mechanism("unasked-ipv6", 0) else None
+
+
 def _pod_ports(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> PodPorts:
     return PodPorts(
         node=node,
         attached_to=switch,
         gateway=addressing.pod_gateway(node, profile.cni),
-        ipv6=ipv6_range(node, profile) if switch_features(node, profile).dual_stack else None,
+        ipv6=_second_range(node, profile),
         gateway_on_port=False,
         mtu=pod_mtu(profile),
         settings={**settings_for(profile), **_TTL},

@@ -38,6 +38,7 @@ METRICS_PORT = 10249
 READY_PORT = 8181
 
 _HEALTH_PER_FAMILY = 34
+_KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
 """WindowsEndpointSliceProxying is on by default from Kubernetes 1.21 on (CHANGELOG-1.21)."""
 _KUBE_PROXY_DEFAULTS = {"config": "", "enable-dsr": "false", "proxy-mode": "", "source-vip": ""}
@@ -74,6 +75,9 @@ class SystemPrograms:
     async def _kube_proxy(self, process: Process) -> int:
         flags = [] if self.source_vip is None else [f"--source-vip={self.source_vip}"]
         await _log_flags(process, [*process.argv[1:], *flags])
+        if why := _refused_mode(process.argv[1:], self.profile, self.network.spec.os):
+            await process.stderr(f"{why}\n".encode())
+            return 1
         async with self._proxying(process.machine.namespace) as proxy:
             return await _beside(process, proxy.run())
 
@@ -251,6 +255,23 @@ async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
         given[name] = value
     for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **given}.items()):
         await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
+
+
+def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
+    """Return what kube-proxy on Windows ends with where ``--proxy-mode`` names a mode that it does not have.
+
+    After ``validateProxyModeWindows`` of ``k8s.io/kubernetes/pkg/proxy/apis/config/validation``. Linux nodes read
+    their mode from the ConfigMap.
+    """
+    given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
+    modes = [
+        "kernelspace",
+        *(["userspace"] if minor(profile.kubernetes_version) < _KERNELSPACE_ONLY else []),
+    ]
+    if os is OS.LINUX or not given or given[-1] in {"", *modes}:
+        return ""
+    blank = "or blank (blank means the most-available proxy [currently 'kernelspace'])"
+    return f'Error: KubeProxyConfiguration.ProxyMode: Invalid value: "{given[-1]}": must be {",".join(modes)} {blank}'
 
 
 async def _log(process: Process, where: str, text: str) -> None:

@@ -3,7 +3,7 @@
 Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nettests.lab.selftest.declared import Checks, NamedFault
@@ -45,6 +45,10 @@ class Judged:
     exit_code: int | None = None
     detail: str = ""
     selected: bool = False
+    rejudged: bool | None = False
+    """Whether the run's journal was judged again; ``None`` where nobody wrote it down."""
+    beside: float = 0
+    """Seconds of the healthy run beside which it was judged."""
 
     @property
     def detected(self) -> bool:
@@ -74,7 +78,7 @@ def judge(
 ) -> Judged:
     """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
     if run.problem and not run.checks:
-        return _broken(fault, profile, run, left)
+        return replace(_broken(fault, profile, run, left), beside=healthy.seconds)
     before = {one.id for one in healthy.red}
     red = [one for one in run.red if one.id not in before]
     of = {one.id: one for one in (*healthy.checks, *run.checks)}
@@ -105,6 +109,8 @@ def judge(
         exit_code=run.exit_code,
         detail=run.problem,
         selected=run.selected,
+        rejudged=run.rejudged,
+        beside=healthy.seconds,
     )
 
 

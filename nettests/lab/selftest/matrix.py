@@ -1,7 +1,7 @@
 """All faults on all profiles, and all flows: what turned what, what nothing turns, and the verdict. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -42,12 +42,17 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """What was found. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are."""
+    """What was found. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
+
+    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: any
+    outcome is as good as another there, so that no fault can turn them.
+    """
 
     profiles: tuple[Profile, ...]
     flows: tuple[str, ...]
     judged: tuple[Judged, ...]
     summaries: Mapping[str, str]
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def ran(self) -> tuple[Judged, ...]:
@@ -66,9 +71,9 @@ class Matrix:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Flows that no fault of those that ran has turned."""
+        """Flows that no fault of those that ran has turned, although documents expect something of them."""
         turned = {flow for one in self.ran for flow, _, _ in one.turned}
-        return tuple(flow for flow in self.flows if flow not in turned)
+        return tuple(flow for flow in self.flows if flow not in turned and flow not in self.open)
 
     @property
     def named(self) -> tuple[int, int]:
@@ -99,7 +104,7 @@ class Matrix:
 
         ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were asked.
         """
-        whole = next((found.seconds for found in self.profiles if found.name == one.profile), 0)
+        whole = one.beside or _seconds(self.profiles, one.profile)
         comparable = one.ran and not one.selected and whole
         return round(one.seconds / whole, 2) if comparable else None
 
@@ -128,6 +133,7 @@ def document(matrix: Matrix) -> dict[str, Any]:
         "faults": [{**asdict(one), **_said(matrix, one)} for one in matrix.judged],
         "flows": list(matrix.flows),
         "idle": list(matrix.idle),
+        "open": {flow: list(names) for flow, names in matrix.open.items()},
     }
 
 
@@ -142,19 +148,27 @@ def _said(matrix: Matrix, one: Judged) -> dict[str, Any]:
 
 def from_document(data: Mapping[str, Any]) -> Matrix:
     """Return the matrix that a document holds."""
+    profiles = tuple(Profile(**{**one, "red": tuple(one["red"])}) for one in data["profiles"])
     return Matrix(
-        profiles=tuple(Profile(**{**one, "red": tuple(one["red"])}) for one in data["profiles"]),
+        profiles=profiles,
         flows=tuple(data["flows"]),
-        judged=tuple(_judged(one) for one in data["faults"]),
+        judged=tuple(_judged(one, _seconds(profiles, one["profile"])) for one in data["faults"]),
         summaries={one["fault"]: one["summary"] for one in data["faults"]},
+        open={flow: tuple(names) for flow, names in data.get("open", {}).items()},
     )
 
 
-def _judged(one: Mapping[str, Any]) -> Judged:
+def _seconds(profiles: Iterable[Profile], name: str) -> float:
+    return next((one.seconds for one in profiles if one.name == name), 0)
+
+
+def _judged(one: Mapping[str, Any], healthy: float) -> Judged:
     fields = {key: value for key, value in one.items() if key not in _SAID}
     lists = {key: tuple(fields[key]) for key in ("missed", "unrelated", "left")}
+    told = {"beside": healthy if one["ran"] else 0, "rejudged": None if one["ran"] else False}
     return Judged(
         **{
+            **told,
             **fields,
             **lists,
             "problems": tuple(Problem(word) for word in fields["problems"]),

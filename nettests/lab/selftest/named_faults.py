@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 
 from nettests.lab.errors import LabError
+from nettests.lab.selftest.configuration_faults import CONFIGURATION_FAULTS
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.name_faults import NAME_FAULTS
 from nettests.lab.selftest.node_faults import NODE_FAULTS
@@ -18,6 +19,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *NAME_FAULTS,
     *NODE_FAULTS,
     *SETTING_FAULTS,
+    *CONFIGURATION_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

@@ -91,8 +91,10 @@ NODE_FAULTS = (
             object="node-status/win-1",
             patch='{"status": {"nodeInfo": {"kubeletVersion": "v1.28.2"}}}',
         ),
-        must=(Checks(id="windows-node-configuration/*/kubelet-skew"),),
-        may=(Checks(flow="kube-proxy-configuration"),),
+        must=(
+            Checks(id="windows-node-configuration/*/kubelet-skew"),
+            Checks(id="kube-proxy-configuration/*/kube-proxy-skew"),
+        ),
         names=("kubelet",),
     ),
     NamedFault(

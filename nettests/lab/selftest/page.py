@@ -43,6 +43,9 @@ def _environment() -> Environment:
         counted=sentences.counted,
         reasons=sentences.reasons,
         state=sentences.state,
+        word=sentences.word,
+        judged_again=sentences.judged_again,
+        left_open=sentences.left_open,
         times=sentences.times,
     )
     return environment

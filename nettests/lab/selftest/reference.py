@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nettests.lab.selftest.judging import Judged
 from nettests.lab.selftest.matrix import BUDGET, Matrix
-from nettests.lab.selftest.sentences import counted, headline, reasons, times
+from nettests.lab.selftest.sentences import counted, headline, judged_again, reasons, times, word
 
 _MOST = 8
 _INTRODUCTION = f"""# Selftest: faults and what notices them
@@ -13,6 +13,7 @@ _INTRODUCTION = f"""# Selftest: faults and what notices them
 This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
 
 A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
+*Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was asked and answered is of the run, the verdicts and the incidents are not.
 *Blind* faults are declared with the reason why nothing can notice them yet.
 The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
 """
@@ -25,6 +26,9 @@ def render(matrix: Matrix) -> str:
 
 def _lines(matrix: Matrix) -> Iterator[str]:
     yield f"**{headline(matrix)}**: {counted(matrix)}."
+    if again := judged_again(matrix):
+        yield ""
+        yield f"{again}."
     yield ""
     yield "| profile | without a fault | seconds |"
     yield "| --- | --- | --- |"
@@ -55,7 +59,7 @@ def _row(matrix: Matrix, one: Judged) -> str:
     cells = (
         f"`{one.fault}`",
         matrix.summaries.get(one.fault, ""),
-        one.word,
+        word(one),
         f"{one.seconds:.0f}" if one.ran else "",
         f"**{ratio}**" if matrix.too_long(one) else ratio,
         ", ".join(turned),
@@ -91,6 +95,14 @@ def _flows(matrix: Matrix) -> Iterator[str]:
     yield "## Flows that no fault turned"
     yield ""
     yield (", ".join(f"`{flow}`" for flow in matrix.idle) or "None.")
+    if matrix.open:
+        yield ""
+        yield "## Flows whose outcome documents leave open"
+        yield ""
+        yield "Every check of them may end either way on every profile here, so that no fault can turn them; the limitation says why."
+        yield ""
+        for flow, names in matrix.open.items():
+            yield f"- `{flow}`: {', '.join(f'`{name}`' for name in names)}"
 
 
 def _cell(text: str) -> str:

@@ -117,7 +117,7 @@ def judged_again(reports: Path, kept: Run) -> Run:
             f"{journal} was not judged again: {done.stderr.strip() or found.problem}",
             hint="Remove it: that fault is then tried again.",
         )
-    return replace(found, selected=kept.selected)
+    return replace(found, selected=kept.selected, rejudged=True)
 
 
 def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:

@@ -1,6 +1,6 @@
 """What a run of the harness says, as far as the selftest judges it: read from ``results.json``. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ class Check:
     protocol: str = ""
     placement: str = ""
     service: str = ""
+    left_open_by: str = ""
+    """The limitation that lets any outcome do, because documents leave it open; empty where one is expected."""
 
     @property
     def red(self) -> bool:
@@ -46,7 +48,10 @@ class Incident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run. ``problem`` says why it left no results; ``selected``: not all flows were asked."""
+    """One run. ``problem`` says why it left no results; ``selected``: not all flows were asked.
+
+    ``rejudged``: its journal was judged again, by a harness of a later day; ``None`` where nobody wrote it down.
+    """
 
     exit_code: int | None
     seconds: float
@@ -54,6 +59,7 @@ class Run:
     incidents: tuple[Incident, ...] = ()
     problem: str = ""
     selected: bool = False
+    rejudged: bool | None = False
 
     @property
     def red(self) -> tuple[Check, ...]:
@@ -84,7 +90,28 @@ def _check(one: Mapping[str, Any]) -> Check:
         protocol=one.get("protocol") or "",
         placement=one.get("placement") or "",
         service=target.get("service") or "",
+        left_open_by=_left_open_by(one),
     )
+
+
+def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
+    """Return the flows in which documents leave every check open, whatever is broken, and the limitations that say so.
+
+    A flow of which one profile expects something is none.
+    """
+    checks = [one for run in healthy for one in run.checks]
+    expecting = {one.flow for one in checks if not one.left_open_by}
+    found: dict[str, dict[str, None]] = {}
+    for one in checks:
+        if one.flow not in expecting:
+            found.setdefault(one.flow, {})[one.left_open_by] = None
+    return {flow: tuple(found[flow]) for flow in sorted(found)}
+
+
+def _left_open_by(one: Mapping[str, Any]) -> str:
+    expected = one.get("expected") or {}
+    is_open = "outcome" in expected and expected["outcome"] is None and not expected["undecided"]
+    return str((one.get("limitation") or {}).get("id", "")) if is_open else ""
 
 
 def _incident(one: Mapping[str, Any]) -> Incident:
@@ -115,6 +142,7 @@ def from_json(data: Mapping[str, Any]) -> Run:
     )
     return Run(
         **{
+            "rejudged": None,
             **data,
             "checks": tuple(Check(**one) for one in data["checks"]),
             "incidents": incidents,

@@ -15,7 +15,7 @@ from nettests.lab.selftest import running
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
-from nettests.lab.selftest.runs import Run
+from nettests.lab.selftest.runs import Run, open_flows
 from nettests.lab.selftest.store import Kept, Store
 
 Tell = Callable[[str], None]
@@ -185,11 +185,13 @@ def judged(plan: Plan, store: Store) -> Matrix:
     profiles: list[Profile] = []
     flows: dict[str, None] = {}
     found: list[Judged] = []
+    healthy_runs: list[Run] = []
     for name in plan.profiles:
         healthy = store.healthy(name)
         if healthy is None:
             found += (not_run(fault, name) for fault in plan.of(name))
             continue
+        healthy_runs.append(healthy)
         profiles.append(_profile(name, healthy))
         flows |= dict.fromkeys(_flows(healthy))
         found += (_judged(fault, name, healthy, store) for fault in plan.of(name))
@@ -198,6 +200,7 @@ def judged(plan: Plan, store: Store) -> Matrix:
         flows=tuple(sorted(flows)),
         judged=tuple(found),
         summaries=summaries(plan.faults),
+        open=open_flows(healthy_runs),
     )
 
 

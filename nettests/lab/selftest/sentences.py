@@ -38,6 +38,28 @@ def times(matrix: Matrix, one: Judged) -> str:
     return "" if ratio is None else f"{ratio:.2f} ×"
 
 
+def word(one: Judged) -> str:
+    """Return what became of a fault, and whether that was judged later than its run was made."""
+    return f"{one.word} (judged again)" if one.rejudged else one.word
+
+
+def judged_again(matrix: Matrix) -> str:
+    """Return how many runs were judged again, and of how many nobody knows; nothing if all is known to be fresh."""
+    again = sum(bool(one.rejudged) for one in matrix.ran)
+    untold = sum(one.rejudged is None for one in matrix.ran)
+    parts = [
+        f"{again} of {len(matrix.ran)} runs were judged again from their journals" if again else "",
+        f"of {untold} runs it is not recorded whether they were judged again" if untold else "",
+    ]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def left_open(matrix: Matrix) -> list[str]:
+    """Return the flows that documents leave open, each with the limitations that say so."""
+    return [f"{flow} ({', '.join(names)})" for flow, names in matrix.open.items()]
+
+
 def reasons(one: Judged, most: int) -> list[str]:
     """Return what is wrong with what became of a fault, each list cut after ``most``."""
     lines = [f"nothing turned of {what}" for what in one.missed if not one.blind]

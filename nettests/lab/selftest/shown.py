@@ -10,7 +10,17 @@ from rich.text import Text
 from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.judging import Judged
 from nettests.lab.selftest.matrix import Matrix
-from nettests.lab.selftest.sentences import counted, headline, reasons, some, state, times
+from nettests.lab.selftest.sentences import (
+    counted,
+    headline,
+    judged_again,
+    left_open,
+    reasons,
+    some,
+    state,
+    times,
+    word,
+)
 
 _MOST = 6
 """Flows or ids that one line names."""
@@ -52,7 +62,7 @@ def _table(profile: str, rows: Sequence[Judged], found: Matrix) -> Table:
         turned = found.flows_of(one)
         table.add_row(
             one.fault,
-            Text(one.word, style=_STYLES[state(one)]),
+            Text(word(one), style=_STYLES[state(one)]),
             f"{one.seconds:.0f}",
             Text(times(found, one), style=_STYLES["bad"] if found.too_long(one) else ""),
             str(len(turned)),
@@ -69,6 +79,10 @@ def _rest(found: Matrix, folder: Path) -> list[str]:
         lines.append(f"not run: {some(names, _MOST)}")
     if found.idle:
         lines.append(f"flows that none of these faults turned: {', '.join(found.idle)}")
+    if found.open:
+        lines.append(f"flows that documents leave open: {', '.join(left_open(found))}")
+    if again := judged_again(found):
+        lines.append(again)
     return [
         *lines,
         f"matrix: {folder / 'selftest.html'}",

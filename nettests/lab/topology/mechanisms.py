@@ -64,6 +64,9 @@ MECHANISMS = (
     Mechanism("stealth", "the host's firewall hides closed ports"),
     Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
     Mechanism(
+        "unasked-ipv6", "the plugin gives Windows pods an IPv6 address that nobody asked for"
+    ),
+    Mechanism(
         "required-families", "Load balancers of the second family hold Pods of their own node"
     ),
     Mechanism(

@@ -8,7 +8,7 @@ reached was up.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.judge.advice import Late, late_service, unready_node
+from nettests.judge.advice import Late, late_service, misaddressed_node, unready_node
 from nettests.judge.not_started import not_started
 from nettests.model.check import Ask, Check, Target, Vantage
 from nettests.model.words import (
@@ -229,6 +229,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
     if result.verdict is Verdict.UNKNOWN and (node := unready_node(result.distrust)):
         return frozenset({Trait(Kind.UNREADY, node)})
+    if result.verdict is Verdict.UNKNOWN and (node := misaddressed_node(result.distrust)):
+        return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
     if result.verdict is Verdict.LIFTED and result.limitation_id:

@@ -15,6 +15,7 @@ from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
 from nettests.report.incidents.search import Evidence, Explanation, explain
+from nettests.report.incidents.settings import deviations
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.wrong_answers import denials, wrong_answers
 from nettests.report.results import CheckResult, Incident
@@ -33,6 +34,7 @@ def find_incidents(
     red = {one.id: one for one in ran if one.verdict in RED}
     besides = [said for one in red.values() for said in beside(one, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
+    besides += deviations(list(red.values()))
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
     loss = find_loss(list(red.values()), evidence)

@@ -11,6 +11,7 @@ from nettests.model.check import Check
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
+from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
@@ -24,6 +25,16 @@ _HAPPENED = {
     Outcome.FAILS_TO_START: "fail to start",
     Outcome.DEVIATES: "deviate",
 }
+_OF_ONE = {
+    Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
+    Kind.UNREADY: "Node {} was not Ready while it was asked",
+    Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
+    Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
+    Kind.LIMITATION: "The documented limitation {} no longer shows",
+}
+"""Sentences about causes that one trait says all of."""
+_NAMED = 4
+"""So many rules are named in a sentence."""
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -37,22 +48,20 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     """Return the cause of these red checks in one sentence without its end."""
     of = {trait.kind: trait.value for trait in traits}
     happens = happened(results)
-    if Kind.UNDECIDED in of:
-        return f"A fact that expectations depend on is not known: {of[Kind.UNDECIDED]}"
-    if Kind.UNREADY in of:
-        return f"Node {of[Kind.UNREADY]} was not Ready while it was asked"
+    for kind, sentence in _OF_ONE.items():
+        if kind in of:
+            return sentence.format(of[kind])
     if Kind.NOT_STARTED in of:
         return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
-    if Kind.WRONG_ANSWER in of:
-        address = of[Kind.WRONG_ANSWER]
-        return f"Cluster DNS answers wrongly: names resolve to {address}, which is none of their targets"
+    if Kind.SETTINGS in of:
+        return (
+            f"Settings of {of[Kind.SETTINGS]} deviate from the rules {_listed(rules_of(results))}"
+        )
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}"
     if Kind.DENIAL in of:
         return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
-    if Kind.LIMITATION in of:
-        return f"The documented limitation {of[Kind.LIMITATION]} no longer shows"
     if Kind.RULE in of and _only_start(results):
         return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
@@ -60,6 +69,14 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
     return f"{_subject(of)} {happens}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as the end of a sentence; of many the first, and how many there are beside."""
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _now_and_then(results: Sequence[CheckResult]) -> str:

@@ -8,7 +8,7 @@ node runs Windows. Sources: Kubernetes documentation, "Windows debugging tips" a
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.advice import AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
+from nettests.judge.advice import AFTER_ADDRESSES, AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS
 from nettests.report.incidents.traits import Kind, Trait
@@ -17,6 +17,7 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.UNREADY: AFTER_UNREADY,
+    Kind.ADDRESSES: AFTER_ADDRESSES,
     Kind.WRONG_ANSWER: AFTER_MISLEADING,
     Kind.NAMES_OUTSIDE: (
         "see which servers the cluster DNS forwards to (its Corefile) and which the nodes use themselves, and whether "

@@ -10,6 +10,7 @@ from nettests.lab.controllers.workloads import (
     reconcile_replica_set,
     replica_set_of,
 )
+from nettests.lab.faults.rollouts import settled
 
 Json = dict[str, Any]
 
@@ -125,3 +126,63 @@ def test_a_daemon_set_follows_its_nodes() -> None:
     assert [pod["metadata"]["name"] for pod in made.delete] == ["p1"]
     assert made.create == ()
     assert made.status["numberReady"] == 1
+
+
+def of(daemon: Json, nodes: list[Json]) -> list[Json]:
+    """The pods of a daemon set on these nodes, as they were made for its present template."""
+    made = reconcile_daemon_set(daemon, nodes, []).create
+    return [born(pod, f"p{index}") for index, pod in enumerate(made)]
+
+
+NEW_TEMPLATE: Json = {**TEMPLATE, "spec": {"containers": [{"name": "c", "image": "new"}]}}
+
+
+def test_an_edited_daemon_set_replaces_one_pod_after_the_other() -> None:
+    """The next goes once the first's successor is Ready; one that serves nobody goes at once."""
+    nodes = [node("a"), node("b")]
+    pods = of(owner("DaemonSet"), nodes)
+    edited = owner("DaemonSet", template=NEW_TEMPLATE)
+    first = reconcile_daemon_set(edited, nodes, pods)
+    assert [pod["metadata"]["name"] for pod in first.delete] == ["p0"]
+    assert first.status["updatedNumberScheduled"] == 0
+    (successor,) = reconcile_daemon_set(edited, nodes, pods[1:]).create
+    waiting = [born(successor, "new", ready=False), pods[1]]
+    assert reconcile_daemon_set(edited, nodes, waiting).delete == ()
+    then = reconcile_daemon_set(edited, nodes, [born(successor, "new"), pods[1]])
+    assert [pod["metadata"]["name"] for pod in then.delete] == ["p1"]
+    assert then.status["updatedNumberScheduled"] == 1
+    idle = [born(successor, "new", ready=False), born(pods[1], "p1", ready=False)]
+    assert [p["metadata"]["name"] for p in reconcile_daemon_set(edited, nodes, idle).delete] == [
+        "p1"
+    ]
+
+
+def test_a_node_gets_its_new_daemon_pod_when_the_old_one_has_gone() -> None:
+    """Two of them would want the same ports of the host."""
+    nodes = [node("a")]
+    (leaving,) = of(owner("DaemonSet"), nodes)
+    leaving["metadata"]["deletionTimestamp"] = "now"
+    edited = owner("DaemonSet", template=NEW_TEMPLATE)
+    assert reconcile_daemon_set(edited, nodes, [leaving]).create == ()
+    assert len(reconcile_daemon_set(edited, nodes, []).create) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "restarts", "ready", "done"),
+    [("running", 0, True, True), ("running", 0, False, False), ("terminated", 0, False, True)],
+)
+def test_a_rollout_ends_with_its_last_pod_or_the_first_that_fails(
+    state: str, restarts: int, ready: bool, done: bool
+) -> None:
+    """Pods of the former template count for nothing, whatever their state."""
+    nodes = [node("a")]
+    edited = {
+        **owner("DaemonSet", template=NEW_TEMPLATE),
+        "status": {"desiredNumberScheduled": 1},
+    }
+    assert not settled(edited, of(owner("DaemonSet"), nodes))
+    (pod,) = of(edited, nodes)
+    conditions = [{"type": "Ready", "status": str(ready)}]
+    containers = [{"state": {state: {}}, "restartCount": restarts}]
+    pod["status"] = {"conditions": conditions, "containerStatuses": containers}
+    assert settled(edited, [pod]) is done

@@ -229,6 +229,29 @@ def test_what_is_privileged_is_refused_until_that_is_cleared(broken: Lab) -> Non
     broken.remove("strong")
 
 
+def test_webhooks_change_and_refuse_pods_until_that_is_cleared(broken: Lab) -> None:
+    """Those that match, and only as long as the fault is in force."""
+    match = '{"spec": {"os": {"name": "windows"}, "hostPID": null}}'
+    inject(broken, "pods-changed", f"--match={match}", '--patch={"spec": {"hostname": "other"}}')
+    inject(broken, "pods-refused", '--match={"spec": {"hostIPC": true}}')
+    broken.create(pod("changed", "win-2", os={"name": "windows"}))
+    assert _hostname(broken, "changed") == "other"
+    with pytest.raises(ApiException, match="denied the request"):
+        broken.create(pod("refused", "linux-2", hostIPC=True))
+    done = broken.command("fault", "inject", "pods-refused", "--match={}")
+    assert "is in force already" in done.stderr
+    broken.remove("changed")
+    broken.command("fault", "clear")
+    broken.create(pod("refused", "linux-2", hostIPC=True))
+    assert _hostname(broken, "refused") is None
+    broken.remove("refused")
+
+
+def _hostname(lab: Lab, name: str) -> object:
+    found = lab.core.read_namespaced_pod(name, "default")
+    return found.spec.hostname
+
+
 def test_faults_in_force_are_listed(broken: Lab) -> None:
     """Name and options of each."""
     inject(broken, "slow-api", "--seconds", "0.1")

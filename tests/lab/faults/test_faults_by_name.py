@@ -238,9 +238,62 @@ def test_an_object_is_edited_and_edited_back(broken: Lab) -> None:
     assert before[0] is None
 
 
+def proxies(lab: Lab) -> dict[str, Any]:
+    """Return kube-proxy's Pods of Windows nodes by node."""
+    found = lab.core.list_namespaced_pod("kube-system", label_selector="k8s-app=kube-proxy-windows")
+    return {one.spec.node_name: one for one in found.items}
+
+
+def proxy_of(**container: Any) -> str:
+    """Return a patch of kube-proxy's container."""
+    containers = [{"name": "kube-proxy", **container}]
+    return json.dumps({"spec": {"template": {"spec": {"containers": containers}}}})
+
+
+PROXIES = "--object=daemonset/kube-system/kube-proxy-windows"
+
+
+def test_an_edited_daemon_set_has_new_pods_and_the_old_ones_again(broken: Lab) -> None:
+    """All of them run when the fault is in force, and go on with what is not edited."""
+    before = {name: one.spec.containers[0] for name, one in proxies(broken).items()}
+    image = "docker.io/sigwindowstools/kube-proxy:v1.28.0-flannel-hostprocess"
+    inject(broken, "object-edited", PROXIES, f"--patch={proxy_of(image=image)}")
+    now = proxies(broken)
+    assert {one.spec.containers[0].image for one in now.values()} == {image}
+    assert {name: one.spec.containers[0].args for name, one in now.items()} == {
+        name: one.args for name, one in before.items()
+    }
+    broken.command("fault", "clear")
+    assert {n: one.spec.containers[0].image for n, one in proxies(broken).items()} == {
+        name: one.image for name, one in before.items()
+    }
+
+
+def test_kube_proxy_ends_with_a_mode_that_windows_does_not_have(broken: Lab) -> None:
+    """It says why; the rollout stops there, and the other node keeps the kube-proxy that it has."""
+    inject(broken, "object-edited", PROXIES, f"--patch={proxy_of(args=['--proxy-mode=iptables'])}")
+    now = proxies(broken)
+    assert [one.spec.containers[0].args for one in now.values()].count(
+        ["--proxy-mode=iptables"]
+    ) == 1
+    failed = next(one for one in now.values() if len(one.spec.containers[0].args) == 1)
+    said: list[str] = []
+
+    def ended() -> bool:
+        said.append(broken.core.read_namespaced_pod_log(failed.metadata.name, "kube-system"))
+        return "Invalid value" in said[-1]  # a restarted container begins with an empty log
+
+    until(ended)
+    assert 'FLAG: --proxy-mode="iptables"' in said[-1]
+    assert 'ProxyMode: Invalid value: "iptables": must be kernelspace' in said[-1]
+    broken.command("fault", "clear")
+    assert all(len(one.spec.containers[0].args) > 1 for one in proxies(broken).values())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["pods-refused", "--match", "[]"], "--match is no JSON object"),
         (["packet-loss"], "Between whom?"),
         (["packet-loss", "--node", "win-1", "--to", "win-2"], "Either --node, or --from and --to"),
         (["packet-loss", "--node", "win-1", "--protocol", "sctp"], 'no protocol "sctp"'),

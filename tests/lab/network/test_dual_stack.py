@@ -120,3 +120,20 @@ def test_a_nodeport_of_both_families_has_one_load_balancer_until_picked(
     nodes = [str(family.node(WINDOWS).address) for family in profile.by_family]
     assert lab.ask("lin", nodes[0], 30080).startswith("win sees")
     assert lab.ask("lin", nodes[1], 30080).startswith(answer)
+
+
+def test_an_address_that_nobody_asked_for_leads_nowhere(start_lab: StartLab) -> None:
+    """A cluster of one family knows nothing of it: other nodes do not reach it, IPv4 is as it was."""
+    usual = profiles.load("win2019-overlay")
+    lab = start_lab(replace(usual, mechanisms=mechanisms.read(["unasked-ipv6=on"])))
+    first, second = lab.attach_dual(WINDOWS, "win")
+    other, far = lab.attach_dual("win-2", "win-far")
+    assert second is not None
+    assert far is not None
+    assert second.startswith("fd00:dead:")
+    assert ip_address(second) != ip_address(far)
+    assert lab.attach_dual(LINUX, "lin")[1] is None
+    asks = [Ask(source="win", address=other), Ask(source="win", address=far)]
+    answers = lab.ask_all(*asks)
+    assert answers[0] == f"win-far sees {first}"
+    assert not answers[1].startswith("win-far")

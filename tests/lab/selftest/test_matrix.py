@@ -9,7 +9,7 @@ import pytest
 from nettests.lab.selftest import page, reference, shown
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document, from_document
-from nettests.lab.selftest.runs import Run
+from nettests.lab.selftest.runs import Check, Run, open_flows, read
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
 
 DETECTED = judge(fault(), PROFILE, HEALTHY, run("pod-to-pod-ip/a"))
@@ -66,12 +66,86 @@ def test_causes_are_counted_of_what_was_detected() -> None:
 def test_a_fault_is_measured_by_the_healthy_run_of_its_profile() -> None:
     """Not by that of another; where it was not run, or asked less than all, there is nothing to compare."""
     found = matrix(DETECTED, NOT_RUN)
-    other = replace(DETECTED, profile="win2019-overlay")
+    other = replace(DETECTED, profile="win2019-overlay", beside=0)
     slower = Profile(name="win2019-overlay", seconds=48)
     found = replace(found, profiles=(*found.profiles, slower), judged=(*found.judged, other))
     assert [found.ratio(one) for one in found.judged] == [2.0, None, 1.25]
     assert found.ratio(replace(DETECTED, selected=True)) is None
-    assert found.ratio(replace(DETECTED, profile="nowhere")) is None
+    assert found.ratio(replace(DETECTED, profile="nowhere", beside=0)) is None
+
+
+def test_a_fault_stays_beside_the_healthy_run_that_it_was_compared_with() -> None:
+    """Also where its profile had a faster one since."""
+    later = replace(matrix(DETECTED), profiles=(Profile(name=PROFILE, seconds=20),))
+    assert later.ratio(DETECTED) == 2.0
+    written = document(matrix(replace(DETECTED, beside=0)))
+    del written["faults"][0]["beside"]
+    assert from_document(written).judged[0].beside == 30
+
+
+def test_flows_that_documents_leave_open_are_no_gap() -> None:
+    """They are said apart, each with the limitation, and no other flow is."""
+    made = replace(matrix(DETECTED), open={"dns-via-service": ("names-are-free",)})
+    assert made.idle == ("nodeport-from-external",)
+    assert from_document(json.loads(json.dumps(document(made)))) == made
+    assert "- `dns-via-service`: `names-are-free`" in reference.render(made)
+    assert "dns-via-service (names-are-free)" in page.render(made)
+    assert "leave open" not in reference.render(matrix(DETECTED))
+
+
+def test_open_flows_are_computed_from_what_runs_expected() -> None:
+    """A flow is open if no profile expects anything of any of its checks."""
+    free = Check(id="t/a", flow="taint", verdict="recorded", left_open_by="convention")
+    half = replace(free, id="n/a", flow="names")
+    sure = replace(half, id="n/b", verdict="pass", left_open_by="")
+    both = (
+        Run(exit_code=0, seconds=1, checks=(free, half)),
+        Run(exit_code=0, seconds=1, checks=(sure,)),
+    )
+    assert open_flows(both) == {"taint": ("convention",)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "name"),
+    [
+        ({"outcome": None, "undecided": None}, "convention"),
+        ({"outcome": None, "undecided": "its mode is not known"}, ""),
+        ({"outcome": "conforms", "undecided": None}, ""),
+    ],
+)
+def test_what_is_left_open_is_read_from_results(expected: dict[str, str], name: str) -> None:
+    """Not from verdicts: what cannot be decided is no free choice, and a limitation may be exact."""
+    one = {
+        "id": "t/a",
+        "flow": "taint",
+        "verdict": "recorded",
+        "expected": expected,
+        "limitation": {"id": "convention"},
+    }
+    (check,) = read({"checks": [one]}, seconds=1, exit_code=0).checks
+    assert check.left_open_by == name
+
+
+def test_runs_that_were_judged_again_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """In every form, by the row; of those that nobody wrote down how many there are."""
+    again = replace(DETECTED, fault="again", rejudged=True)
+    untold = replace(DETECTED, fault="untold", rejudged=None)
+    made = matrix(DETECTED, again, untold)
+    said = (
+        "1 of 3 runs were judged again from their journals; of 1 runs it is not recorded whether "
+        "they were judged again"
+    )
+    told = reference.render(made)
+    assert said in told
+    assert told.count("| detected (judged again) |") == 1
+    assert said in page.render(made)
+    shown.matrix(made, Path("folder"))
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert "judged again from" not in reference.render(matrix(DETECTED))
+    written = document(made)
+    for row in written["faults"]:
+        del row["rejudged"]
+    assert {one.rejudged for one in from_document(written).judged} == {None}
 
 
 def test_what_took_too_long_or_left_nothing_is_not_in_time() -> None:

@@ -1,0 +1,52 @@
+"""Admission webhooks as far as a lab has them: what somebody's webhook changes in new Pods, or refuses.
+
+A real webhook is a server of its own that the API server asks; here its answer alone is emulated. Pods are
+matched and changed by plain JSON: a merge patch, and a part of a Pod in which ``null`` stands for a field that is
+not set. Pure but for the Pod that is changed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from nettests.lab.apiserver.patch import merged
+
+Json = dict[str, Any]
+
+Mutating = Callable[[Json], Json]
+"""Takes a new Pod and returns it as the webhook wants it."""
+
+Validating = Callable[[Json], str]
+"""Takes a new Pod and returns why the webhook refuses it, or nothing."""
+
+NAME = "pods.policy.example.com"
+
+
+def mutating(patch: Json, match: Json) -> Mutating:
+    """Return a webhook that applies a merge patch to the Pods that match."""
+
+    def change(pod: Json) -> Json:
+        return merged(pod, patch) if matches(pod, match) else pod
+
+    return change
+
+
+def validating(match: Json) -> Validating:
+    """Return a webhook that refuses the Pods that match."""
+
+    def refusal(pod: Json) -> str:
+        if not matches(pod, match):
+            return ""
+        return f'admission webhook "{NAME}" denied the request: such Pods are not allowed here'
+
+    return refusal
+
+
+def matches(item: Any, part: Any) -> bool:
+    """Whether all that ``part`` says is so in ``item``; of lists and plain values, that they are equal."""
+    if not isinstance(part, dict):
+        return bool(item == part)
+    found = item if isinstance(item, dict) else {}
+    return all(
+        found.get(key) is None if below is None else matches(found.get(key), below)
+        for key, below in part.items()
+    )

@@ -1,0 +1,46 @@
+"""What a later selftest found, put into what was published: the page is of the last run of each fault. Pure."""
+
+from collections.abc import Sequence
+
+from nettests.lab.selftest.declared import NamedFault
+from nettests.lab.selftest.judging import Judged, not_run
+from nettests.lab.selftest.matrix import Matrix, Profile, summaries
+
+
+def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> Matrix:
+    """Return the last run of each fault that is declared, on each of its profiles, in the order of declarations.
+
+    Each stays beside the healthy run that it was compared with; what neither has run is said to be missing.
+    """
+    rows = {(one.fault, one.profile): one for one in (*published.ran, *later.ran)}
+    names = dict.fromkeys(name for fault in declared for name in fault.profiles)
+    return Matrix(
+        profiles=_profiles(published, later),
+        flows=tuple(sorted({*published.flows, *later.flows})),
+        judged=tuple(
+            _row(rows.get((fault.name, name)), fault, name)
+            for name in names
+            for fault in declared
+            if name in fault.profiles
+        ),
+        summaries=summaries(declared),
+        open={
+            flow: limitations
+            for flow, limitations in sorted({**published.open, **later.open}.items())
+            if _is_open(flow, published) and _is_open(flow, later)
+        },
+    )
+
+
+def _row(found: Judged | None, fault: NamedFault, profile: str) -> Judged:
+    return found if found is not None else not_run(fault, profile)
+
+
+def _profiles(published: Matrix, later: Matrix) -> tuple[Profile, ...]:
+    newest = {one.name: one for one in (*published.profiles, *later.profiles)}
+    return tuple(newest.values())
+
+
+def _is_open(flow: str, matrix: Matrix) -> bool:
+    """Whether nothing is expected of a flow; a document that names no open flow at all does not say."""
+    return not matrix.open or flow in matrix.open or flow not in matrix.flows

@@ -1,0 +1,32 @@
+"""Settings that deviate: rules of configuration that one node, or the cluster's objects, do not conform to.
+
+Beside ``evidence``. What a rule read is what is wrong, word for word, and nothing has to be inferred from packets:
+that others conform contradicts nothing, so the trait is of red checks alone.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nettests.model.words import Outcome, Question, Verdict
+from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.results import CheckResult
+
+CLUSTER = "the cluster"
+"""Whose the settings are that belong to no node."""
+
+
+def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
+    """Yield, for each rule of configuration that is not met, whose settings it read."""
+    for result in red:
+        check, seen = result.check, result.observation
+        if check is None or seen is None or check.ask.question is not Question.INSPECT:
+            continue
+        if result.verdict is Verdict.FAIL and seen.outcome is Outcome.DEVIATES:
+            trait = Trait(Kind.SETTINGS, check.source.node or CLUSTER)
+            yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
+
+
+def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
+    """Return the names of the rules that these checks asked about, in their order."""
+    cases = (one.check.ask.case for one in results if one.check)
+    return tuple(dict.fromkeys(case.label for case in cases if case))
