@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.winkernel import rules
 from tests.winkernel.playing import differences
 from tests.winkernel.recording import Balancer, read
@@ -65,3 +67,28 @@ def test_the_script_names_what_differs(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "recorded, not planned: 10.96.1.1:81/tcp to 8080" in done.stdout
     assert done.stdout.splitlines()[-1] == "2 states, 1 differ"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "recorded.jsonl:2 is no JSON"),
+        ("[]", "recorded.jsonl:2 is no recorded case"),
+        ('{"name": "n", "settings": {}, "steps": []}', "it lacks 'networkType'"),
+        ('{"name": "n", "settings": {}}', "it lacks 'steps'"),
+    ],
+)
+def test_the_script_names_the_line_that_is_no_case(tmp_path: Path, line: str, told: str) -> None:
+    """A file that is none of recordings ends with 2 and a sentence, not with a traceback."""
+    file = tmp_path / "recorded.jsonl"
+    first = RECORDED.read_text(encoding="utf-8").splitlines()[0]
+    file.write_text(f"{first}\n{line}\n")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/winkernel.py", file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
