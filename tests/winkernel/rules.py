@@ -12,8 +12,11 @@ PLAYED = (
     "local-policy-load-balancers",
     "stale-load-balancers",
 )
+ON_BRIDGES = ("empty-source-vip",)
 ALWAYS = ("stale-load-balancers",)
-READINGS = {reading.name: reading for name in PLAYED for reading in RULES[name].reads}
+READINGS = {
+    reading.name: reading for name in (*PLAYED, *ON_BRIDGES) for reading in RULES[name].reads
+}
 PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 
 
@@ -26,7 +29,8 @@ def findings(
     are no false ones then, but for load balancers that no Service has.
     """
     evidence = _evidence(case, step, list(balancers))
-    for name in ALWAYS if lost else PLAYED:
+    played = PLAYED if case.overlay else (*PLAYED, *ON_BRIDGES)
+    for name in ALWAYS if lost else played:
         try:
             found = RULES[name].demand(evidence)
         except UnreadableError:

@@ -30,6 +30,9 @@ def _mutations(balancers: list[Balancer]) -> Iterator[tuple[str, list[Balancer]]
         yield f"without {one}", rest
         yield f"a backend more: {one}", [*rest, replace(one, backends=(*one.backends, "10.9.9.9"))]
         yield f"the other DSR: {one}", [*rest, replace(one, flags=one.flags ^ {"DSR"})]
+        if not one.source_vip:  # on bridges alone is it known which one is right
+            yield f"a source VIP: {one}", [*rest, replace(one, source_vip="10.244.3.2")]
+        yield f"another port: {one}", [*rest, replace(one, internal_port=one.internal_port + 7)]
         if len(set(one.backends)) > 1:
             fewer = tuple(sorted(set(one.backends) - {one.backends[0]}))
             yield f"a backend less: {one}", [*rest, replace(one, backends=fewer)]
