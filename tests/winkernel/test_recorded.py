@@ -30,8 +30,8 @@ def _mutations(balancers: list[Balancer]) -> Iterator[tuple[str, list[Balancer]]
         yield f"without {one}", rest
         yield f"a backend more: {one}", [*rest, replace(one, backends=(*one.backends, "10.9.9.9"))]
         yield f"the other DSR: {one}", [*rest, replace(one, flags=one.flags ^ {"DSR"})]
-        if not one.source_vip:  # on bridges alone is it known which one is right
-            yield f"a source VIP: {one}", [*rest, replace(one, source_vip="10.244.3.2")]
+        source = "" if one.source_vip else "10.244.3.2"  # none on overlay, one on bridges
+        yield f"another source VIP: {one}", [*rest, replace(one, source_vip=source)]
         yield f"another port: {one}", [*rest, replace(one, internal_port=one.internal_port + 7)]
         if len(set(one.backends)) > 1:
             fewer = tuple(sorted(set(one.backends) - {one.backends[0]}))
@@ -95,3 +95,16 @@ def test_the_script_names_the_line_that_is_no_case(tmp_path: Path, line: str, to
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_second_source_vip_on_an_overlay_deviates() -> None:
+    """One load balancer kept the address that kube-proxy had before; the node's own address is no second one."""
+    case = next(one for one in read(RECORDED) if one.overlay and one.name.startswith("05 "))
+    first, *rest = sorted(case.steps[0].balancers, key=str)
+    assert rest
+    old, own = (
+        replace(first, source_vip=source) for source in ("10.244.3.77", case.settings["nodeIP"])
+    )
+    (found,) = rules.findings(case, case.steps[0], [old, *rest])
+    assert "several source VIPs: 10.244.3.2, 10.244.3.77" in found
+    assert list(rules.findings(case, case.steps[0], [own, *rest])) == []
