@@ -2,8 +2,8 @@
 
     python scripts/winkernel.py FILE.jsonl
 
-Names the first differences and ends with ``N states, M differ``; exits 1 if any does. ``tests/winkernel``
-plays the recording that is part of the repository, and says what its lines hold.
+Names the first differences and ends with ``N states, M differ``; exits 1 if any does, and 2 with the line where
+one cannot be read. ``tests/winkernel`` plays the recording that is part of the repository, and says what its lines hold.
 """
 
 import argparse
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tests.winkernel.playing import differences  # noqa: E402
-from tests.winkernel.recording import read  # noqa: E402
+from tests.winkernel.recording import NoRecordingError, read  # noqa: E402
 
 SHOWN = 10
 
@@ -26,6 +26,14 @@ def main() -> int:
     file = parser.parse_args().file
     if not file.is_file():
         parser.error(f"There is no file {file}.")
+    try:
+        return play(file)
+    except NoRecordingError as error:
+        parser.error(str(error))
+
+
+def play(file: Path) -> int:
+    """Tell the first differences and the count; return the exit code."""
     cases = differing = 0
     for case in read(file):
         cases += 1

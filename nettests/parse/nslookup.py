@@ -40,6 +40,12 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
         Outcome.REFUSED,
     ),
     (
+        # EPERM of sendmsg(2): the node's own netfilter turned the query away (see ``taxonomy``).
+        # sample: ";; communications error to 10.96.0.10#53: permission denied"
+        re.compile(r"(?:communications error to|UDP setup with) .*: permission denied"),
+        Outcome.REFUSED,
+    ),
+    (
         # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable."
         re.compile(r"Connection to .* failed: (?:host|network) unreachable"),
         Outcome.UNREACHABLE,

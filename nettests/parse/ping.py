@@ -41,6 +41,14 @@ _UNREACHABLE = re.compile(
     r"|Packet filtered|Communication prohibited",
     re.IGNORECASE,
 )
+_TURNED_AWAY = re.compile(
+    # EPERM of sendmsg(2): the node's own netfilter turned the echo away (see ``taxonomy``). Not of socket(2), by
+    # which a ping without rights ends.
+    # sample: "ping: sendmsg: Operation not permitted" (iputils), "ping: sendto: Operation not permitted" (BusyBox)
+    # sample: "ping: write error: Operation not permitted" (newer BusyBox)
+    r"(?:sendmsg|sendto|write error): Operation not permitted",
+    re.IGNORECASE,
+)
 _UNKNOWN_NAME = re.compile(
     # sample: "ping: nosuch.demo: Name or service not known", "ping: bad address 'nosuch.demo'"
     # sample: "Ping request could not find host nosuch.demo. Please check the name and try again."
@@ -88,6 +96,7 @@ def _address(text: str) -> object:
 def _without_reply(text: str) -> Outcome | None:
     for pattern, outcome in (
         (_UNREACHABLE, Outcome.UNREACHABLE),
+        (_TURNED_AWAY, Outcome.REFUSED),
         (_NAME_TIMEOUT, Outcome.TIMED_OUT),
         (_UNKNOWN_NAME, Outcome.NXDOMAIN),
         (_SUMMARY, Outcome.TIMED_OUT),
@@ -99,7 +108,7 @@ def _without_reply(text: str) -> Outcome | None:
 
 def _telling_line(text: str) -> str:
     """Return the line that says most: the last one before the blank that ends the report."""
-    for pattern in (_UNREACHABLE, _NAME_TIMEOUT, _UNKNOWN_NAME, _SUMMARY):
+    for pattern in (_UNREACHABLE, _TURNED_AWAY, _NAME_TIMEOUT, _UNKNOWN_NAME, _SUMMARY):
         for line in text.splitlines():
             if pattern.search(line):
                 return line.strip()

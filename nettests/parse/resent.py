@@ -6,6 +6,7 @@ that such an answer takes that long and not much longer. Slowness alone is no lo
 and others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -13,7 +14,7 @@ from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.words import Outcome, Protocol, Question
+from nettests.model.words import OS, Outcome, Protocol, Question
 from nettests.parse.read import read_raw, read_resolution
 
 SYN_AGAIN = (1.0, 3.0)
@@ -21,6 +22,14 @@ SYN_AGAIN = (1.0, 3.0)
 QUERY_AGAIN = (5.0,)
 PROMPT = 0.25
 """Seconds within which answers come where nothing is slow; the resent one may take that much longer, too."""
+LOOKUP = 1.0
+"""Seconds that a process which looks a name up, and its exec, may take beside the waiting."""
+_SAID_AGAIN = re.compile(
+    # sample: ";; communications error to 10.96.0.10#53: timed out" (BIND 9.18 and newer, before it asks again)
+    # sample: "DNS request timed out." (Microsoft)
+    r"^(?:;; communications error to .*: timed out|DNS request timed out)",
+    re.MULTILINE,
+)
 SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 
 
@@ -37,6 +46,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 
     ``raws`` are the check's own answers, ``others`` what the same probe was asked over the same channel.
     """
+    if again := _looked_up_again(raws, others := tuple(others)):
+        return again
     told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
     if len(told) < 2 or not delays:
@@ -53,6 +64,34 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
                 f"{len(beside)} other questions meanwhile"
             )
     return None
+
+
+def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
+    """Return which name nslookup found only at a second query: it says so itself, or it took that long.
+
+    It asks once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
+    """
+    for raw in raws:
+        if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
+            continue
+        if not read_raw(raw).outcome.positive:
+            continue
+        if said := _SAID_AGAIN.search(_about_the_name(raw)):
+            return f"attempt {raw.attempt} found the name only at a second query ({said[0].strip('; ')})"
+        waited = any(0 <= raw.elapsed - one <= LOOKUP for one in QUERY_AGAIN)
+        beside = [one for one in others if one.elapsed <= LOOKUP and _during(one, raw)]
+        if waited and beside:
+            return (
+                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost query to the name server is "
+                f"waited for; the probe carried out {len(beside)} other commands meanwhile"
+            )
+    return None
+
+
+def _about_the_name(raw: Raw) -> str:
+    """Return what nslookup says of the name; Microsoft's asks for the server's own name before, often in vain."""
+    by_microsoft = raw.client_os == OS.WINDOWS and not raw.stdout.startswith(";;")
+    return raw.stdout.partition("Server:")[2] if by_microsoft else raw.stdout
 
 
 def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[Raw]:

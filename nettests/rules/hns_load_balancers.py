@@ -28,6 +28,8 @@ class Shown:
     gone: int
     port: int
     direct: bool
+    source: str
+    """The source VIP; empty where HNS takes the node's address."""
 
 
 def balancers(evidence: Evidence) -> Iterator[Shown]:
@@ -48,6 +50,7 @@ def balancers(evidence: Evidence) -> Iterator[Shown]:
                     gone=len(references) - len(known),
                     port=int(policy.get("InternalPort") or 0),
                     direct=bool(policy.get("IsDSR")),
+                    source=str(policy.get("SourceVIP") or ""),
                 )
 
 

@@ -4,7 +4,7 @@
 Microsoft's ``networkhealth.ps1``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due
@@ -79,7 +79,10 @@ def local_policy_load_balancers(evidence: Evidence) -> Finding:
     "restart kube-proxy, which writes all policies anew",
 )
 def load_balancer_backends(evidence: Evidence) -> Finding:
-    """Every load balancer of a Service leads to that Service's backends, and each Service port has one."""
+    """Every load balancer of a Service leads to that Service's backends, and each Service port has one.
+
+    On overlay all have one source VIP, but for those that take the node's address.
+    """
     wanted: dict[Frontend, list[Due]] = {}
     for one in (each for service in unchanged(evidence) for each in _due(evidence, service)):
         wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
@@ -95,6 +98,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
         due_here = dues[0].backends and dues[0].kind != CLUSTER_IP  # those are other rules' matter
         looked += dues[0].settled and bool(due_here or there.get(front))
         wrong += _differs(evidence, dues[0], there.get(front, []))
+    wrong += _sources(evidence, [one for front in wanted for one in there.get(front, [])])
     if not looked and not wrong:
         raise NothingThereError(
             "no Service stays that has backends and a load balancer on this node"
@@ -199,6 +203,18 @@ def _differs(evidence: Evidence, wanted: Due, there: list[Shown]) -> Iterator[st
         direct = _node_dsr(evidence) if wanted.direct is None else wanted.direct
         if direct is not None and one.direct is not direct:
             yield f"{front} is {'' if one.direct else 'not '}of DSR"
+
+
+def _sources(evidence: Evidence, there: Iterable[Shown]) -> Iterator[str]:
+    """Yield what is wrong with source VIPs on overlay: kube-proxy's one, or the node's address (``pkg/proxy/winkernel``)."""
+    if evidence.facts.get("driver") != "overlay":
+        return
+    given = {one.source for one in there}
+    if "" in given:
+        yield "load balancers without a source VIP"
+    several = sorted(given - {"", *evidence.facts.get("node-addresses", "").split(",")})
+    if len(several) > 1:
+        yield f"load balancers with several source VIPs: {', '.join(several)}"
 
 
 def _node_dsr(evidence: Evidence) -> bool | None:

@@ -43,6 +43,15 @@ HEAD = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\n"
         (";; connection timed out; no servers could be reached\n", "", Outcome.TIMED_OUT, ()),
         (";; communications error to 1.2.3.4#53: connection refused\n", "", Outcome.REFUSED, ()),
         (
+            (
+                ";; communications error to 1.2.3.4#53: permission denied\n"
+                ";; no servers could be reached\n"
+            ),
+            "",
+            Outcome.REFUSED,
+            (),
+        ),
+        (
             ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: connection refused.\n",
             "",
             Outcome.REFUSED,

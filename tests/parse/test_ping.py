@@ -115,10 +115,13 @@ def test_outputs(client_os: str, stdout: str, code: int | None, outcome: Outcome
         ("ping: local error: message too long, mtu=1450", Outcome.UNREACHABLE),
         ("ping: sendmsg: Message too long", Outcome.UNREACHABLE),
         ("ping: socket: Operation not permitted", Outcome.PROBE_FAILED),
+        ("ping: sendmsg: Operation not permitted", Outcome.REFUSED),
+        ("ping: sendto: Operation not permitted", Outcome.REFUSED),
+        ("ping: write error: Operation not permitted", Outcome.REFUSED),
     ],
 )
 def test_errors(stderr: str, outcome: Outcome) -> None:
-    """Errors before the first echo are told apart; a missing permission is the probe's failure."""
+    """Errors before the first echo are told apart; a missing permission is the probe's failure, a netfilter rule of the node is none."""
     answer = raw("ping", command=("ping", "a.b"), stderr=stderr, exit_code=2)
     assert read_raw(answer).outcome is outcome
 

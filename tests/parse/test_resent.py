@@ -245,3 +245,72 @@ def test_what_no_tcp_client_answered_is_not_compared(changes: dict[str, str]) ->
     assert resent(check(), told, MEANWHILE) is None
     mixed = [*answers(1.02, 0.02)[:1], *told[1:]]
     assert resent(check(), mixed, MEANWHILE) is None
+
+
+BIND = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\nName:\tweb.demo.svc\nAddress: 10.96.247.61\n\n"
+MICROSOFT = (
+    "Server:  UnKnown\nAddress:  10.96.0.10\n\nName:    web.demo.svc\nAddress:  10.96.247.61\n\n"
+)
+SILENT = "DNS request timed out.\n    timeout was 2 seconds.\n"
+
+
+def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> list[Raw]:
+    """Return the one answer of nslookup, which began at 10.0."""
+    return [
+        replace(
+            answers(elapsed)[0],
+            tool="nslookup",
+            client_os=system.value,
+            command=("nslookup", "web.demo.svc"),
+            status=None,
+            exit_code=0,
+            stdout=stdout,
+            context={},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("raws", "is_told"),
+    [
+        (looked_up(f";; communications error to 10.96.0.10#53: timed out\n{BIND}"), True),
+        (
+            looked_up(
+                f";; communications error to 10.96.0.10#53: timed out\n{BIND}", system=OS.WINDOWS
+            ),
+            True,
+        ),
+        (looked_up(BIND), False),
+        (looked_up(BIND, elapsed=5.2), True),
+        (looked_up(BIND, elapsed=3.0), False),
+        (
+            looked_up(
+                MICROSOFT.replace("\n\nName", f"\n\n{SILENT}\nName"), system=OS.WINDOWS, elapsed=2.1
+            ),
+            True,
+        ),
+        (looked_up(SILENT + MICROSOFT, system=OS.WINDOWS, elapsed=4.1), False),
+        (looked_up(";; connection timed out; no servers could be reached\n", elapsed=5.2), False),
+    ],
+    ids=[
+        "it says so",
+        "it says so on Windows",
+        "at once",
+        "five seconds",
+        "slow",
+        "Microsoft's says so",
+        "the server's own name",
+        "not found",
+    ],
+)
+def test_a_query_that_nslookup_sent_again_is_told(raws: list[Raw], *, is_told: bool) -> None:
+    """It asks a second time by itself: what it prints tells, and else how long it took."""
+    by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
+    resolving = replace(by_name, ask=replace(by_name.ask, question=Question.RESOLVE))
+    assert (resent(resolving, raws, MEANWHILE) is not None) is is_told
+
+
+def test_a_slow_command_alone_is_no_lost_query() -> None:
+    """Five seconds, and nothing else that the probe carried out meanwhile."""
+    by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
+    assert resent(by_name, looked_up(BIND, elapsed=5.2), []) is None

@@ -87,13 +87,13 @@ _ENDPOINTS: list[Object] = [
 ]
 
 
-def _balancer(vip: str, endpoint: str) -> Object:
+def _balancer(vip: str, endpoint: str, source: str = "") -> Object:
     elb = {
         "ExternalPort": 80,
         "InternalPort": 8080,
         "IsDSR": False,
         "Protocol": 6,
-        "SourceVIP": "",
+        "SourceVIP": source,
         "Type": "ELB",
         "VIPs": [vip],
     }
@@ -185,6 +185,14 @@ OTHERWISE = {
     "antrea-alone": {"node-pods": _items(_pod("web"))},
     "calico-networking": {
         "node-pods": _items(_pod("calico-node-windows-5", image="calico/node-windows:v3.27.0"))
+    },
+    "load-balancer-backends": {
+        "hns-policies": json.dumps(
+            [
+                _balancer("10.96.7.7", "A1", "10.244.3.2"),
+                _balancer("10.96.7.8", "B2", "10.244.3.2"),
+            ]
+        )
     },
     "hybrid-overlay-id": {
         "hns-networks": json.dumps(

@@ -24,8 +24,8 @@ from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Step
 _BUILD = (20348, 9999)
 
 
-def differences(case: Case) -> Iterator[tuple[Step, list[str]]]:
-    """Yield each step with what the planner has and the recording has not, and the other way round."""
+def differences(case: Case) -> Iterator[tuple[Step, frozenset[str], list[str]]]:
+    """Yield each step with the local endpoints that are lost, and what planner and recording have alone."""
     held, profile = Hns(), _profile(case)
     features = _features(case, profile)
     families = [_host(case, address) for address in _addresses(case)]
@@ -37,6 +37,7 @@ def differences(case: Case) -> Iterator[tuple[Step, list[str]]]:
         made = frozenset(_as_recorded(one, host.endpoints, held) for one in held.balancers)
         yield (
             step,
+            frozenset(held.lost),
             [
                 *(
                     f"planned, not recorded: {one}"
@@ -52,7 +53,8 @@ def differences(case: Case) -> Iterator[tuple[Step, list[str]]]:
 
 def _as_recorded(one: LoadBalancer, local: Mapping[Address, str], held: Hns) -> Balancer:
     there = (
-        local.get(address) == number or held.remote.get(address) == number
+        (local.get(address) == number and number not in held.lost)
+        or held.remote.get(address) == number
         for number, address in one.references
     )
     named = zip(there, one.references, strict=True)

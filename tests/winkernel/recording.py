@@ -12,6 +12,17 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+NEEDED = (
+    "networkType",
+    "enableDSR",
+    "hnsVersion",
+    "local",
+    "nodeIP",
+    "nodeName",
+    "sourceVip",
+    "remoteSubnets",
+)
+"""Settings without which a case cannot be played."""
 KUBERNETES = "v1.36.2"
 """The release whose proxier is recorded."""
 DSR_SINCE = (((9, 3), (10, 0)), ((10, 2), (99, 0)))
@@ -94,13 +105,31 @@ class Case:
         return f"{self.name} ({self.settings['networkType']}, {dsr}, HNS {version})"
 
 
+class NoRecordingError(ValueError):
+    """A line is no recorded case; the message says which and why."""
+
+
 def read(path: Path) -> Iterator[Case]:
     """Yield the cases of a file, which may be compressed."""
     opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            if line.strip():
-                yield _case(json.loads(line))
+    try:
+        with opener(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _read(f"{path}:{number}", line)
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        raise NoRecordingError(f"{path} cannot be read: {error}") from error
+
+
+def _read(place: str, line: str) -> Case:
+    try:
+        return _case(json.loads(line))
+    except json.JSONDecodeError as error:
+        raise NoRecordingError(f"{place} is no JSON: {error}") from error
+    except KeyError as error:
+        raise NoRecordingError(f"{place} is no recorded case: it lacks {error}") from error
+    except (AttributeError, TypeError) as error:
+        raise NoRecordingError(f"{place} is no recorded case: {error}") from error
 
 
 def _case(item: Json) -> Case:
@@ -112,7 +141,10 @@ def _case(item: Json) -> Case:
         )
         for step in item["steps"]
     )
-    return Case(name=item["name"], settings=item["settings"], steps=steps)
+    settings = item["settings"]
+    for key in NEEDED:
+        settings[key]
+    return Case(name=item["name"], settings=settings, steps=steps)
 
 
 def _balancer(item: Json) -> Balancer:

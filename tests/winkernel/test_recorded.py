@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.winkernel import rules
 from tests.winkernel.playing import differences
 from tests.winkernel.recording import Balancer, read
@@ -28,6 +30,9 @@ def _mutations(balancers: list[Balancer]) -> Iterator[tuple[str, list[Balancer]]
         yield f"without {one}", rest
         yield f"a backend more: {one}", [*rest, replace(one, backends=(*one.backends, "10.9.9.9"))]
         yield f"the other DSR: {one}", [*rest, replace(one, flags=one.flags ^ {"DSR"})]
+        source = "" if one.source_vip else "10.244.3.2"  # none on overlay, one on bridges
+        yield f"another source VIP: {one}", [*rest, replace(one, source_vip=source)]
+        yield f"another port: {one}", [*rest, replace(one, internal_port=one.internal_port + 7)]
         if len(set(one.backends)) > 1:
             fewer = tuple(sorted(set(one.backends) - {one.backends[0]}))
             yield f"a backend less: {one}", [*rest, replace(one, backends=fewer)]
@@ -65,3 +70,41 @@ def test_the_script_names_what_differs(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "recorded, not planned: 10.96.1.1:81/tcp to 8080" in done.stdout
     assert done.stdout.splitlines()[-1] == "2 states, 1 differ"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "recorded.jsonl:2 is no JSON"),
+        ("[]", "recorded.jsonl:2 is no recorded case"),
+        ('{"name": "n", "settings": {}, "steps": []}', "it lacks 'networkType'"),
+        ('{"name": "n", "settings": {}}', "it lacks 'steps'"),
+    ],
+)
+def test_the_script_names_the_line_that_is_no_case(tmp_path: Path, line: str, told: str) -> None:
+    """A file that is none of recordings ends with 2 and a sentence, not with a traceback."""
+    file = tmp_path / "recorded.jsonl"
+    first = RECORDED.read_text(encoding="utf-8").splitlines()[0]
+    file.write_text(f"{first}\n{line}\n")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/winkernel.py", file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_second_source_vip_on_an_overlay_deviates() -> None:
+    """One load balancer kept the address that kube-proxy had before; the node's own address is no second one."""
+    case = next(one for one in read(RECORDED) if one.overlay and one.name.startswith("05 "))
+    first, *rest = sorted(case.steps[0].balancers, key=str)
+    assert rest
+    old, own = (
+        replace(first, source_vip=source) for source in ("10.244.3.77", case.settings["nodeIP"])
+    )
+    (found,) = rules.findings(case, case.steps[0], [old, *rest])
+    assert "several source VIPs: 10.244.3.2, 10.244.3.77" in found
+    assert list(rules.findings(case, case.steps[0], [own, *rest])) == []

@@ -173,9 +173,9 @@ def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str
         port=port,
         node=endpoint.get("nodeName"),
         node_address=str(address) in nodes,
-        ready=conditions.get("ready", True),
-        serving=conditions.get("serving", True),
-        terminating=conditions.get("terminating", False),
+        ready=conditions.get("ready") is not False,
+        serving=conditions.get("serving") is not False,
+        terminating=conditions.get("terminating") is True,
         zones=tuple(hint["name"] for hint in hints),
     )
 
@@ -190,5 +190,6 @@ def _port_number(item: Json, port: Json) -> int | None:
     for known in item.get("ports") or ():
         same = (known.get("name") or "") == port.get("name", "")
         if same and known.get("protocol", "TCP") == port.get("protocol", "TCP"):
-            return int(known["port"])
+            number: int | None = known.get("port")  # without one kube-proxy has nowhere to send
+            return number
     return None

@@ -234,6 +234,19 @@ def test_what_leads_in_from_outside_is_read() -> None:
     assert port.health_check_port == 31000
 
 
+def test_what_a_slice_leaves_open_is_read_as_kube_proxy_reads_it() -> None:
+    """Conditions that are null are unknown, which means ready and staying; a port without a number leads nowhere."""
+    made = {**slice_of(service(), [pod("p1", "10.244.3.19")])}
+    unknown = {"ready": None, "serving": None, "terminating": None}
+    endpoints = [{**one, "conditions": unknown} for one in made["endpoints"]]
+    (port,) = service_table([service()], [{**made, "endpoints": endpoints}], PROFILE)
+    assert [(one.ready, one.serving, one.terminating) for one in port.endpoints] == [
+        (True, True, False)
+    ]
+    (port,) = service_table([service()], [{**made, "ports": [{"name": "http"}]}], PROFILE)
+    assert port.endpoints == ()
+
+
 def test_terminating_backends_are_told_apart() -> None:
     """They are backends where no other is left."""
     leaving, staying = pod("p1", "10.244.3.19", leaving=True), pod("p2", "10.244.3.20")

@@ -17,6 +17,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     EXTERNAL_IP,
     INGRESS,
     NODE_PORT,
+    OUTER,
     Flag,
     Host,
     LoadBalancer,
@@ -24,7 +25,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     Source,
     with_host_rules,
 )
-from nettests.lab.topology import Address, NodeSpec, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, NodeSpec, Profile, ServicePort, ServiceTable
 
 Slot = tuple[str, Address | None]
 """Kind, and the address where a Service may have several of the kind."""
@@ -63,6 +64,8 @@ class Hns:
         self._next = 0
         self.remote: dict[Address, str] = {}
         """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one made anew has another id."""
+        self.lost: set[str] = set()
+        """Endpoints of Pods of this node that kube-proxy deleted, because a slice told them elsewhere."""
 
     @property
     def balancers(self) -> tuple[LoadBalancer, ...]:
@@ -93,6 +96,20 @@ class Hns:
         for address in sorted(set(addresses) - self.remote.keys(), key=int):
             self._next += 1
             self.remote[address] = f"{address}/{self._next}"
+
+    def lose(self, addresses: Iterable[Address], host: Host) -> None:
+        """Delete the local endpoints at addresses that no slice tells any more of other nodes.
+
+        kube-proxy counts who uses remote endpoints alone, and asks HNS by the address: an endpoint of a Pod here
+        goes, too, where a slice by hand did not name its node.
+        """
+        self.lost |= {host.endpoints[one] for one in addresses if one in host.endpoints}
+
+    def without_lost(self, host: Host) -> Host:
+        """Return the node without the endpoints that were deleted; what the plugin took away is forgotten."""
+        self.lost &= set(host.endpoints.values())
+        there = {one: number for one, number in host.endpoints.items() if number not in self.lost}
+        return replace(host, endpoints=there)
 
     def delete(self, number: int) -> None:
         """Delete a load balancer, if it is there."""
@@ -125,6 +142,7 @@ class Winkernel:
         """Bring HNS to ``table``; return all that it holds, of both families."""
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
+        host = self._hns.without_lost(host)
         gone = self._forget(table, host)
         found = {self._key(one): number for number, one in self._hns.items()}
         for service in table:
@@ -144,12 +162,14 @@ class Winkernel:
                 self._borrowed |= {one.address for one in chosen.borrowed}
                 known.applied = self._apply(known, chosen, host, found)
         self._drop_remote(gone)
+        self._hns.lose(gone, host)
         return self._hns.balancers
 
     def _forget(self, table: ServiceTable, host: Host) -> set[Address]:
         """Take the new table; return the addresses elsewhere that a Service had before and has no more.
 
-        A Service that changed is made anew with all its ports; new endpoints alone change what is there.
+        A Service that changed is made anew with all its ports; new endpoints alone change what is there, of all
+        its ports too, whichever they are of.
         """
         gone: set[Address] = set()
         before, after = _by_service(one.service for one in self._known.values()), _by_service(table)
@@ -159,13 +179,19 @@ class Winkernel:
                     changed = self._known.pop(port.key)
                     self._delete_all(changed)
                     self._drop_remote(changed.remote)
+        renewed = {
+            name
+            for name in before.keys() | after.keys()
+            if _endpoints(before.get(name, ())) != _endpoints(after.get(name, ()))
+        }
+        for name in renewed:
+            gone |= _elsewhere(before.get(name, ()), host) - _elsewhere(after.get(name, ()), host)
         for service in table:
             known = self._known.get(service.key)
             if known is None:
                 target = 0 if self._features.last_internal_port else service.target_port or 0
                 self._known[service.key] = _Known(service, target)
-            elif known.service.endpoints != service.endpoints:
-                gone |= _elsewhere(known.service, host) - _elsewhere(service, host)
+            elif _name(service) in renewed:
                 known.service, known.applied = service, False
                 if not self._keeps(service):
                     self._delete_all(known)
@@ -188,13 +214,17 @@ class Winkernel:
         known.ids.clear()
 
     def _apply(self, known: _Known, chosen: Choice, host: Host, found: dict[Key, int]) -> bool:
-        """Make, change or delete each load balancer of a Service port; stop at the first that HNS refuses."""
+        """Make, change or delete each load balancer of a Service port; say whether that is done with.
+
+        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; of those at
+        addresses for clients from outside, each stands for itself and none is tried again.
+        """
         if not chosen.backends:
             self._delete_all(known)  # "not applying any policy": nothing answers, nothing refuses
             return False
         planned = _Planner(known.service, chosen, host, self._features)
         return all(
-            self._manage(known, slot, balancer, available=usable, found=found)
+            self._manage(known, slot, balancer, available=usable, found=found) or slot[0] in OUTER
             for slot, balancer, usable in planned.balancers()
         )
 
@@ -325,16 +355,24 @@ class _Planner:
         )
 
 
+def _name(port: ServicePort) -> tuple[str, str]:
+    return port.namespace, port.service
+
+
 def _by_service(ports: Iterable[ServicePort]) -> dict[tuple[str, str], list[ServicePort]]:
     found: dict[tuple[str, str], list[ServicePort]] = {}
     for port in ports:
-        found.setdefault((port.namespace, port.service), []).append(port)
+        found.setdefault(_name(port), []).append(port)
     return found
 
 
-def _elsewhere(service: ServicePort, host: Host) -> set[Address]:
-    """Return the addresses of endpoints that do not name this node."""
-    return {one.address for one in service.endpoints if not is_here(one, host)}
+def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
+    return {port.key: port.endpoints for port in ports}
+
+
+def _elsewhere(ports: Iterable[ServicePort], host: Host) -> set[Address]:
+    """Return the addresses of a Service's endpoints that do not name this node."""
+    return {one.address for port in ports for one in port.endpoints if not is_here(one, host)}
 
 
 def _spec(service: ServicePort) -> ServicePort:

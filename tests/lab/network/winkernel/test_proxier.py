@@ -1,6 +1,7 @@
 """What kube-proxy's memory does on a Windows node: the same table after another one."""
 
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 import pytest
 
@@ -91,3 +92,58 @@ def test_what_served_for_an_endpoint_of_this_node_is_never_deleted() -> None:
     changed = replace(then, client_ip_affinity=True)
     assert _held((then,)).balancers == ()
     assert _held((first,), (then,), (changed,)).balancers != ()
+
+
+def test_what_hns_refuses_at_one_address_from_outside_leaves_the_others() -> None:
+    """Of ClusterIP and NodePort the rest waits; an externalIP with too many backends takes no load balancer away."""
+    table = replace(
+        service(LOCAL, REMOTE, ingress=("203.0.113.5",), node_port=None),
+        internal_traffic_local=True,
+        preserve_destination=True,
+        external_addresses=(IPv4Address("198.51.100.50"),),
+    )
+    cluster, held = profile(kubernetes="v1.36.2", release=WS2022), Hns()
+    node = cluster.node(WIN_A)
+    features = replace(switch_features(node, cluster), backend_limit=1)
+    Winkernel(features, held).sync((table,), host_of(node, cluster))
+    assert {one.kind for one in held.balancers} == {"ClusterIP", "LoadBalancer"}
+
+
+def test_new_endpoints_of_one_port_renew_all_ports_of_a_service() -> None:
+    """Without the optimisation the other port's load balancers are made anew, too; what had stayed of them goes."""
+    gone = replace(LOCAL, ready=False, terminating=True)
+    first, second = (
+        replace(service(LOCAL, ingress=("203.0.113.5",)), port_name=name, node_port=port, port=port)
+        for name, port in (("a", 30080), ("b", 30081))
+    )
+    leaving = replace(first, endpoints=(gone,))
+    more = replace(second, endpoints=(LOCAL, REMOTE))
+
+    def ports(*tables: tuple[ServicePort, ...]) -> set[int]:
+        held = _held(*tables)
+        return {one.external_port for one in held.balancers if one.kind == "NodePort"}
+
+    def unkept(*table: ServicePort) -> tuple[ServicePort, ...]:
+        return tuple(replace(one, keep_optimised=False) for one in table)
+
+    assert ports((first, second), (leaving, second), (leaving, more)) == {30080, 30081}
+    assert ports(unkept(leaving, second), unkept(leaving, more)) == {30081}
+
+
+def test_an_endpoint_of_this_node_that_was_told_elsewhere_is_deleted_with_its_slice() -> None:
+    """kube-proxy asks HNS by address and counts remote users alone: a Pod's own endpoint goes, and is missed."""
+    told = service(replace(LOCAL, node=None), name="by-hand", vip="10.96.7.8", node_port=None)
+    cluster, held = profile(kubernetes="v1.36.2", release=WS2022), Hns()
+    node = cluster.node(WIN_A)
+    host = host_of(node, cluster, pods=((LOCAL.address,),))
+    host = replace(host, pod_cidr=None)
+    proxy = Winkernel(switch_features(node, cluster), held)
+    proxy.sync((told, service(LOCAL)), host)
+    assert held.lost == set()
+    proxy.sync((replace(told, endpoints=()), service(LOCAL)), host)
+    assert held.lost == {str(LOCAL.address)}
+    proxy.sync((service(LOCAL, affinity=True),), host)
+    assert held.balancers == ()
+    proxy.sync((service(LOCAL),), replace(host, endpoints={}))
+    proxy.sync((service(LOCAL, affinity=True),), host)
+    assert held.balancers != ()
