@@ -25,7 +25,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.ownership import RUN_LABEL
+from nettests.model.labels import RUN_LABEL
 from nettests.session.signals import ending_signals
 
 NETTESTS = (sys.executable, "-m", "nettests")

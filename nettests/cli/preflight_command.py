@@ -13,6 +13,7 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
+from nettests.model.labels import document_version
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
 from nettests.model.yaml_writing import write_compact_yaml
@@ -63,7 +64,7 @@ def _blocked(findings: Sequence[Finding]) -> bool:
 
 def _as_data(found: Preflight, asked: Asked) -> dict[str, object]:
     return {
-        "apiVersion": "nettests.dev/v1alpha1",
+        "apiVersion": document_version("v1alpha1"),
         "kind": "Preflight",
         "blocked": _blocked(found.findings),
         "findings": [

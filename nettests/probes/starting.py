@@ -21,6 +21,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.labels import PURPOSE_LABEL
 from nettests.model.words import OS
 from nettests.parse import start
 from nettests.plan.images import started
@@ -33,7 +34,6 @@ from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
 
-PURPOSE_LABEL = "nettests.dev/purpose"
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
 AT_ONCE = 4

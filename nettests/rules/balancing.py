@@ -9,9 +9,9 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.rules.evidence import Object
 
-SERVICE_LABEL = "kubernetes.io/service-name"
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
 """The annotation that gives load balancers' addresses to local backends unchanged."""
@@ -82,7 +82,7 @@ def is_served(service: Object) -> bool:
 def service_of(item: Object) -> str:
     """Return the Service that an EndpointSlice belongs to."""
     metadata = item["metadata"]
-    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
+    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_NAME_LABEL)}"
 
 
 def _cluster_ips(service: Object) -> list[str]:
