@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.model.labels import ENFORCED_LEVEL_LABEL, RUN_LABEL
+from nettests.model.run_folder import LATEST, RESULTS
 from nettests.session.signals import ending_signals
 from scripts.settings import REFERENCE, SETTINGS, Run, Setting, false_verdicts
 from scripts.soak import ROOT, read, say, seconds
@@ -195,7 +196,7 @@ class Lab:
                 check=False,
                 timeout=RUN_SECONDS,
             )
-            results = Path(folder) / "latest" / "results.json"
+            results = Path(folder) / LATEST / RESULTS
             checks = json.loads(results.read_text())["checks"] if results.exists() else []
         self.command("fault", "clear")
         verdicts = {check["id"]: check["verdict"] for check in checks}

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import pytest
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.model.exit_code import ExitCode
+from nettests.model.run_folder import HTML
 from nettests.model.words import Verdict
-from nettests.plugin.documents import HTML, write_documents
+from nettests.plugin.documents import write_documents
 from nettests.plugin.exitcodes import of_run
 from nettests.redaction import Redactor
 from nettests.session.blueprint import read_manifests
@@ -74,4 +75,4 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
 
 
 def _exit_code(verdicts: Mapping[str, Verdict], required: Mapping[str, Collection[str]]) -> int:
-    return of_run(pytest.ExitCode.OK, verdicts, required, others_failed=False)
+    return of_run(ExitCode.OK, verdicts, required, others_failed=False)

@@ -17,7 +17,9 @@ from _pytest.outcomes import (
 
 from nettests.errors import NettestsError, PathError
 from nettests.model.check import Check, Plan, Skip
+from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.journal_records import Judged, Limitations
+from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
@@ -29,7 +31,7 @@ from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
 from nettests.session.blueprint import unused
-from nettests.session.head import JOURNAL, record_failed_start
+from nettests.session.head import record_failed_start
 from nettests.session.known import Known
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Prepared, Run, prepare
@@ -37,7 +39,6 @@ from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 
 NAME = "nettests-controller"
-INTERNAL_ERROR = int(pytest.ExitCode.INTERNAL_ERROR)
 
 
 def register(config: pytest.Config) -> None:
@@ -76,12 +77,14 @@ class Controller:
         try:
             prepared = self._prepare()
         except NettestsError as error:
-            self._fail_to_start(error, exitcodes.of_error(error))
+            self._fail_to_start(error, of_error(error))
         except KeyboardInterrupt:
             stopped = NettestsError("the run was interrupted before it began")
-            self._fail_to_start(stopped, int(pytest.ExitCode.INTERRUPTED))
+            self._fail_to_start(stopped, ExitCode.INTERRUPTED)
         except Exception as error:
-            self._record_failure(NettestsError(f"nettests failed: {error!r}"), INTERNAL_ERROR)
+            self._record_failure(
+                NettestsError(f"nettests failed: {error!r}"), ExitCode.INTERNAL_ERROR
+            )
             raise
         self.run = None
         if self.config.option.collectonly:

@@ -29,11 +29,11 @@ from nettests.model.journal_records import (
     Record,
     Revised,
 )
+from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
 from nettests.session.blueprint import unused
-from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, read_journal, understood
 from nettests.session.rejudge import recorded
 

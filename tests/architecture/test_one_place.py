@@ -22,6 +22,10 @@ TEXTS = {
     "names in the cluster's DNS": (r"\.svc\.|cluster\.local", MODEL + "dns_names.py"),
     "the probe image": (r"e2e-test-images/", MODEL + "cluster_profile.py"),
     "what is said of a slip of the pen": (r"did you mean", MODEL + "nearest.py"),
+    "names of a run's documents": (
+        r"^(journal\.jsonl|results\.json|junit\.xml|report\.html|summary\.md|latest)$",
+        MODEL + "run_folder.py",
+    ),
     "PowerShell's switches": (r"-NonInteractive", MODEL + "powershell.py"),
 }
 """What a text of the harness may hold in one module alone."""
@@ -83,3 +87,10 @@ def test_a_key_of_labels_and_annotations_has_one_home() -> None:
                 homes[node.value].add(relative(path))
     assert homes
     assert {key: places for key, places in homes.items() if len(places) > 1} == {}
+
+
+def test_check_ids_are_taken_apart_in_one_place() -> None:
+    """Whoever wants a part of an id asks the grammar for it."""
+    apart = re.compile(r"(?:\.id|\bcheck_id|\.path)\.(?:split|r?partition)\(")
+    found = {relative(path) for path in harness() if apart.search(path.read_text("utf-8"))}
+    assert found == set()
