@@ -16,6 +16,7 @@ from _pytest.outcomes import (
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
 from nettests.errors import NettestsError, PathError
+from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.journal_records import Judged, Limitations
@@ -24,7 +25,7 @@ from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
-from nettests.plugin import exitcodes, outcome, pytest_options, worker
+from nettests.plugin import outcome, pytest_options, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
@@ -221,12 +222,12 @@ class Controller:
         required = self._required(plan)
         skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
-        code = exitcodes.of_run(
+        code = of_run(
             status,
             verdicts,
             required,
             others_failed=self._others_failed,
-            fail_on=[exitcodes.FailOn(word) for word in self.config.option.fail_on],
+            fail_on=[FailOn(word) for word in self.config.option.fail_on],
         )
         counts = {verdict.value: 0 for verdict in Verdict}
         for verdict in verdicts.values():

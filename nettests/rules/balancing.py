@@ -74,11 +74,6 @@ def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
             yield from _Port(service, port, address, of_family, node).due()
 
 
-def is_served(service: Object) -> bool:
-    """Whether kube-proxy serves a Service: not a name alone, not headless, not another proxy's."""
-    return bool(_cluster_ips(service))
-
-
 def service_of(item: Object) -> str:
     """Return the Service that an EndpointSlice belongs to."""
     metadata = item["metadata"]

@@ -2,8 +2,8 @@
 
 import pytest
 
+from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.words import Verdict
-from nettests.plugin.exitcodes import FailOn, of_run
 
 OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
 
