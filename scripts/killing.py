@@ -25,7 +25,8 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.ownership import RUN_LABEL
+from nettests.model.labels import RUN_LABEL
+from nettests.model.run_folder import LATEST, RESULTS
 from nettests.session.signals import ending_signals
 
 NETTESTS = (sys.executable, "-m", "nettests")
@@ -211,7 +212,7 @@ class Killing:
     def whole(self, reports: str) -> dict[str, str]:
         """Run to the end and return the verdicts by check."""
         done = self.command(*self.run_options(reports), "--quiet")
-        results = self.folder / reports / "latest" / "results.json"
+        results = self.folder / reports / LATEST / RESULTS
         if not results.exists():
             raise SystemExit(f"the run brought no results: {done.stdout}{done.stderr}")
         return {one["id"]: one["verdict"] for one in json.loads(results.read_text())["checks"]}

@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from nettests.model.run_folder import LATEST, RESULTS  # noqa: E402
 from tests.acceptance.experiment import Experiment, changed  # noqa: E402
 from tests.acceptance.experiments import EXPERIMENTS  # noqa: E402
 
@@ -134,7 +135,7 @@ def verdicts(profile: str, enable: str, *options: str) -> dict[str, str]:
                 *([f"--enable={enable}"] if enable else []),
                 check=False,
             )
-            results = json.loads((Path(folder) / "latest" / "results.json").read_text())
+            results = json.loads((Path(folder) / LATEST / RESULTS).read_text())
         finally:
             nettests("lab", "down", "--name", name)
     return {check["id"]: check["verdict"] for check in results["checks"]}

@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
-from nettests.session.head import JOURNAL
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "reports" / "sample"

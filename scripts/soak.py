@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nettests.model.run_folder import LATEST, RESULTS
 from nettests.model.verdict import ATTENTION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,7 +106,7 @@ def one_run(profile: str) -> dict[str, Any]:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         exit_code = ended(f"--lab={profile}", f"--report-dir={folder}")
-        results = Path(folder) / "latest" / "results.json"
+        results = Path(folder) / LATEST / RESULTS
         checks = json.loads(results.read_text())["checks"] if results.exists() else []
     verdicts = {check["id"]: check["verdict"] for check in checks}
     return {

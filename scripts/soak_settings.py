@@ -21,6 +21,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nettests.model.labels import ENFORCED_LEVEL_LABEL, RUN_LABEL
+from nettests.model.run_folder import LATEST, RESULTS
 from nettests.session.signals import ending_signals
 from scripts.settings import REFERENCE, SETTINGS, Run, Setting, false_verdicts
 from scripts.soak import ROOT, read, say, seconds
@@ -146,7 +148,7 @@ class Lab:
         bind = ("create", "clusterrolebinding")
         for name, level in LEVELS.items():
             self.kubectl("create", "namespace", name)
-            label = f"pod-security.kubernetes.io/enforce={level}"
+            label = f"{ENFORCED_LEVEL_LABEL}={level}"
             self.kubectl("label", "namespace", name, label)
         self.kubectl("create", "namespace", HOME)
         self.kubectl("apply", "-f", str(RBAC / "discovery.yaml"), "-f", str(RBAC / "full.yaml"))
@@ -194,7 +196,7 @@ class Lab:
                 check=False,
                 timeout=RUN_SECONDS,
             )
-            results = Path(folder) / "latest" / "results.json"
+            results = Path(folder) / LATEST / RESULTS
             checks = json.loads(results.read_text())["checks"] if results.exists() else []
         self.command("fault", "clear")
         verdicts = {check["id"]: check["verdict"] for check in checks}
@@ -215,7 +217,7 @@ class Lab:
     def _left(self) -> list[str]:
         """Return what the run left in the cluster."""
         kinds = "namespaces,pods,services,leases"
-        marks = ("-l", "nettests.dev/run", "-o", "name")
+        marks = ("-l", RUN_LABEL, "-o", "name")
         return self.kubectl("get", kinds, "--all-namespaces", *marks).split()
 
 

@@ -5,6 +5,7 @@ name), nslookup, and Resolve-DnsName where the image or the node has it. Names b
 something are in the modules of what they reach.
 """
 
+from nettests.model.dns_names import HEADLESS_FQDN, KUBERNETES_FQDN, NAMESPACE_DOMAIN, POD_FQDN
 from nettests.model.expectation import Source
 from nettests.model.words import OS, Outcome, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import Matrix, NameForm, flow, pods
@@ -45,7 +46,7 @@ ON_REGISTRY = Source(
 DOMAIN = "mounted.example"
 ANNOTATION = {
     "path": "resolv.conf",
-    "fieldRef": {"fieldPath": "metadata.annotations['nettests.dev/dns']"},
+    "fieldRef": {"fieldPath": f"metadata.annotations['{pods.annotation('dns')}']"},
 }
 PLACES = {
     OS.LINUX: {"mountPath": "/etc/resolv.conf", "subPath": "resolv.conf"},
@@ -82,7 +83,7 @@ EVERY = (Resolver.SYSTEM, Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
     target=TargetKind.KUBERNETES_SERVICE,
     matrix=Matrix.EACH,
     question=Question.RESOLVE,
-    names=(NameForm(template="kubernetes.default.svc.{domain}", resolvers=EVERY),),
+    names=(NameForm(template=KUBERNETES_FQDN, resolvers=EVERY),),
     facts=("dns-fqdn",),
     sources=(NAMESPACES, ON_WINDOWS),
 )
@@ -113,7 +114,7 @@ def test_dns_other_namespace_partial() -> None:
     target=TargetKind.POD_NAME,
     matrix=Matrix.NEAREST,
     question=Question.RESOLVE,
-    names=(NameForm(template="{pod}.{subdomain}.{namespace}.svc.{domain}", resolvers=EVERY),),
+    names=(NameForm(template=POD_FQDN, resolvers=EVERY),),
     facts=("dns-fqdn", "flow-pod-pod-name"),
     sources=(PODS,),
 )
@@ -127,7 +128,7 @@ def test_dns_pod_name() -> None:
     target=TargetKind.HEADLESS_NAME,
     matrix=Matrix.EACH,
     question=Question.RESOLVE,
-    names=(NameForm(template="{subdomain}.{namespace}.svc.{domain}", resolvers=EVERY),),
+    names=(NameForm(template=HEADLESS_FQDN, resolvers=EVERY),),
     facts=("dns-fqdn",),
     sources=(SERVICES,),
 )
@@ -143,7 +144,7 @@ def test_dns_headless_service() -> None:
     question=Question.RESOLVE,
     names=(
         NameForm(label="short", template="nosuch", resolvers=EVERY),
-        NameForm(label="fqdn", template="nosuch.{namespace}.svc.{domain}.", resolvers=EVERY),
+        NameForm(label="fqdn", template=f"nosuch.{NAMESPACE_DOMAIN}.", resolvers=EVERY),
     ),
     outcome=Outcome.NXDOMAIN,
     facts=("dns-fqdn", "dns-short-same-ns"),
@@ -159,7 +160,7 @@ def test_dns_no_such_name() -> None:
     target=TargetKind.DNS_SERVICE,
     matrix=Matrix.EACH,
     question=Question.RESOLVE,
-    names=(NameForm(template="kubernetes.default.svc.{domain}.", resolvers=(Resolver.NSLOOKUP,)),),
+    names=(NameForm(template=f"{KUBERNETES_FQDN}.", resolvers=(Resolver.NSLOOKUP,)),),
     facts=("dns-udp-via-vip",),
     sources=(DEBUGGING,),
 )
@@ -173,7 +174,7 @@ def test_dns_via_service() -> None:
     target=TargetKind.DNS_POD,
     matrix=Matrix.EACH,
     question=Question.RESOLVE,
-    names=(NameForm(template="kubernetes.default.svc.{domain}.", resolvers=(Resolver.NSLOOKUP,)),),
+    names=(NameForm(template=f"{KUBERNETES_FQDN}.", resolvers=(Resolver.NSLOOKUP,)),),
     facts=("dns-udp-via-vip",),
     sources=(DEBUGGING,),
 )
@@ -239,7 +240,7 @@ def test_dns_policy_default() -> None:
     target=TargetKind.KUBERNETES_SERVICE,
     matrix=Matrix.EACH_WINDOWS,
     question=Question.RESOLVE,
-    names=(NameForm(template="kubernetes.default.svc.{domain}", resolvers=EVERY),),
+    names=(NameForm(template=KUBERNETES_FQDN, resolvers=EVERY),),
     outcome=Outcome.NXDOMAIN,
     dns_policy="Default",
     facts=("dns-policy-default",),
@@ -257,7 +258,7 @@ def test_dns_policy_default_cluster_name() -> None:
     question=Question.RESOLVE,
     names=(
         NameForm(
-            template="kubernetes.default.svc.{domain}",
+            template=KUBERNETES_FQDN,
             resolvers=(Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME),
         ),
     ),

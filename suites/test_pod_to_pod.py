@@ -1,5 +1,6 @@
 """Pod to pod: by IP address and by name, seen under the pod's own address."""
 
+from nettests.model.dns_names import POD_FQDN
 from nettests.model.expectation import Source
 from nettests.model.words import (
     Outcome,
@@ -53,7 +54,7 @@ def test_pod_to_pod_ip() -> None:
     source=VantageKind.POD,
     target=TargetKind.POD_NAME,
     matrix=Matrix.PAIRS,
-    names=(NameForm(template="{pod}.{subdomain}.{namespace}.svc.{domain}"),),
+    names=(NameForm(template=POD_FQDN),),
     facts=("flow-pod-pod-name", "svc-headless-env"),
     sources=(NETWORKING, DNS),
 )

@@ -1,5 +1,6 @@
 """Pod to Service: by ClusterIP and by every form of its name."""
 
+from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.expectation import Source
 from nettests.model.words import Question, Resolver, TargetKind, VantageKind
 from nettests.plan import Matrix, NameForm, flow
@@ -80,7 +81,7 @@ def test_pod_to_service_partial_name() -> None:
     target=TargetKind.SERVICE_FQDN,
     matrix=Matrix.PAIRS,
     each_family=True,
-    names=(NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=EXPLICIT),),
+    names=(NameForm(template=SERVICE_FQDN, resolvers=EXPLICIT),),
     facts=("flow-pod-svc-fqdn", "dns-fqdn"),
     sources=(NETWORKING, DNS),
 )

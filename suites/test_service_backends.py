@@ -1,5 +1,6 @@
 """Services by their backends: the client itself, nobody, one pod under other names."""
 
+from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.expectation import Source
 from nettests.model.words import (
     Distribution,
@@ -177,9 +178,7 @@ def test_service_named_port() -> None:
     target=TargetKind.SERVICE_FQDN,
     matrix=Matrix.PAIRS,
     protocols=(Protocol.TCP,),
-    names=(
-        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
-    ),
+    names=(NameForm(template=SERVICE_FQDN, resolvers=(Resolver.NSLOOKUP,)),),
     service=ServiceSettings(label="headless", headless=True),
     facts=("svc-headless-env",),
     sources=(HEADLESS,),
@@ -194,9 +193,7 @@ def test_service_headless() -> None:
     target=TargetKind.SERVICE_FQDN,
     matrix=Matrix.SOURCES,
     protocols=(Protocol.TCP,),
-    names=(
-        NameForm(template="{service}.{namespace}.svc.{domain}", resolvers=(Resolver.NSLOOKUP,)),
-    ),
+    names=(NameForm(template=SERVICE_FQDN, resolvers=(Resolver.NSLOOKUP,)),),
     service=ServiceSettings(label="external-name", type="ExternalName", external_name=True),
     facts=("svc-types",),
     sources=(EXTERNAL_NAME,),

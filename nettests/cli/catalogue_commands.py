@@ -14,12 +14,10 @@ from nettests.cli.help import Command
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
+from nettests.model.exit_code import ExitCode
 from nettests.report.catalogue_page import render_catalogue, totals, why
 from nettests.report.open_questions import render_open_questions
 from nettests.session.without_cluster import Survey, survey
-
-FINDINGS = 1
-"""Exit code when there is something to repair."""
 
 _FILE = click.Path(path_type=Path)
 _suites = click.option(
@@ -95,7 +93,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
     counted = f"{len(made.manifests)} manifests, {len(made.entries)} entries"
     counted += f", {len(made.flows)} flows, {len(made.coverages)} facts"
     terminal.line(f"{counted}: {len(made.findings) or 'nothing'} to repair")
-    sys.exit(FINDINGS if made.findings else 0)
+    sys.exit(ExitCode.TESTS_FAILED if made.findings else ExitCode.OK)
 
 
 def _listed(made: Survey) -> Iterator[str]:

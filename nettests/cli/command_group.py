@@ -11,10 +11,8 @@ import click
 
 from nettests import terminal
 from nettests.errors import NettestsError
+from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.visible import as_paragraph
-
-INTERRUPTED = 2
-"""As pytest ends when it was interrupted."""
 
 
 class Commands(click.Group):
@@ -61,12 +59,10 @@ class Commands(click.Group):
             raise _harmless(error)  # noqa: B904 - the same error
         except NettestsError as error:
             terminal.paragraph(f"Error: {error}", err=True)
-            from nettests.plugin.exitcodes import of_error  # noqa: PLC0415 - imports pytest
-
             ctx.exit(of_error(error))
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+            ctx.exit(ExitCode.INTERRUPTED)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:

@@ -12,9 +12,9 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
 from nettests.diagnose import Collected
+from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.plan import load
 from nettests.report.text import one_line, plural
-from nettests.session.diagnosis import INDEX
 from nettests.session.on_demand import Demand, collect_now
 
 
@@ -73,7 +73,7 @@ def diagnose(
         terminal.line(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
     for remark in answered.remarks:
         terminal.line(remark)
-    terminal.line(f"diagnostics: {directory / INDEX}")
+    terminal.line(f"diagnostics: {directory / DIAGNOSTICS_INDEX}")
 
 
 def _told(one: Collected) -> Iterator[str]:

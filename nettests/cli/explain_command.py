@@ -3,7 +3,6 @@
 Reads only; what decides is in ``expect``, what is printed here is its reasoning.
 """
 
-import difflib
 from collections.abc import Iterator, Sequence
 
 import click
@@ -15,7 +14,8 @@ from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
-from nettests.model.check import Check, Plan
+from nettests.model.check import Check
+from nettests.model.nearest import nearest
 from nettests.plan import load
 from nettests.session.blueprint import Blueprint
 from nettests.session.without_cluster import read_catalogue
@@ -46,7 +46,9 @@ def _explained(check_id: str, made: Blueprint, asked: Asked) -> Iterator[str]:
             return
     check = next((check for check in made.plan.checks if check.id == check_id), None)
     if check is None:
-        raise PlanError(f"this cluster has no check {check_id!r}", hint=_near(check_id, made.plan))
+        ids = [check.id for check in made.plan.checks] + [skip.id for skip in made.plan.skips]
+        hint = nearest(check_id, ids, otherwise="list them with: nettests plan", most=3)
+        raise PlanError(f"this cluster has no check {check_id!r}", hint=hint)
     told = expect.explain(check, made.facts, made.manifests)
     yield from _told(told, _documented(check, told, asked))
 
@@ -110,9 +112,3 @@ def _considered(explanation: Explanation) -> Iterator[str]:
         yield f"  {MARKS[one.truth]} {one.limitation.id}"
         for truth, sentence in one.findings:
             yield f"      {MARKS[truth]} {sentence}"
-
-
-def _near(check_id: str, plan: Plan) -> str:
-    ids = [check.id for check in plan.checks] + [skip.id for skip in plan.skips]
-    near = difflib.get_close_matches(check_id, ids, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else "list them with: nettests plan"

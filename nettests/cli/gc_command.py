@@ -15,6 +15,7 @@ from nettests.cluster import Connection, connect
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile_file import read_profile
+from nettests.model.exit_code import ExitCode
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
@@ -91,7 +92,7 @@ def gc(
     else:
         _tell(found, chosen, problems, yes=yes)
     stays = [one for one in found if one.state in _GONE_BY and not one.removable]
-    sys.exit(1 if problems or (yes and stays) else 0)
+    sys.exit(ExitCode.TESTS_FAILED if problems or (yes and stays) else ExitCode.OK)
 
 
 _GONE_BY = frozenset({State.DEAD, State.EXPIRED})

@@ -13,6 +13,8 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
+from nettests.model.exit_code import ExitCode
+from nettests.model.labels import document_version
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
 from nettests.model.yaml_writing import write_compact_yaml
@@ -25,8 +27,6 @@ from nettests.terminal.drawing import console
 
 PIPED = 120
 """Columns where no terminal says how many there are."""
-BLOCKED = 1
-"""Exit code when something blocks a run."""
 _STYLES = {
     Level.OK: "green",
     Level.NOTE: "cyan",
@@ -54,7 +54,7 @@ def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
         terminal.document(_as_data(found, asked))
     else:
         _tell(found, asked, quiet=quiet)
-    sys.exit(BLOCKED if _blocked(found.findings) else 0)
+    sys.exit(ExitCode.TESTS_FAILED if _blocked(found.findings) else ExitCode.OK)
 
 
 def _blocked(findings: Sequence[Finding]) -> bool:
@@ -63,7 +63,7 @@ def _blocked(findings: Sequence[Finding]) -> bool:
 
 def _as_data(found: Preflight, asked: Asked) -> dict[str, object]:
     return {
-        "apiVersion": "nettests.dev/v1alpha1",
+        "apiVersion": document_version("v1alpha1"),
         "kind": "Preflight",
         "blocked": _blocked(found.findings),
         "findings": [

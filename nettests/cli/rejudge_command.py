@@ -4,18 +4,15 @@ For people who edit manifests: the recorded answers stay, expectations and verdi
 """
 
 import sys
-from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import pytest
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.model.words import Verdict
-from nettests.plugin.documents import HTML, write_documents
-from nettests.plugin.exitcodes import of_run
+from nettests.model.run_folder import HTML
+from nettests.plugin.documents import write_documents
 from nettests.redaction import Redactor
 from nettests.session.blueprint import read_manifests
 from nettests.session.rejudged_journal import judge_again
@@ -53,14 +50,7 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
     target = report_dir or run_dir / "rejudged"
     manifests, digests = read_manifests(limitations)
     require_writable(target)
-    again = judge_again(
-        run_dir,
-        target,
-        manifests,
-        digests,
-        today=datetime.now(UTC).date(),
-        exit_code=_exit_code,
-    )
+    again = judge_again(run_dir, target, manifests, digests, today=datetime.now(UTC).date())
     write_documents(
         target
     )  # by its journal alone: the other one may be of somebody else, secrets included
@@ -71,7 +61,3 @@ def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | 
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
     terminal.line(f"report: {target / HTML}")
     sys.exit(again.exit_code)
-
-
-def _exit_code(verdicts: Mapping[str, Verdict], required: Mapping[str, Collection[str]]) -> int:
-    return of_run(pytest.ExitCode.OK, verdicts, required, others_failed=False)

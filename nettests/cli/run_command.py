@@ -10,7 +10,7 @@ import pytest
 
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
-from nettests.plugin.exitcodes import FailOn
+from nettests.judge.exit_status import FailOn
 
 _OWN_PYTEST = (
     # The run must not depend on a configuration file that happens to lie around, nor leave a cache.

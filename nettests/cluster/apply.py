@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nettests.cluster.connection import Answer, ApiError, Connection
-from nettests.cluster.ownership import RUN_LABEL, Ownership, run_of
+from nettests.cluster.ownership import Ownership, run_of
 from nettests.errors import ClusterError
+from nettests.model.labels import RUN_LABEL
 
 Object = dict[str, Any]
 

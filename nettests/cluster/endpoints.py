@@ -9,12 +9,11 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import states
+from nettests.model.labels import SERVICE_NAME_LABEL
 
 Object = dict[str, Any]
 Wanted = Mapping[str, frozenset[str]]
 """By Service the pods that have to be among its endpoints."""
-
-SERVICE_LABEL = "kubernetes.io/service-name"
 
 
 def wait_for_endpoints(
@@ -42,7 +41,7 @@ def missing(slices: Iterable[Object], ready: Wanted) -> dict[str, frozenset[str]
     """Return by Service the wanted pods that no slice of it holds as ready; Services without any left out."""
     held: dict[str, set[str]] = {}
     for item in slices:
-        service = (item["metadata"].get("labels") or {}).get(SERVICE_LABEL, "")
+        service = (item["metadata"].get("labels") or {}).get(SERVICE_NAME_LABEL, "")
         for endpoint in item.get("endpoints") or ():
             # An absent condition counts as ready (discovery.k8s.io/v1, EndpointConditions).
             if (endpoint.get("conditions") or {}).get("ready") is not False:

@@ -3,7 +3,6 @@
 The first step of ``connect``; it reads files only and opens no connection.
 """
 
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from kubernetes import client, config
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.limits import TooMuchError
+from nettests.model.nearest import nearest
 from nettests.model.yaml_limits import bound_yaml
 
 
@@ -79,10 +79,9 @@ def _pick(
             )
         return str(current["name"])
     if wanted not in names:
-        near = difflib.get_close_matches(wanted, names, 1)
         raise ClusterError(
             f"the kubeconfig {file} has no context {wanted!r}",
-            hint=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names) or 'none'}",
+            hint=nearest(wanted, names, otherwise=f"it has {', '.join(names) or 'none'}"),
         )
     return wanted
 

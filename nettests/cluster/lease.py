@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.ownership import COLLECTED, KEPT, OWNER_LABEL, Ownership
+from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 from nettests.model.json_text import read_json
+from nettests.model.labels import COLLECTED, KEPT, OWNER_LABEL
 
 Object = dict[str, Any]
 

@@ -13,6 +13,7 @@ from typing import Any
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
+from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.plan.images import probe_image, why_not_served
@@ -20,7 +21,7 @@ from nettests.plan.images import probe_image, why_not_served
 Object = dict[str, Any]
 
 POOL_LABELS = (
-    "nettests.dev/pool",
+    POOL_LABEL,
     "kubernetes.azure.com/agentpool",
     "agentpool",
     "eks.amazonaws.com/nodegroup",
@@ -61,7 +62,7 @@ def name_of(node: Object) -> str:
 
 def hostname_of(node: Object) -> str:
     """Return the label that pins Pods to the node; platforms may spell it unlike the node's name."""
-    return _labels(node).get("kubernetes.io/hostname", "")
+    return _labels(node).get(HOSTNAME_LABEL, "")
 
 
 def platform_of(nodes: Sequence[Object]) -> Fact[str]:
@@ -89,7 +90,7 @@ def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, .
 
 def os_of(node: Object) -> OS | None:
     """Return the node's OS, ``None`` for one that this project does not know."""
-    text = _info(node).get("operatingSystem") or _labels(node).get("kubernetes.io/os", "")
+    text = _info(node).get("operatingSystem") or _labels(node).get(OS_LABEL, "")
     return OS(text) if text in set(OS) else None
 
 
@@ -98,10 +99,10 @@ def build_of(node: Object) -> Fact[WindowsBuild]:
     if os_of(node) is not OS.WINDOWS:
         return unknown("not a Windows node")
     kernel = _info(node).get("kernelVersion", "")
-    label = _labels(node).get("node.kubernetes.io/windows-build", "")
+    label = _labels(node).get(WINDOWS_BUILD_LABEL, "")
     for text, origin in (
         (kernel, "nodeInfo.kernelVersion"),
-        (label, "label node.kubernetes.io/windows-build"),
+        (label, f"label {WINDOWS_BUILD_LABEL}"),
     ):
         try:
             return known(WindowsBuild.parse(text), origin)

@@ -10,16 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-Object = dict[str, Any]
+from nettests.model.labels import CREATED, EXPIRES, OWNER_LABEL, RUN_LABEL
 
-RUN_LABEL = "nettests.dev/run"
-OWNER_LABEL = "nettests.dev/owner"
-CREATED = "nettests.dev/created"
-EXPIRES = "nettests.dev/expires"
-KEPT = "nettests.dev/kept"
-"""On the Lease of a run that was told to leave its objects standing."""
-COLLECTED = "nettests.dev/collected"
-"""On the Lease of a run that was found dead, from the moment when its objects are about to be removed."""
+Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from nettests.errors import ClusterError
 from nettests.model.cluster_profile import AGNHOST
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
+from nettests.model.labels import ENFORCED_LEVEL_LABEL
 
 # sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
 _VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
@@ -21,7 +22,6 @@ _VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
 # sample: pods "nettests-level" is forbidden: failed quota: small: must specify limits.example.com/gpu for: level
 _OF_QUOTA = re.compile(r" is forbidden: (?:exceeded|failed) quota: ")
 NAME = "nettests-level"
-LABEL = "pod-security.kubernetes.io/enforce"
 ORIGIN = "a dry run of a hostNetwork pod"
 
 
@@ -56,8 +56,8 @@ def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
     if answer.status != 200:
         return None
     labels = read_json(answer.body)["metadata"].get("labels") or {}
-    level = labels.get(LABEL)
-    return known(level, f"the namespace's label {LABEL}") if level else None
+    level = labels.get(ENFORCED_LEVEL_LABEL)
+    return known(level, f"the namespace's label {ENFORCED_LEVEL_LABEL}") if level else None
 
 
 def _pod(namespace: str) -> dict[str, Any]:

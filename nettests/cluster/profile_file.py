@@ -27,6 +27,7 @@ from nettests.model.cluster_profile import (
 )
 from nettests.model.document import read_document
 from nettests.model.facts import Address, ExternalTarget, Network
+from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
 
@@ -116,7 +117,7 @@ def _images(data: dict[str, Any]) -> Images:
 def _pods(data: dict[str, Any]) -> PodSettings:
     stated = data.get("resources", {})
     for key in data.get("labels", {}):
-        if key.partition("/")[0].endswith("nettests.dev"):
+        if is_ours(key):
             raise ValueError(f"pods.labels: {key} is a label by which nettests finds its own Pods")
     return PodSettings(
         labels=dict(data.get("labels", {})),

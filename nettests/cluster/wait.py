@@ -13,11 +13,10 @@ from typing import Any
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import PAUSE_SECONDS, states
 from nettests.errors import ClusterError
+from nettests.model.labels import NEVER_READY, READINESS_LABEL
 
 Object = dict[str, Any]
 
-READINESS, NEVER = "nettests.dev/readiness", "never"
-"""The label of pods that are meant to run without being Ready."""
 STUCK = frozenset(
     {
         "ErrImagePull",
@@ -162,7 +161,7 @@ def is_ready(pod: Object) -> bool:
 
 def _runs_unready(pod: Object) -> bool:
     """Whether the pod is meant never to be Ready, and all its containers run."""
-    if (pod["metadata"].get("labels") or {}).get(READINESS) != NEVER:
+    if (pod["metadata"].get("labels") or {}).get(READINESS_LABEL) != NEVER_READY:
         return False
     states = [item.get("state", {}) for item in pod["status"].get("containerStatuses") or []]
     wanted = len(pod["spec"]["containers"])

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import assert_never
 
+from nettests.model import ports
+from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS
-from nettests.probes.commands import POWERSHELL
 from nettests.rules.cni import CNI
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.hns_endpoints import ENDPOINTS
@@ -49,10 +50,15 @@ def _kube_proxy(curl: str) -> tuple[Command, ...]:
             (
                 "kube-proxy-health.json",
                 "kube-proxy's health: when its rules were written last",
-                10256,
+                ports.KUBE_PROXY_HEALTH,
                 "healthz",
             ),
-            ("kube-proxy-mode.txt", "kube-proxy's mode, as it says itself", 10249, "proxyMode"),
+            (
+                "kube-proxy-mode.txt",
+                "kube-proxy's mode, as it says itself",
+                ports.KUBE_PROXY_METRICS,
+                "proxyMode",
+            ),
         )
     )
 

@@ -15,6 +15,7 @@ from nettests.diagnose.texts import as_yaml, event_lines, pod_lines
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import read_json
+from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
 from nettests.probes.seams import ApiServer
@@ -145,7 +146,7 @@ class Reader:
             f"{prefix}endpointslices.yaml",
             "its EndpointSlices",
             f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices",
-            {"labelSelector": f"kubernetes.io/service-name={name}"},
+            {"labelSelector": f"{SERVICE_NAME_LABEL}={name}"},
         )
         yield self._events("Service", name, namespace)
 

@@ -12,8 +12,9 @@ from functools import cache
 from typing import Any
 
 from nettests.errors import ManifestError
-from nettests.model.document import Document, nearest, read_document
+from nettests.model.document import Document, read_document
 from nettests.model.expectation import Source
+from nettests.model.nearest import nearest
 from nettests.resources import manifests_path
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nettests.expect.catalogue import Catalogue, Fact
 from nettests.expect.manifest import Limitation
-from nettests.model.document import nearest
+from nettests.model.nearest import nearest
 
 FlowFacts = Mapping[str, Sequence[str]]
 """The facts that each flow names, by the flow's name."""

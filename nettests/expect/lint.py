@@ -13,7 +13,7 @@ from nettests.expect.citations import overstatements
 from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
 from nettests.expect.openness import unexplained
 from nettests.expect.references import mistakes
-from nettests.model.document import nearest
+from nettests.model.nearest import nearest
 from nettests.model.versions import Bound, VersionRange, WindowsBuild
 from nettests.model.words import Placement
 

@@ -188,8 +188,7 @@ class Control:
 class Check:
     """One flow made concrete.
 
-    ``id`` is stable and role-based: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``;
-    where there is no path, ``<flow>/<role>/<case>`` (role ``api`` for questions to the API server).
+    ``id`` is stable and made of node pools, never of nodes (``check_id``).
     ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is asked.
     """
 

@@ -4,7 +4,6 @@ Used for limitation manifests and cluster profiles. It takes text and a JSON Sch
 which file the text came from is only a name here.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 
 from nettests.errors import ManifestError
+from nettests.model.nearest import nearest
 from nettests.model.yaml_text import read_yaml
 
 Path = Sequence[str | int]
@@ -96,12 +96,6 @@ def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[in
 def _worded(document: Document, path: Path, text: str, hint: str = "") -> tuple[int, str, str]:
     where = f"{_dotted(path)}: " if path else ""
     return (document.line(path), f"{where}{text}", hint)
-
-
-def nearest(word: str, allowed: Sequence[str]) -> str:
-    """Return a hint that names the nearest valid word, or all of them when none is near."""
-    near = difflib.get_close_matches(word, allowed, 1)
-    return f"did you mean {near[0]!r}?" if near else f"valid: {', '.join(allowed)}"
 
 
 def _dotted(path: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Generic, TypeVar
 
+from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS, Family
 
@@ -180,6 +181,11 @@ class ClusterFacts:
     """The RuntimeClasses that say where their Pods may stand, by name."""
     platform: Fact[str] = Fact(None, "it was not read")
     """Whose managed service the cluster is, by its nodes' labels: ``aks``, ``eks``, ``gke``, else ``other``."""
+
+    @property
+    def dns_domain(self) -> str:
+        """The cluster domain, or the one that a cluster has where nobody says otherwise."""
+        return self.cluster_domain.value or DEFAULT_DOMAIN
 
     def node(self, name: str) -> NodeFacts:
         """Return the node of that name; ``KeyError`` when there is none."""

@@ -168,8 +168,8 @@ class Placement(StrEnum):
     OTHER_NODE = "other-node"
     OUTSIDE = "outside"
     NOWHERE = "nowhere"
-    """There is no path, or nobody at its end: a question to the API server, about one node, or to a
-    Service without backends."""
+    """The target stands on no node, or on no other than the source: a Service without backends, and whatever
+    has no path (``Question.has_path``). Ids then name no target."""
 
 
 class NatException(StrEnum):
@@ -213,7 +213,11 @@ class Question(StrEnum):
 
     @property
     def has_path(self) -> bool:
-        """Whether packets between two ends decide."""
+        """Whether packets between two ends decide.
+
+        Without a path are questions to the API server, about one node, and to a Pod that the check makes; they, and
+        no others, go to targets of ``target_kinds`` without one.
+        """
         match self:
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return True

@@ -4,13 +4,15 @@ Used by suites beside ``flow``. Pure construction: a case carries its object as 
 says word for word what was asked; what a rule is about, and what it demands, stands with it (``rules``).
 """
 
-import difflib
 import json
 from copy import deepcopy
 from typing import Any
 
 from nettests.errors import PlanError
 from nettests.model.check import Afterwards, Case
+from nettests.model.cluster_profile import AGNHOST
+from nettests.model.labels import OS_LABEL
+from nettests.model.nearest import nearest
 from nettests.model.words import Outcome
 from nettests.rules import RULES
 from nettests.rules.subjects import RUNTIME_CLASSES
@@ -18,14 +20,13 @@ from nettests.rules.subjects import RUNTIME_CLASSES
 Json = dict[str, Any]
 
 STEERED = "steered"
-_IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 
 
 def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     """Return a pod for nodes of ``os`` (``spec.os`` stays unset for ``None``), never to be stored."""
     made: Json = {
-        "nodeSelector": {"kubernetes.io/os": os or "windows"},
-        "containers": [{"name": "probe", "image": _IMAGE, "args": ["pause"]}],
+        "nodeSelector": {OS_LABEL: os or "windows"},
+        "containers": [{"name": "probe", "image": AGNHOST, "args": ["pause"]}],
         **spec,
     }
     if os is not None:
@@ -101,11 +102,8 @@ def steered(label: str, item: Json) -> Case:
 def rule(name: str) -> Case:
     """Return the case of a rule of configuration; ``PlanError`` names near misses."""
     if name not in RULES:
-        near = difflib.get_close_matches(name, RULES, n=3, cutoff=0.5)
-        told = (
-            f"did you mean {' or '.join(near)}?" if near else f"rules: {', '.join(sorted(RULES))}"
-        )
-        raise PlanError(f"there is no rule of configuration {name!r}", hint=told)
+        hint = nearest(name, sorted(RULES), what="rules", most=3)
+        raise PlanError(f"there is no rule of configuration {name!r}", hint=hint)
     found = RULES[name]
     return Case(
         label=name,

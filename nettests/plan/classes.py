@@ -4,10 +4,10 @@ The rule is the same on every cluster. Used by ``applies``; the words are read h
 and for pytest alike. Pure.
 """
 
-import difflib
 from collections.abc import Collection, Iterable
 
 from nettests.errors import PlanError
+from nettests.model.nearest import nearest
 from nettests.model.words import CheckClass
 
 OPTION = "--enable"
@@ -19,8 +19,7 @@ def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if word not in CHOICES:
-            near = difflib.get_close_matches(word, CHOICES, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"classes: {', '.join(CHOICES)}"
+            hint = nearest(word, CHOICES, what="classes")
             raise PlanError(f"{OPTION}: there is no class {word!r} to enable", hint=hint)
     return frozenset(map(CheckClass, words))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.model.check import Ask, Case, Control, Target
+from nettests.model.dns_names import KUBERNETES_FQDN
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Naming, Owner, ShownBy
@@ -219,7 +220,7 @@ def _of_kind(stage: Stage, ask: Ask) -> Ask | None:
             return None
         case ShownBy.FULL_NAME if ask.question is Question.RESOLVE:
             return replace(ask, target=targets.fully_qualified(target))
-        case ShownBy.KUBERNETES_NAME if target.name_form != targets.KUBERNETES_FQDN:
+        case ShownBy.KUBERNETES_NAME if target.name_form != KUBERNETES_FQDN:
             # The name means something only beside one that exists, asked of the same resolver.
             return replace(ask, target=targets.kubernetes())
         case ShownBy.SERVICE_PORT if ask.question is Question.PING:

@@ -13,6 +13,7 @@ from nettests.errors import PlanError
 from nettests.model.check import Case, Skip
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
+from nettests.model.target_kinds import descriptor
 from nettests.model.words import (
     CheckClass,
     Distribution,
@@ -145,6 +146,12 @@ class Declaration:
             raise PlanError(
                 f"flow {self.name} is required and of class {self.check_class.value}",
                 hint="what every run needs is asked in every run: leave one of the two out",
+            )
+        if self.question.has_path is not descriptor(self.target).has_path:
+            raise PlanError(
+                f"flow {self.name} asks {self.question.value} of {self.target.value}, "
+                "and only one of the two has a path",
+                hint="ask admit, inspect and start of api-server, configuration and pod, and these nothing else",
             )
         if (self.backends > 0) is not (self.matrix is Matrix.CROWD):
             raise PlanError(

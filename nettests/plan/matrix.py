@@ -7,17 +7,11 @@ cluster cannot offer (another node of a role that has one) is a gap with its rea
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.check_id import API, EXTERNAL, SAMPLED, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
 from nettests.plan.cast import Cast, Role
 from nettests.plan.flow import Backing, Matrix
-
-OUTSIDE = "external"
-"""How ids name what is not in the cluster, as a source and as a target."""
-API = "api"
-"""How ids name questions to the API server."""
-SAMPLED = "sampled"
-"""How ids name the targets that the sampling rule leaves out of a source's checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +35,20 @@ class Cell:
         """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``api``."""
         if self.placement is Placement.NOWHERE:
             return self.source.role if self.source else API
+        return between(self.source_name, self.target_name, self.placement.value)
+
+    @property
+    def source_name(self) -> str:
+        """What ids call the source."""
+        return self.source.role if self.source else EXTERNAL
+
+    @property
+    def target_name(self) -> str:
+        """What ids call the target: the pool of its node, or of its backends where they stand for it."""
         over = self.backends or self.crowd
-        target = over.name if over else _name(self.target)
-        return f"{_name(self.source)}/{target}/{self.placement.value}"
+        if over:
+            return over.name
+        return self.target.role if self.target else EXTERNAL
 
     @property
     def suffix(self) -> str:
@@ -90,7 +95,7 @@ def _other(source: Role, target: Role) -> Cell | Gap:
 
 def _lone(role: Role) -> Gap:
     return Gap(
-        path=f"{role.name}/{role.name}/{Placement.OTHER_NODE.value}",
+        path=between(role.name, role.name, Placement.OTHER_NODE.value),
         reason=f"only one usable node of role {role.name}: {role.first.name}",
     )
 
@@ -136,7 +141,7 @@ def _nodes(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
     for role in cast.roles:
         yield from _backends(cast, None, role.first, Placement.OUTSIDE, backing)
         if backing in _ELSEWHERE:
-            yield from _left_out(cast, role, f"{OUTSIDE}/{role.name}")
+            yield from _left_out(cast, role, f"{EXTERNAL}/{role.name}")
 
 
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
@@ -229,10 +234,6 @@ def _each_windows(cast: Cast) -> Iterator[Cell | Gap]:
 def _elsewhere(role: Role, node: NodeFacts) -> NodeFacts | None:
     """Return the role's first member that is not ``node``."""
     return next((member for member in role.members if member is not node), None)
-
-
-def _name(node: NodeFacts | None) -> str:
-    return node.role if node else OUTSIDE
 
 
 _RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {

@@ -6,26 +6,34 @@ list what the flow gives.
 
 from collections.abc import Iterable
 
+from nettests.model.check_id import API, EXTERNAL, between, check_id
 from nettests.model.target_kinds import Owner, descriptor
-from nettests.model.words import Protocol, Question
+from nettests.model.words import Placement, Protocol, Question
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 
+_POOL = "<role>"
+_OWN_NODE = between(_POOL, _POOL, Placement.SAME_NODE.value)
+_OTHER_NODE = between(_POOL, _POOL, Placement.OTHER_NODE.value)
+_EITHER = "{" + f"{Placement.SAME_NODE.value},{Placement.OTHER_NODE.value}" + "}"
+_BOTH = between(_POOL, _POOL, _EITHER)
+_TO_OUTSIDE = between(_POOL, EXTERNAL, Placement.OUTSIDE.value)
+_FROM_OUTSIDE = between(EXTERNAL, _POOL, Placement.OUTSIDE.value)
 _PATHS = {
-    Matrix.PAIRS: "<role>/<role>/{same-node,other-node}",
-    Matrix.OWN_NODE: "<role>/<role>/same-node",
-    Matrix.OTHER_NODES: "<role>/<role>/other-node",
-    Matrix.ROLES: "<role>/<role>/{same-node,other-node}",
-    Matrix.SOURCES: "<role>/external/outside",
-    Matrix.WINDOWS_SOURCES: "<role>/external/outside",
-    Matrix.NEAREST: "<role>/<role>/same-node",
-    Matrix.NODES: "external/<role>/outside",
-    Matrix.FROM_OUTSIDE: "external/<role>/outside",
-    Matrix.ELSEWHERE: "<role>/<role>/other-node",
-    Matrix.NOBODY: "<role>",
-    Matrix.CLUSTER: "api",
-    Matrix.CROWD: "<role>/<role>/{same-node,other-node}",
-    Matrix.EACH: "<role>",
-    Matrix.EACH_WINDOWS: "<role>",
+    Matrix.PAIRS: _BOTH,
+    Matrix.OWN_NODE: _OWN_NODE,
+    Matrix.OTHER_NODES: _OTHER_NODE,
+    Matrix.ROLES: _BOTH,
+    Matrix.SOURCES: _TO_OUTSIDE,
+    Matrix.WINDOWS_SOURCES: _TO_OUTSIDE,
+    Matrix.NEAREST: _OWN_NODE,
+    Matrix.NODES: _FROM_OUTSIDE,
+    Matrix.FROM_OUTSIDE: _FROM_OUTSIDE,
+    Matrix.ELSEWHERE: _OTHER_NODE,
+    Matrix.NOBODY: _POOL,
+    Matrix.CLUSTER: API,
+    Matrix.CROWD: _BOTH,
+    Matrix.EACH: _POOL,
+    Matrix.EACH_WINDOWS: _POOL,
 }
 _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
 
@@ -35,7 +43,7 @@ def patterns(flow: Flow) -> tuple[str, ...]:
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
     path = _PATHS[Matrix.SOURCES if outside else flow.matrix]
     if flow.cases:
-        return (f"{flow.name}/{path}/<case>",)
+        return (check_id(flow.name, path, "<case>"),)
     found = _by_path(flow, path)
     # The family is named where it is not the cluster's first one.
     return (*found, *(f"{one}/<family>" for one in found if flow.each_family))
@@ -48,15 +56,14 @@ def _by_path(flow: Flow, path: str) -> tuple[str, ...]:
     if flow.question is not Question.RESOLVE:
         label = _labels(flow.names)
         protocols = _any(protocol.value for protocol in flow.protocols)
-        found.append("/".join((flow.name, path, protocols, *backend, *label)))
+        found.append(check_id(flow.name, path, protocols, *backend, *label))
     asked = tuple(name for name in flow.names if name.resolvers)
     if asked:
         resolvers = _any(dict.fromkeys(r.value for name in asked for r in name.resolvers))
-        own = path.replace("{same-node,other-node}", "same-node")
+        own = path.replace(_EITHER, Placement.SAME_NODE.value)
         by_protocol = descriptor(flow.target).name_server
         protocols = _any(one.value for one in (flow.protocols if by_protocol else (Protocol.UDP,)))
-        parts = (flow.name, own, protocols, *backend, *_labels(asked), resolvers)
-        found.append("/".join(parts))
+        found.append(check_id(flow.name, own, protocols, *backend, *_labels(asked), resolvers))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from nettests.model.check import Afterwards, Case
+from nettests.model.labels import DOMAIN
 from nettests.model.words import OS, Outcome
 
 Json = dict[str, Any]
@@ -76,9 +77,14 @@ def pod(*containers: Json, **spec: Any) -> Json:
     }
 
 
+def annotation(name: str) -> str:
+    """Return the key of an annotation that ``annotated`` gives."""
+    return f"{DOMAIN}/{name}"
+
+
 def annotated(item: Json, **annotations: str) -> Json:
-    """Return a Pod with these annotations, in the domain ``nettests.dev``."""
-    named = {f"nettests.dev/{name}": text for name, text in annotations.items()}
+    """Return a Pod with these annotations, in our own domain."""
+    named = {annotation(name): text for name, text in annotations.items()}
     return {**item, "metadata": {**item["metadata"], "annotations": named}}
 
 

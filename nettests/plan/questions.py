@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from nettests.model.check import Case
+from nettests.model.check_id import EXTERNAL, between, check_id
 from nettests.model.facts import ClusterFacts
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import OS, Family, Placement, Protocol, Question, Resolver
 from nettests.plan.flow import Flow, NameForm
-from nettests.plan.matrix import OUTSIDE, Cell
+from nettests.plan.matrix import Cell
 from nettests.plan.places import Place
 
 
@@ -36,14 +37,13 @@ class Due:
 
     @property
     def id(self) -> str:
-        """The check's id: ``<flow>/<source role>/<target role>/<placement>/<protocol>/…``."""
-        path = self.cell.path
+        """The check's id."""
+        place = self.cell.path
         if self.case is not None:
-            return f"{self.flow.name}/{path}/{self.case.label}"
+            return check_id(self.flow.name, place, self.case.label)
         if descriptor(self.flow.target).owner is Owner.OUTSIDE:
-            path = f"{path.partition('/')[0]}/{OUTSIDE}/{self.cell.placement.value}"
-        parts = (self.flow.name, path, self.protocol.value, *self.details)
-        return "/".join(parts)
+            place = between(self.cell.source_name, EXTERNAL, self.cell.placement.value)
+        return check_id(self.flow.name, place, self.protocol.value, *self.details)
 
     @property
     def details(self) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class Due:
         owner = self.cell.backends or self.cell.crowd or self.cell.target
         target = ""
         if owner is not None and self.cell.placement is not Placement.NOWHERE:
-            target = self.cell.path.split("/")[1] + " "
+            target = f"{self.cell.target_name} "
         elif self.flow.service is not None:
             target = f"{self.flow.service.label} "
         words = (

@@ -5,7 +5,6 @@ Called once per process, before planning. Loading a module executes it, which is
 speaks of ``nettests``.
 """
 
-import difflib
 import hashlib
 import importlib.util
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from nettests.errors import PlanError
+from nettests.model.nearest import nearest
 from nettests.plan.declare import flow_of
 from nettests.plan.flow import Flow
 
@@ -49,7 +49,8 @@ class Registry:
         known = {flow.name for flow in self.flows}
         for name in names:
             if name not in known:
-                raise PlanError(f"no suite declares a flow {name!r}", hint=_near(name, known))
+                hint = nearest(name, sorted(known), what="flows", most=3)
+                raise PlanError(f"no suite declares a flow {name!r}", hint=hint)
         if not names:
             return self
         return Registry(tuple(flow for flow in self.flows if flow.name in names), self.declared)
@@ -108,9 +109,3 @@ def _execute(file: Path) -> ModuleType:
     finally:
         sys.modules.pop(name, None)
     return module
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    ordered = sorted(known)
-    near = difflib.get_close_matches(name, ordered, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"flows: {', '.join(ordered)}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from nettests.model.check import Target
+from nettests.model.dns_names import KUBERNETES_FQDN, POD_FQDN, SERVICE_FQDN
 from nettests.model.facts import NodeFacts
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.target_kinds import descriptor
@@ -23,7 +24,6 @@ from nettests.plan.cast import (
     unready,
 )
 
-FQDN = "{service}.{namespace}.svc.{domain}"
 _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
     "server": server,
     "probe": probe,
@@ -32,8 +32,6 @@ _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
 }
 LOAD_BALANCED = ServiceSettings(label="lb", type=LOAD_BALANCER)
 """An ordinary Service of type LoadBalancer, in front of one pod."""
-POD_FQDN = "{pod}.{subdomain}.{namespace}.svc.{domain}"
-KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
 SINGLE = ServiceSettings(label="svc", type="NodePort")
 """Of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
 SEVERAL = ServiceSettings(label="spread")
@@ -81,7 +79,7 @@ def unbacked(
 
 def fully_qualified(target: Target) -> Target:
     """Return the same Service by its fully qualified name."""
-    return replace(target, kind=TargetKind.SERVICE_FQDN, name_form=FQDN)
+    return replace(target, kind=TargetKind.SERVICE_FQDN, name_form=SERVICE_FQDN)
 
 
 def node_port(

@@ -16,20 +16,23 @@ from _pytest.outcomes import (
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
 from nettests.errors import NettestsError, PathError
+from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.check import Check, Plan, Skip
+from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.journal_records import Judged, Limitations
+from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import Verdict
 from nettests.plan import Registry, load, read_classes
-from nettests.plugin import exitcodes, outcome, pytest_options, worker
+from nettests.plugin import outcome, pytest_options, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.reporter import Reporter
 from nettests.plugin.terminal_summary import show
 from nettests.session.blueprint import unused
-from nettests.session.head import JOURNAL, record_failed_start
+from nettests.session.head import record_failed_start
 from nettests.session.known import Known
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Prepared, Run, prepare
@@ -37,7 +40,6 @@ from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 
 NAME = "nettests-controller"
-INTERNAL_ERROR = int(pytest.ExitCode.INTERNAL_ERROR)
 
 
 def register(config: pytest.Config) -> None:
@@ -76,12 +78,14 @@ class Controller:
         try:
             prepared = self._prepare()
         except NettestsError as error:
-            self._fail_to_start(error, exitcodes.of_error(error))
+            self._fail_to_start(error, of_error(error))
         except KeyboardInterrupt:
             stopped = NettestsError("the run was interrupted before it began")
-            self._fail_to_start(stopped, int(pytest.ExitCode.INTERRUPTED))
+            self._fail_to_start(stopped, ExitCode.INTERRUPTED)
         except Exception as error:
-            self._record_failure(NettestsError(f"nettests failed: {error!r}"), INTERNAL_ERROR)
+            self._record_failure(
+                NettestsError(f"nettests failed: {error!r}"), ExitCode.INTERNAL_ERROR
+            )
             raise
         self.run = None
         if self.config.option.collectonly:
@@ -218,12 +222,12 @@ class Controller:
         required = self._required(plan)
         skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
-        code = exitcodes.of_run(
+        code = of_run(
             status,
             verdicts,
             required,
             others_failed=self._others_failed,
-            fail_on=[exitcodes.FailOn(word) for word in self.config.option.fail_on],
+            fail_on=[FailOn(word) for word in self.config.option.fail_on],
         )
         counts = {verdict.value: 0 for verdict in Verdict}
         for verdict in verdicts.values():

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from nettests.model.observation import Observation
+from nettests.model.run_folder import HTML, JOURNAL, JUNIT, RESULTS, SUMMARY
 from nettests.private import write_text
 from nettests.report import (
     Results,
@@ -17,18 +18,15 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
-from nettests.session.head import JOURNAL
 from nettests.session.journal import read_journal, understood
-
-HTML = "report.html"
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
 
 _RENDERERS = {
-    "results.json": render_json,
-    "junit.xml": render_junit,
+    RESULTS: render_json,
+    JUNIT: render_junit,
     HTML: render_html,
-    "summary.md": render_markdown,
+    SUMMARY: render_markdown,
 }
 
 

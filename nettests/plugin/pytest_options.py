@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import NettestsError, PlanError
-from nettests.plugin.exitcodes import FailOn
+from nettests.judge.exit_status import FailOn
 from nettests.resources import suites_path
 from nettests.session.run_options import Keep, RunOptions
 

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from nettests.model.exit_code import ExitCode
+from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX, HTML
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.plugin.documents import HTML
 from nettests.plugin.reporter import STYLE, Reporter
 from nettests.report import Results
 from nettests.report.denied import missing_permissions
@@ -25,7 +24,6 @@ from nettests.report.summary import (
     meanings,
 )
 from nettests.report.text import plural
-from nettests.session.diagnosis import FOLDER, INDEX
 
 SHOWN = 5
 """How many incidents are told, and how many checks of one; the report has them all."""
@@ -77,7 +75,7 @@ def _places(check: CheckResult) -> str:
 
 def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[str, str]]:
     run = results.run
-    if run.exit_code == pytest.ExitCode.INTERRUPTED:
+    if run.exit_code == ExitCode.INTERRUPTED:
         yield "The run was interrupted", "bold"
     yield headline(results), "bold"
     yield from _noted(results)
@@ -101,7 +99,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         yield f"{told}, {lost} of them in vain" if lost else told, ""
     if results.diagnostics:
         files = sum(len(one.collected) for one in results.diagnostics)
-        page = directory / FOLDER / INDEX
+        page = directory / DIAGNOSTICS / DIAGNOSTICS_INDEX
         yield (
             f"diagnostics: {plural(files, 'file')} about {len(results.diagnostics)} subjects, {page}",
             "",

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from nettests.model.labels import ENFORCED_LEVEL_LABEL
 from nettests.preflight.amounts import spelled
 from nettests.preflight.demand import full_name, left_open, needed
 from nettests.preflight.evidence import Evidence, Quota, counted
@@ -40,7 +41,7 @@ def pod_security(evidence: Evidence) -> Finding:
         level=worst((worse, Level.WARNING)),
         summary=f"{said}; {counted(len(skips), 'check')} left out",
         details=tuple(f"{POD_KINDS[kind]}: {why}" for kind, why in evidence.refusals.items()),
-        next_step="label it pod-security.kubernetes.io/enforce=privileged, or go without these checks",
+        next_step=f"label it {ENFORCED_LEVEL_LABEL}=privileged, or go without these checks",
     )
 
 

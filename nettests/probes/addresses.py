@@ -18,7 +18,6 @@ from nettests.plan.cast import host_probe, server
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
-    DEFAULT_DOMAIN,
     HOSTPORT_BOUND,
     NODE_CLOSED,
     NODE_UDP,
@@ -188,7 +187,7 @@ class Directory:
         return (target.name_form or "").format(
             service=target.service,
             namespace=self.deployment.namespace,
-            domain=self.facts.cluster_domain.value or DEFAULT_DOMAIN,
+            domain=self.facts.dns_domain,
             pod=target.pod,
             pod_address=self._dashed(target.pod),
             subdomain=SUBDOMAIN,

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
+from nettests.model.powershell import POWERSHELL
 from nettests.parse.reading import one_line
 from nettests.probes.asking import Asker, Probe
-from nettests.probes.commands import POWERSHELL, ping_words
+from nettests.probes.commands import ping_words
 from nettests.probes.rerun import Rerunning
 from nettests.probes.speaking import TRIALS
 

@@ -14,10 +14,10 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Ask, Check
 from nettests.model.json_text import read_json
+from nettests.model.labels import POD_LABEL
 from nettests.model.words import Question
 from nettests.parse import read_raw
 from nettests.probes.asking import Asker
-from nettests.probes.objects import POD_LABEL
 from nettests.probes.seams import Services
 
 Object = dict[str, Any]

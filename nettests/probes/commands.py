@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 from nettests.errors import NettestsError
 from nettests.model.check import Ask
 from nettests.model.cluster_profile import Timing
+from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.probes.endpoint import Endpoint
 
-POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-Command")
 PINGS = 3
 PING_SECONDS = 2
 

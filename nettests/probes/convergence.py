@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
 from nettests.model.observation import Raw
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
@@ -41,9 +42,6 @@ LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
 UNDER_WAY = 2
 """Questions to one pair at the same time: where packets are lost, the second may be answered before the first gives up."""
-FQDN = "{service}.{namespace}.svc.{domain}"
-"""The form of a Service's name that resolves everywhere."""
-HEADLESS = "{subdomain}.{namespace}.svc.{domain}"
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
 _IN_QUESTION = {ByHand.TWO_NUMBERS, ByHand.TERMINATING}
@@ -273,7 +271,7 @@ def _answers(
 def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
     reached = descriptor(pair.kind)
     if reached.owner is Owner.PODS:
-        return Target(kind=pair.kind, name_form=HEADLESS)
+        return Target(kind=pair.kind, name_form=HEADLESS_FQDN)
     if reached.owner is Owner.POD:
         return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
     if reached.owner is Owner.NODE_PORT:
@@ -281,7 +279,7 @@ def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
         (backend, *_) = asker.directory.service(pair.name).backends
         node = asker.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)
-    form = FQDN if reached.by_name else None
+    form = SERVICE_FQDN if reached.by_name else None
     return Target(kind=pair.kind, service=pair.name, name_form=form)
 
 

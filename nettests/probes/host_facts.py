@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from nettests.bounds import Bounds
+from nettests.model import ports
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
@@ -20,8 +21,6 @@ from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import Rerunning
 
-METRICS_PORT = 10249
-"""kube-proxy's ``metricsBindAddress`` by default, with the loopback address."""
 SECONDS = 5
 """curl's own bound: a process of the same host answers at once, or does not run."""
 
@@ -87,4 +86,4 @@ def command(os: OS, family: Family) -> tuple[str, ...]:
     """Return the argv that asks kube-proxy for its mode, in the family that it binds its metrics in."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     _, curl = host_programs(os)
-    return (curl, "-sS", "-m", str(SECONDS), f"http://{host}:{METRICS_PORT}/proxyMode")
+    return (curl, "-sS", "-m", str(SECONDS), f"http://{host}:{ports.KUBE_PROXY_METRICS}/proxyMode")

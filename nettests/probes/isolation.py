@@ -11,6 +11,7 @@ from typing import Any
 
 from nettests.model.check import Plan
 from nettests.model.facts import Address, ClusterFacts, Network, NodeFacts
+from nettests.model.labels import PURPOSE_LABEL, RUN_LABEL
 from nettests.model.permission import isolating
 from nettests.model.words import OS
 from nettests.probes.objects import Blank
@@ -18,8 +19,6 @@ from nettests.probes.objects import Blank
 Object = dict[str, Any]
 
 NAME = "nettests-probes"
-RUN_LABEL = "nettests.dev/run"
-PURPOSE_LABEL = "nettests.dev/purpose"
 PROBES = frozenset({"probe", "resolver"})
 """Purposes of Pods that run a full netexec for the whole run; both carry the label of the first."""
 NODES_AT_MOST = 100

@@ -14,7 +14,15 @@ from typing import Any
 from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.cluster_profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
+from nettests.model.dns_names import DEFAULT_SEARCH
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.labels import (
+    ENFORCED_LEVEL_LABEL,
+    HOSTNAME_LABEL,
+    MEMBER_LABEL,
+    OS_LABEL,
+    POD_LABEL,
+)
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.words import Question
 from nettests.model.yaml_text import read_yaml
@@ -28,10 +36,7 @@ Object = dict[str, Any]
 INSPECTOR = "inspector"
 """The container that looks at a Windows node's configuration, as SYSTEM."""
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
-POD_LABEL = "nettests.dev/pod"
 SENTINEL = "sentinel"
-MEMBER_LABEL = "member.nettests.dev/"
-"""A pod carries one such label for each Service that it backs: a selector cannot say "one of"."""
 
 PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
@@ -41,9 +46,6 @@ HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 1918
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
 POD_CLOSED, NODE_CLOSED = 18099, 19099
 """Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
-CUSTOM_SEARCH = "default.svc.{domain}"
-"""The search domain of pods with ``dnsPolicy: None``: another namespace than their own."""
-DEFAULT_DOMAIN = "cluster.local"
 _TOPOLOGY_AWARE = {
     "service.kubernetes.io/topology-mode": "Auto",
     "service.kubernetes.io/topology-aware-hints": "Auto",
@@ -92,7 +94,7 @@ def namespace_of_level(blank: Blank, level: str) -> Object:
     """Return a namespace beside the run's that enforces a level of Pod Security; nothing stands in it."""
     item = namespace(blank)
     item["metadata"]["name"] += f"-{level}"
-    item["metadata"]["labels"] |= {"pod-security.kubernetes.io/enforce": level}
+    item["metadata"]["labels"] |= {ENFORCED_LEVEL_LABEL: level}
     return item
 
 
@@ -219,8 +221,8 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
     spec = pod_security.secured(spec, node.os, blank.pod_security)
     spec["nodeSelector"] = {
         **settings.node_selector,
-        "kubernetes.io/hostname": node.hostname or node.name,
-        "kubernetes.io/os": node.os.value,
+        HOSTNAME_LABEL: node.hostname or node.name,
+        OS_LABEL: node.os.value,
     }
     spec["tolerations"] = [
         *(
@@ -263,10 +265,10 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
     """Give a pod's spec the policy by which it resolves names."""
     spec["dnsPolicy"] = pod.dns_policy
     if pod.dns_policy == "None":
-        domain = facts.cluster_domain.value or DEFAULT_DOMAIN
+        domain = facts.dns_domain
         spec["dnsConfig"] = {
             "nameservers": [str(facts.dns_address.value)],
-            "searches": [CUSTOM_SEARCH.format(domain=domain)],
+            "searches": [DEFAULT_SEARCH.format(domain=domain)],
         }
     if pod.purpose == "node":
         # It is asked by exec only, and its node's usual probe has the ports.

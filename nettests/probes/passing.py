@@ -9,6 +9,7 @@ from typing import Any
 from nettests.bounds import Bounds
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
+from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
@@ -27,7 +28,7 @@ def passing(
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     for made in pods_of(plan, facts, blank):
         pod = pod_made(made)
-        node = pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]
+        node = pod["spec"]["nodeSelector"][HOSTNAME_LABEL]
         by_node[node, "Pod"].append(pod)
         if made is not pod:
             by_node[node, made["kind"]].append(made)

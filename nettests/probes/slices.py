@@ -10,6 +10,7 @@ from typing import Any
 
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.labels import DOMAIN, SERVICE_NAME_LABEL
 from nettests.model.service import ByHand
 from nettests.model.words import Family
 from nettests.probes.deployment import StandingPod
@@ -23,9 +24,7 @@ from nettests.probes.objects import (
 
 Object = dict[str, Any]
 
-SERVICE_LABEL = "kubernetes.io/service-name"
 MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
-MANAGER = "nettests.dev"
 NOBODYS_ZONE = "nettests-elsewhere"
 _SERVER = (
     {"name": "hostname", "port": SERVER_HOSTNAME, "protocol": "TCP"},
@@ -119,7 +118,7 @@ def _slice(
         "metadata": {
             "name": f"{service}-{part.label}-{family.lower()}",
             "namespace": blank.namespace,
-            "labels": {**blank.labels, SERVICE_LABEL: service, MANAGED_LABEL: MANAGER},
+            "labels": {**blank.labels, SERVICE_NAME_LABEL: service, MANAGED_LABEL: DOMAIN},
         },
         "addressType": family.value,
         "endpoints": endpoints,

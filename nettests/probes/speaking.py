@@ -8,8 +8,8 @@ written. Neither sends TCP keep-alives. ``parse.idle`` reads what they say.
 from ipaddress import ip_address
 from typing import assert_never
 
+from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS
-from nettests.probes.commands import POWERSHELL
 
 _BASH = (
     "exec 4>&2 2>&1; trap '' PIPE; "

@@ -21,6 +21,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Afterwards, Ask, Case, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
 from nettests.plan.images import started
 from nettests.plan.pods import OTHER, STATEFUL_SET
@@ -34,7 +35,6 @@ from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
 
-PURPOSE_LABEL = "nettests.dev/purpose"
 LONG = frozenset({"renew", "restart", "end"})
 """What takes several steps afterwards is begun first: begun last, it would be all that a run still waits for."""
 LISTENING_TRIES = 4

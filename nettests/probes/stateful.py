@@ -10,17 +10,17 @@ from typing import Any
 
 from nettests.model.channel import ExecAnswer
 from nettests.model.cluster_profile import Timing
+from nettests.model.dns_names import POD_FQDN
 from nettests.model.facts import ClusterFacts
+from nettests.model.labels import MEMBER_LABEL, SET_LABEL
 from nettests.parse import start
 from nettests.plan.pods import STATEFUL_SET
 from nettests.probes.beside import RESOLVER_SECONDS
-from nettests.probes.objects import DEFAULT_DOMAIN, MEMBER_LABEL
 from nettests.probes.seams import Pods
 
 Object = dict[str, Any]
 
 PAUSE = 1.0
-SET_LABEL = "nettests.dev/set"
 
 
 def around(pod: Object, service: str) -> Object:
@@ -92,8 +92,9 @@ class Renewal:
         if not start.started(after):
             return {**record, "stays": "the Pod that came in its place is not Ready"}
         address = str(after["status"].get("podIP"))
-        domain = self.facts.cluster_domain.value or DEFAULT_DOMAIN
-        asked = f"{name}.{service}.{namespace}.svc.{domain}"
+        asked = POD_FQDN.format(
+            pod=name, subdomain=service, namespace=namespace, domain=self.facts.dns_domain
+        )
         return {
             **record,
             "address": address,

@@ -3,12 +3,11 @@
 A skip names the first permission that it lacks; whoever grants that one alone meets the next. So all are named.
 """
 
+from nettests.model.exit_code import ExitCode
 from nettests.model.permission import FOR_FACTS, LIST_EVENTS, LIST_SERVICE_CIDRS
 from nettests.model.words import Verdict
 from nettests.report.results import Results
 
-NOTHING_JUDGED = 7
-"""The exit code of a run that judged nothing, or left out a required flow."""
 _REASON = "this identity may not "
 """How the reasons of such skips begin (``plan.permits``)."""
 _OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS, LIST_EVENTS)))
@@ -19,7 +18,7 @@ def missing_permissions(results: Results) -> tuple[str, ...]:
 
     Nothing where other reasons left out what was due; what only facts are read by is left out.
     """
-    if results.run.exit_code != NOTHING_JUDGED or results.facts is None:
+    if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
         return ()
     skipped = (one.message for one in results.checks if one.verdict is Verdict.SKIPPED)
     if not any(message.startswith(_REASON) for message in skipped):

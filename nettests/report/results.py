@@ -17,11 +17,12 @@ from nettests.model.journal_records import (
     ManifestFile,
     UnusedLimitation,
 )
+from nettests.model.labels import document_version
 from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.words import OS, Verdict
 
-API_VERSION = "nettests.dev/v1"
+API_VERSION = document_version("v1")
 """The version of ``results.json``: a change that a reader must know about changes it."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
+from nettests.model.check_id import details_of
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import (
@@ -116,15 +117,11 @@ def end_label(end: Vantage | Target) -> str:
 
 
 def variant(check: Check) -> str:
-    """Return what tells a check from its neighbours in one cell: ``TCP``, ``svc.ns nslookup``.
-
-    The id is ``<flow>/<source>/<target>/<placement>/<protocol>/…``; what follows the protocol is the
-    suite's own distinction.
-    """
+    """Return what tells a check from its neighbours in one cell: ``TCP``, ``svc.ns nslookup``."""
     # A resolver is asked over UDP whatever the flow: the name's form and the resolver say more.
     if check.ask.case is not None:
         return check.ask.case.label
-    extra = check.id.split("/")[3 if check.placement is Placement.NOWHERE else 5 :]
+    extra = details_of(check.id, on_no_node=check.placement is Placement.NOWHERE)
     resolver = check.ask.resolver
     if resolver and resolver is not Resolver.SYSTEM and resolver.value not in extra:
         extra.append(resolver.value)

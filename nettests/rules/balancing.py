@@ -9,9 +9,9 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.rules.evidence import Object
 
-SERVICE_LABEL = "kubernetes.io/service-name"
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
 """The annotation that gives load balancers' addresses to local backends unchanged."""
@@ -74,15 +74,10 @@ def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
             yield from _Port(service, port, address, of_family, node).due()
 
 
-def is_served(service: Object) -> bool:
-    """Whether kube-proxy serves a Service: not a name alone, not headless, not another proxy's."""
-    return bool(_cluster_ips(service))
-
-
 def service_of(item: Object) -> str:
     """Return the Service that an EndpointSlice belongs to."""
     metadata = item["metadata"]
-    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_LABEL)}"
+    return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_NAME_LABEL)}"
 
 
 def _cluster_ips(service: Object) -> list[str]:

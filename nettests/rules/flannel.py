@@ -7,6 +7,7 @@ import ipaddress
 import json
 import re
 
+from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.rules import kept
@@ -16,8 +17,6 @@ from nettests.rules.readings import CMD, ApiObjects, Request, ToolOutput
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, VXLAN, WINDOWS
 
-FIRST_VNI = 4096
-VXLAN_PORT = 4789
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
 LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
 BACKEND: Kept = {
@@ -72,25 +71,26 @@ SUBNET_FILE = ToolOutput(
     "vxlan-network-id",
     about=(FLANNEL, VXLAN, WINDOWS),
     reads=(FLANNEL_CONFIG,),
-    remedy="set VNI to 4096 or above in net-conf.json of Flannel's ConfigMap: HNS refuses lower "
+    remedy=f"set VNI to {ports.FIRST_VNI} or above in net-conf.json of Flannel's ConfigMap: HNS refuses lower "
     "ones and flanneld ends",
 )
 def vxlan_network_id(evidence: Evidence) -> Finding:
     """Windows has no VXLAN network below 4096; Linux' default is 1."""
     vni = _backend(evidence).get("VNI", 1)
-    return finding(int(vni) >= FIRST_VNI, f"VNI {vni}", f"{FIRST_VNI} or above", of=1)
+    return finding(int(vni) >= ports.FIRST_VNI, f"VNI {vni}", f"{ports.FIRST_VNI} or above", of=1)
 
 
 @rule(
     "vxlan-port",
     about=(FLANNEL, VXLAN, WINDOWS),
     reads=(FLANNEL_CONFIG,),
-    remedy="set Port to 4789 in net-conf.json of Flannel's ConfigMap, and open UDP 4789 both ways",
+    remedy=f"set Port to {ports.VXLAN} in net-conf.json of Flannel's ConfigMap, "
+    f"and open UDP {ports.VXLAN} both ways",
 )
 def vxlan_port(evidence: Evidence) -> Finding:
     """Windows speaks VXLAN on UDP 4789 only; Linux' default is 8472."""
-    port = _backend(evidence).get("Port", 8472)
-    return finding(int(port) == VXLAN_PORT, f"port {port}", f"port {VXLAN_PORT}", of=1)
+    port = _backend(evidence).get("Port", ports.VXLAN_OF_LINUX)
+    return finding(int(port) == ports.VXLAN, f"port {port}", f"port {ports.VXLAN}", of=1)
 
 
 @rule(

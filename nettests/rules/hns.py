@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterator
 
 from nettests.model.json_text import read_json
+from nettests.model.powershell import POWERSHELL
 from nettests.rules import kept
 from nettests.rules.evidence import Object
-from nettests.rules.readings import POWERSHELL, ToolOutput
+from nettests.rules.readings import ToolOutput
 
 PROPERTIES = frozenset(
     {

@@ -4,6 +4,7 @@ Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Flannel's
 hybrid overlay.
 """
 
+from nettests.model import ports
 from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
 from nettests.rules.hns import listed, policies_of, shown_by
 from nettests.rules.kube_proxy import PROXY_LOG, network_of
@@ -19,9 +20,7 @@ from nettests.rules.subjects import (
     VXLAN,
 )
 
-FIRST_VNI = 4096
 HYBRID_OVERLAY_VNI = 4097
-VXLAN_PORT = 4789
 NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 
 
@@ -80,16 +79,17 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     "overlay-network-id",
     about=(OVERLAY, VXLAN),
     reads=(NETWORKS,),
-    remedy="make the HNS network again with a network id of 4096 or above and UDP port 4789: "
+    remedy="make the HNS network again with a network id of "
+    f"{ports.FIRST_VNI} or above and UDP port {ports.VXLAN}: "
     "the other nodes have to use the same",
 )
 def overlay_network_id(evidence: Evidence) -> Finding:
     """HNS carries overlays in VXLAN with a network id from 4096 on, to UDP port 4789."""
-    ids, ports = _vxlan(evidence)
+    ids, used = _vxlan(evidence)
     return finding(
-        all(number >= FIRST_VNI for number in ids) and ports <= {VXLAN_PORT},
-        _vxlan_text(ids, ports),
-        f"a network id of {FIRST_VNI} or above, and port {VXLAN_PORT}",
+        all(number >= ports.FIRST_VNI for number in ids) and used <= {ports.VXLAN},
+        _vxlan_text(ids, used),
+        f"a network id of {ports.FIRST_VNI} or above, and port {ports.VXLAN}",
         of=len(ids),
     )
 
@@ -103,10 +103,10 @@ def overlay_network_id(evidence: Evidence) -> Finding:
 )
 def hybrid_overlay_id(evidence: Evidence) -> Finding:
     """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
-    ids, ports = _vxlan(evidence)
+    ids, used = _vxlan(evidence)
     return finding(
         HYBRID_OVERLAY_VNI in ids,
-        _vxlan_text(ids, ports),
+        _vxlan_text(ids, used),
         f"network id {HYBRID_OVERLAY_VNI}",
         of=len(ids),
     )

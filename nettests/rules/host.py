@@ -7,14 +7,13 @@ numbers, addresses and names are read. Sources: "Windows debugging tips", Micros
 
 import re
 
+from nettests.model.ports import NODE_PORTS
 from nettests.rules import kept
 from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
 from nettests.rules.readings import ToolOutput
 from nettests.rules.rule import rule
 from nettests.rules.subjects import HNS, KERNELSPACE
 
-NODE_PORTS = range(30000, 32768)
-"""The API server's default; another range is set by --service-node-port-range."""
 POOL = 64
 FEWEST_POOLS = 10
 """networkhealth.ps1 warns from here on: HNS takes ports for source rewriting in blocks of 64."""

@@ -6,6 +6,7 @@ Microsoft's ``networkhealth.ps1``.
 
 from collections.abc import Iterable, Iterator
 
+from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
@@ -37,8 +38,6 @@ EARLIEST_DSR = WindowsBuild(17763, 1397)
 """KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
 DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
-HEALTH_PORT = 10256
-"""kube-proxy's own, which ``--forward-healthcheck-vip`` makes answer at load balancers' addresses."""
 READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
 """In this order: what HNS shows is taken between both looks at the objects."""
 
@@ -282,7 +281,7 @@ def _ports(service: Object) -> Iterator[Frontend]:
         if port.get("nodePort"):
             yield "", int(port["nodePort"]), protocol
         # forwardHealthCheckVip: the balancer's address, in the protocol of the Service port
-        health = int(spec.get("healthCheckNodePort") or HEALTH_PORT)
+        health = int(spec.get("healthCheckNodePort") or ports.KUBE_PROXY_HEALTH)
         yield from ((one, health, protocol) for one in balanced)
     if spec.get("healthCheckNodePort"):
         yield from ((str(one), int(spec["healthCheckNodePort"]), "TCP") for one in own if one)

@@ -3,6 +3,7 @@
 Source: "Guide for running Windows containers in Kubernetes".
 """
 
+from nettests.model.labels import WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.rules import kept
 from nettests.rules.evidence import (
@@ -18,12 +19,11 @@ from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.rule import rule
 from nettests.rules.subjects import WINDOWS
 
-BUILD_LABEL = "node.kubernetes.io/windows-build"
 CONTROL_PLANE_ROLES = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 FIELDS: Kept = {
     "metadata": {
         "name": KEEP,
-        "labels": dict.fromkeys((BUILD_LABEL, *CONTROL_PLANE_ROLES), KEEP),
+        "labels": dict.fromkeys((WINDOWS_BUILD_LABEL, *CONTROL_PLANE_ROLES), KEEP),
     },
     "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}},
     "status": {
@@ -60,9 +60,9 @@ def windows_build_label(evidence: Evidence) -> Finding:
     expected = ".".join(kernel.split(".")[:3])
     if not expected:
         raise UnreadableError("nodeInfo.kernelVersion is empty")
-    label = (node["metadata"].get("labels") or {}).get(BUILD_LABEL)
+    label = (node["metadata"].get("labels") or {}).get(WINDOWS_BUILD_LABEL)
     return finding(
-        label == expected, f"{BUILD_LABEL}={label}" if label else "no label", expected, of=1
+        label == expected, f"{WINDOWS_BUILD_LABEL}={label}" if label else "no label", expected, of=1
     )
 
 

@@ -14,7 +14,6 @@ from nettests.rules.kept import Keep
 
 LOG_BYTES = 65_536
 """A component prints its flags first: no more of a log is needed."""
-POWERSHELL = ("powershell.exe", "-NoProfile", "-NonInteractive", "-Command")
 CMD = ("cmd.exe", "/c")
 
 

@@ -7,15 +7,14 @@ given the benefit of it.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from nettests.model.labels import RUN_LABEL, SERVICE_NAME_LABEL
 from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
 from nettests.rules import kept
-from nettests.rules.balancing import OTHER_PROXY_LABEL, PRESERVED, SERVICE_LABEL, service_of
+from nettests.rules.balancing import OTHER_PROXY_LABEL, PRESERVED, service_of
 from nettests.rules.evidence import Evidence, Object, name_of
 from nettests.rules.kept import KEEP, NAMED, Kept
 from nettests.rules.readings import ApiObjects, Request
 
-RUN_LABEL = "nettests.dev/run"
-"""Services of a run come and go; whether theirs are complete is asked by its flows."""
 SERVICE: Kept = {
     "metadata": {
         **NAMED,
@@ -41,7 +40,7 @@ SERVICE: Kept = {
     "status": {"loadBalancer": {"ingress": {"ip": KEEP, "ipMode": KEEP}}},
 }
 SLICE: Kept = {
-    "metadata": {**NAMED, "labels": {SERVICE_LABEL: KEEP}},
+    "metadata": {**NAMED, "labels": {SERVICE_NAME_LABEL: KEEP}},
     "addressType": KEEP,
     "endpoints": {
         "addresses": KEEP,

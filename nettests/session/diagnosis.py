@@ -19,15 +19,13 @@ from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
+from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX
 from nettests.model.words import OS
 from nettests.probes.objects import INSPECTOR
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
 from nettests.session.known import Known
 from nettests.session.watch import Watch
-
-FOLDER = "diagnostics"
-INDEX = "index.md"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,7 +120,7 @@ class Diagnosis:
             on_progress=self.on_progress,
         ).run(wanted)
         page = index(found, left_out).encode()
-        write_below(self.directory, [INDEX], page)
+        write_below(self.directory, [DIAGNOSTICS_INDEX], page)
         return found
 
 
@@ -138,7 +136,7 @@ def diagnose_failures(diagnosis: Diagnosis, watch: Watch) -> None:
         journal.write(
             Diagnostics(
                 subject=str(one.subject),
-                folder=f"{FOLDER}/{one.subject.folder}",
+                folder=f"{DIAGNOSTICS}/{one.subject.folder}",
                 checks=one.checks,
                 items=tuple(DiagnosticsItem(**asdict(item)) for item in one.items),
             )

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from nettests import __version__
 from nettests.model.journal_records import Begin, ManifestFile
+from nettests.model.run_folder import JOURNAL
 from nettests.redaction import Redactor
 from nettests.session.journal import Journal
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import RunOptions
-
-JOURNAL = "journal.jsonl"
 
 
 def new_run_id() -> str:

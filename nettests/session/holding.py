@@ -15,6 +15,7 @@ from nettests.cluster.ownership import Ownership
 from nettests.cluster.unacknowledged import delete_unacknowledged
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
+from nettests.model.labels import RUN_LABEL
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.run_options import Keep
 
@@ -78,7 +79,7 @@ class Holding:
         self.kept = (
             f"the objects of this run stand in namespace {self.namespace}\n"
             f"  look at them: kubectl --context {self.connection.context} -n {self.namespace} "
-            f"get pods,services -l nettests.dev/run={self.run_id} -o wide\n"
+            f"get pods,services -l {RUN_LABEL}={self.run_id} -o wide\n"
             f"  remove them:  nettests gc --context {self.connection.context} "
             f"--run {self.run_id}{where} --yes"
         )

@@ -15,8 +15,8 @@ from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
 from nettests.errors import ClusterError, NettestsError, PlanError
 from nettests.model.check import Plan, ProbePod
-from nettests.model.document import nearest
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.nearest import nearest
 from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.cast import host_probe, unusable

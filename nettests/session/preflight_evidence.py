@@ -14,7 +14,6 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
 from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
-from nettests.cluster.ownership import RUN_LABEL
 from nettests.cluster.permissions import denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
@@ -22,6 +21,7 @@ from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.labels import RUN_LABEL
 from nettests.model.permission import (
     CONFIG_MAPS,
     CREATE_POD,

@@ -6,7 +6,7 @@ verdicts and the end are replaced. The run's own journal is left alone.
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,9 @@ from pathlib import Path
 from nettests import expect
 from nettests.expect import Manifest
 from nettests.judge import judge_run
+from nettests.judge.exit_status import of_run
 from nettests.model.check import Check, Skip
+from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import (
@@ -29,16 +31,13 @@ from nettests.model.journal_records import (
     Record,
     Revised,
 )
+from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 from nettests.private import make_folder, write_bytes
 from nettests.session.blueprint import unused
-from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, read_journal, understood
 from nettests.session.rejudge import recorded
-
-ExitCode = Callable[[Mapping[str, Verdict], Mapping[str, Collection[str]]], int]
-"""Decides the exit code from verdicts by check and the due checks of each required flow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +63,13 @@ def judge_again(
     digests: Sequence[ManifestFile],
     *,
     today: date,
-    exit_code: ExitCode,
 ) -> Again:
     """Judge the run in the folder ``source`` by ``manifests`` and write its new journal to ``target``.
 
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
     """
     with understood(source / JOURNAL):
-        return _again(source, target, manifests, digests, today=today, exit_code=exit_code)
+        return _again(source, target, manifests, digests, today)
 
 
 def _again(
@@ -79,9 +77,7 @@ def _again(
     target: Path,
     manifests: Sequence[Manifest],
     digests: Sequence[ManifestFile],
-    *,
     today: date,
-    exit_code: ExitCode,
 ) -> Again:
     records = read_journal(source / JOURNAL)
     history = History.of(records)
@@ -91,7 +87,7 @@ def _again(
     judgements = tuple(judge_run(observed, expectations, run.observations))
     now = {told.check: told.verdict for told in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
-    code = exit_code(verdicts, _required(history))
+    code = of_run(ExitCode.OK, verdicts, _required(history), others_failed=False)
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
@@ -117,7 +113,7 @@ def _moved(record: Record, source: Path, target: Path) -> Record:
     if target.resolve().parent == source.resolve():
         folder = os.path.relpath(source.resolve() / record.folder, target.resolve())
         return replace(record, folder=folder)
-    held = source.resolve() / "diagnostics"
+    held = source.resolve() / DIAGNOSTICS
     for item in record.items:
         file = (source / record.folder / item.file).resolve()
         if file.is_file() and file.is_relative_to(held):

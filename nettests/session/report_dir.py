@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from nettests.errors import PathError
+from nettests.model.run_folder import LATEST
 from nettests.private import make_folder
 
 
@@ -23,8 +24,8 @@ def require_writable(directory: Path) -> None:
 
 def link_latest(directory: Path) -> None:
     """Point ``latest`` at the newest run; a file system without links does without."""
-    link = directory.parent / "latest"
-    temporary = directory.parent / f".latest-{directory.name}"
+    link = directory.parent / LATEST
+    temporary = directory.parent / f".{LATEST}-{directory.name}"
     with suppress(OSError):
         temporary.symlink_to(directory.name)
         temporary.replace(link)

@@ -17,8 +17,10 @@ from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped
+from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan import Flow
 from nettests.plan.cast import unusable
 from nettests.plan.selection import select
@@ -27,14 +29,13 @@ from nettests.probes.objects import inspected_pods
 from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.diagnosis import (
-    FOLDER,
     Diagnosis,
     diagnose_failures,
     host_pods,
     redactor_of,
 )
 from nettests.session.families import documented
-from nettests.session.head import JOURNAL, new_run_id, write_head
+from nettests.session.head import new_run_id, write_head
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
@@ -44,8 +45,6 @@ from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress, RunOptions
 from nettests.session.watch import Watch
 
-INTERRUPTED = 2
-"""pytest's exit code of a run that was broken off."""
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
 
@@ -173,7 +172,7 @@ class Run:
         )
         self._thread.start()
 
-    def stop(self, exit_code: int = INTERRUPTED) -> None:
+    def stop(self, exit_code: int = ExitCode.INTERRUPTED) -> None:
         """Stop observing and remove what this run created, unless it is kept.
 
         May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
@@ -181,14 +180,14 @@ class Run:
         self._broken_off.set()
         self._let_end(STOP_SECONDS)
         if self._nodes is not None:
-            self._nodes.stop(last=exit_code != INTERRUPTED)
+            self._nodes.stop(last=exit_code != ExitCode.INTERRUPTED)
         with self._lock:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
         """Ask no more, let failures be diagnosed unless the run is interrupted, and close the journal."""
         try:
-            if exit_code != INTERRUPTED:
+            if exit_code != ExitCode.INTERRUPTED:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
@@ -306,7 +305,7 @@ class Run:
             plan=plan,
             namespace=self.holding.namespace,
             profile=prepared.profile,
-            directory=self.directory / FOLDER,
+            directory=self.directory / DIAGNOSTICS,
             hosts=host_pods(plan),
             inspected=inspected_pods(plan),
             absent="no Pod of this run stands for the node: no check of it asked from there",

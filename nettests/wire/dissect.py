@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from nettests.model import ports
 from nettests.model.facts import Address
 from nettests.model.words import Protocol
 
@@ -30,9 +31,6 @@ except ModuleNotFoundError as error:
         'pip install "nettests[packets]"',
         name=error.name,
     ) from error
-
-_VXLAN_PORTS = frozenset({4789, 8472})
-"""The assigned port (RFC 7348, section 5), and the one that Linux used before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +115,8 @@ def _ip(frame: Layer) -> Layer | None:
 def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
     if UDP not in outer or _is_fragment(outer):
         return None
-    ports = _VXLAN_PORTS | ({vxlan_port} if vxlan_port else set())
-    if outer[UDP].dport not in ports:
+    carrying = {ports.VXLAN, ports.VXLAN_OF_LINUX} | ({vxlan_port} if vxlan_port else set())
+    if outer[UDP].dport not in carrying:
         return None
     # scapy knows the usual ports; whatever else is stated is read here.
     return outer[VXLAN] if VXLAN in outer else VXLAN(bytes(outer[UDP].payload))

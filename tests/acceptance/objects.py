@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from kubernetes import client, config, stream
 
-IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
+from nettests.model.cluster_profile import AGNHOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Objects:
             "os": {"name": "windows"},
             "nodeSelector": {"kubernetes.io/os": "windows", "kubernetes.io/hostname": node},
             "tolerations": [{"operator": "Exists"}],
-            "containers": [{"name": "agnhost", "image": IMAGE, "args": list(args)}],
+            "containers": [{"name": "agnhost", "image": AGNHOST, "args": list(args)}],
         }
         if host_process:
             spec["hostNetwork"] = True

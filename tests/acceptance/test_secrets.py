@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.model.cluster_profile import AGNHOST
 from nettests.redaction import REDACTED
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import Objects, connect
@@ -67,7 +68,7 @@ def pod(plant: Planter, name: str, node: str) -> dict[str, object]:
     credentials = plant(f"Pod {name} URL")
     container = {
         "name": "app",
-        "image": "registry.k8s.io/e2e-test-images/agnhost:2.63.0",
+        "image": AGNHOST,
         "args": ["netexec", f"--token={plant(f'Pod {name} argument')}"],
         "env": [
             {"name": "DB_PASSWORD", "value": plant(f"Pod {name} env")},

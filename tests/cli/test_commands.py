@@ -177,7 +177,7 @@ def test_explain_lists_near_misses() -> None:
     """An unknown check is refused with the ids that come close."""
     shown = nettests("explain", CHECK.replace("tcp", "tpc"))
     assert shown.exit_code == 4
-    assert f"did you mean {CHECK}" in shown.output
+    assert f"did you mean '{CHECK}'" in shown.output
 
 
 def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_an_unknown_flow_is_refused_before_a_cluster_is_asked() -> None:
     """Wrong input costs no lab and no connection."""
     shown = nettests("plan", "--lab", "--flow=pod-to-pod-op")
     assert shown.exit_code == 4
-    assert "did you mean pod-to-pod-ip" in shown.output
+    assert "did you mean 'pod-to-pod-ip'" in shown.output
 
 
 def test_a_broken_manifest_is_refused_before_a_cluster_is_asked(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from nettests.cluster import Connection, lease
 from nettests.cluster.connection import Answer, Query
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.lease import lease_object
-from nettests.cluster.ownership import COLLECTED, Ownership
+from nettests.cluster.ownership import Ownership
 from nettests.model.cluster_profile import Timing
+from nettests.model.labels import COLLECTED
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
 
 Object = dict[str, Any]

@@ -9,8 +9,8 @@ from nettests.cluster import Connection
 from nettests.cluster import lease as module
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
-from nettests.cluster.ownership import COLLECTED, KEPT
 from nettests.errors import ClusterError
+from nettests.model.labels import COLLECTED, KEPT
 from tests.cluster.api import Request
 from tests.cluster.memory import KINDS, SECONDS, Memory, connected, few_threads, marks
 

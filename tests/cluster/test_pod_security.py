@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.pod_security import LABEL, level_of
+from nettests.cluster.pod_security import level_of
 from nettests.errors import ClusterError
 from nettests.model.facts import Fact
+from nettests.model.labels import ENFORCED_LEVEL_LABEL
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
 
 
@@ -51,7 +52,12 @@ def test_what_is_let_in_is_privileged(tmp_path: Path) -> None:
 )
 def test_what_only_a_quota_refuses_is_privileged(tmp_path: Path, kind: str) -> None:
     """Quotas are asked last, so Pod Security had let the Pod in; the label is not needed for that."""
-    found = level(tmp_path, 403, f'pods "nettests-level" is forbidden: {kind}', {LABEL: "baseline"})
+    found = level(
+        tmp_path,
+        403,
+        f'pods "nettests-level" is forbidden: {kind}',
+        {ENFORCED_LEVEL_LABEL: "baseline"},
+    )
     assert found.value == "privileged"
     assert "quota" in found.origin
 
@@ -63,7 +69,7 @@ TOO_SMALL = (
 
 def test_a_refusal_that_comes_before_leaves_the_label(tmp_path: Path) -> None:
     """LimitRanges are asked before Pod Security: then the namespace's label tells the level."""
-    found = level(tmp_path, 403, TOO_SMALL, {LABEL: "baseline"})
+    found = level(tmp_path, 403, TOO_SMALL, {ENFORCED_LEVEL_LABEL: "baseline"})
     assert found.value == "baseline"
     assert "label" in found.origin
 

@@ -8,8 +8,6 @@ import pytest
 
 from nettests.cluster import Connection, connect
 from nettests.cluster.wait import (
-    NEVER,
-    READINESS,
     PodWait,
     is_ready,
     problem_of,
@@ -17,6 +15,7 @@ from nettests.cluster.wait import (
     wait_for_addresses,
     wait_for_pods,
 )
+from nettests.model.labels import NEVER_READY, READINESS_LABEL
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import Object, body
 
@@ -67,7 +66,10 @@ def test_a_pod_that_is_meant_to_be_unready_is_settled_when_it_runs() -> None:
     running = pod("unready", ready=True)
     for condition in running["status"]["conditions"]:
         condition["status"] = "False"
-    meant = {**running, "metadata": {**running["metadata"], "labels": {READINESS: NEVER}}}
+    meant = {
+        **running,
+        "metadata": {**running["metadata"], "labels": {READINESS_LABEL: NEVER_READY}},
+    }
     starting = {**meant, "status": {"phase": "Pending"}}
     for item, settled in ((running, False), (starting, False), (meant, True)):
         waited = PodWait(names=frozenset({"unready"}))

@@ -64,7 +64,7 @@ def test_classes_are_read_from_lists_and_repetitions() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("costy", "did you mean costly"),
+        ("costy", "did you mean 'costly'?"),
         ("default", "classes: costly, exposed, disruptive"),
         ("costly,", "classes: costly, exposed, disruptive"),
     ],

@@ -126,6 +126,23 @@ def test_many_backends_are_counted() -> None:
             declared(**changes)
 
 
+@pytest.mark.parametrize(
+    ("target", "question"),
+    [
+        (TargetKind.POD_IP, Question.INSPECT),
+        (TargetKind.POD_IP, Question.START),
+        (TargetKind.CONFIGURATION, Question.REACH),
+        (TargetKind.API_SERVER, Question.PING),
+    ],
+)
+def test_question_and_target_both_have_a_path_or_neither(
+    target: TargetKind, question: Question
+) -> None:
+    """Nothing is sent to a configuration, and a Pod's address is not inspected."""
+    with pytest.raises(PlanError, match="only one of the two has a path"):
+        declared(target=target, question=question)
+
+
 def test_other_functions_declare_nothing() -> None:
     """Ordinary tests are not mistaken for flows."""
     assert flow_of(test_other_functions_declare_nothing) is None

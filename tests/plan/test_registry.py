@@ -67,7 +67,7 @@ def test_unknown_flows_get_near_misses(tmp_path: Path) -> None:
     registry = load([suite(tmp_path, "pod-to-pod-ip")])
     with pytest.raises(PlanError) as caught:
         registry.select(["pod-to-pod-op"])
-    assert caught.value.hint == "did you mean pod-to-pod-ip?"
+    assert caught.value.hint == "did you mean 'pod-to-pod-ip'?"
 
 
 def test_hopeless_flows_get_the_list(tmp_path: Path) -> None:

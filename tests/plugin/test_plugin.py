@@ -244,9 +244,9 @@ def test_collecting_only_asks_nothing(run: Runner) -> None:
 @pytest.mark.parametrize(
     ("arguments", "environment", "code", "says"),
     [
-        (("--flow=pod-to-pod-op",), {}, 4, "did you mean pod-to-pod-ip"),
+        (("--flow=pod-to-pod-op",), {}, 4, "did you mean 'pod-to-pod-ip'"),
         (("--lab=reports",), {}, 4, "put --lab last"),
-        (("--enable=costy",), {}, 4, "did you mean costly"),
+        (("--enable=costy",), {}, 4, "did you mean 'costly'"),
         ((), {"NETTESTS_FACTS": "interrupt"}, 2, "interrupted before it began"),
         ((), {"NETTESTS_FACTS": "the API server is gone"}, 7, "the API server is gone"),
         (("--limitations=nowhere.yaml",), {}, 4, "nowhere.yaml"),

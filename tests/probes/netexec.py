@@ -185,7 +185,7 @@ class Processes:
         self.ran.append(tuple(argv))
         if self.down:
             raise ChannelError("exec lost its exit code")
-        if argv[0] in self.lacks:
+        if argv[0].removesuffix(".exe") in self.lacks:
             raise ProgramMissingError(f"no such program: {argv[0]}")
         if self.silent:
             return _nothing_came(argv)

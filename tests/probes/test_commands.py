@@ -114,7 +114,7 @@ def test_the_windows_dns_client_is_asked_by_powershell() -> None:
         resolver=Resolver.RESOLVE_DNSNAME,
     )
     assert made(question).words == (
-        "powershell",
+        "powershell.exe",
         "-NoProfile",
         "-NonInteractive",
         "-Command",

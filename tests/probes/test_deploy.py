@@ -15,6 +15,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
+from nettests.model.labels import POD_LABEL
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import OS
 from nettests.probes import Deployment, deploy, objects, open_probes
@@ -186,7 +187,7 @@ def test_the_sentinel_comes_last(cluster: Cluster) -> None:
     assert cluster.asked_for == [{SERVICE.name: frozenset({"server-linux-1-1"})}]
     assert list(cluster.created)[-1] == found.sentinel == objects.SENTINEL
     spec = cluster.created[objects.SENTINEL]["spec"]
-    assert spec["selector"] == {objects.POD_LABEL: "server-linux-1-1"}
+    assert spec["selector"] == {POD_LABEL: "server-linux-1-1"}
     assert found.services[objects.SENTINEL].backends == ("server-linux-1-1",)
     assert found.remarks == ()
 

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from nettests.model.check import Ask, Plan, ProbePod, ServiceObject, Target, Vantage
 from nettests.model.cluster_profile import Images
 from nettests.model.facts import known
+from nettests.model.labels import MEMBER_LABEL
 from nettests.model.service import ServiceSettings
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan.least import limited
@@ -267,7 +268,7 @@ def test_an_external_name_is_the_declared_target() -> None:
 
 def test_label_values_and_keys_are_valid() -> None:
     """Keys and values stay within Kubernetes' limits for the longest names a plan makes."""
-    longest = f"{objects.MEMBER_LABEL}svc-server-windows-10-2-b"
+    longest = f"{MEMBER_LABEL}svc-server-windows-10-2-b"
     assert len(longest.partition("/")[2]) <= 63
 
 

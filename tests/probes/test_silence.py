@@ -138,7 +138,7 @@ def outcome(
     ("question", "server", "netcat", "client"),
     [
         (LINUX, "server-linux-1-1", ("busybox", "nc"), "bash"),
-        (WINDOWS, "server-windows-1-1", ("nc",), "powershell"),
+        (WINDOWS, "server-windows-1-1", ("nc",), "powershell.exe"),
     ],
 )
 def test_neither_end_keeps_the_connection_alive(

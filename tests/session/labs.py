@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.cluster import Connection, connect
-from nettests.cluster.ownership import RUN_LABEL
+from nettests.model.labels import RUN_LABEL
 from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.run import Prepared, prepare

@@ -11,12 +11,12 @@ import pytest
 from nettests.model.facts import ClusterFacts, unknown
 from nettests.model.journal_records import Discovered, Planned
 from nettests.model.node_reading import NodeReading
+from nettests.model.run_folder import JOURNAL
 from nettests.parse.host_facts import PROXY_MODE
 from nettests.plan import load
 from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.head import JOURNAL
 from nettests.session.journal import Journal, read_journal
 from nettests.session.learning import learn
 from nettests.session.rejudge import read_recorded

@@ -49,7 +49,7 @@ def judged(source: Path, target: Path, *named: tuple[str, str]) -> dict[str, byt
         for folder, file in named
     ]
     (source / "journal.jsonl").write_text("\n".join([*head, *told]) + "\n")
-    judge_again(source, target, (), (), today=date(2026, 1, 1), exit_code=lambda *_: 0)
+    judge_again(source, target, (), (), today=date(2026, 1, 1))
     return {
         str(path.relative_to(target)): path.read_bytes()
         for path in target.rglob("*")

@@ -14,8 +14,9 @@ import pytest
 
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import find
-from nettests.cluster.ownership import RUN_LABEL, Ownership
+from nettests.cluster.ownership import Ownership
 from nettests.cluster.undo import Made
+from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome
 from nettests.session.cleanup import clean_up, ownership
 from nettests.session.journal import Follower

@@ -124,6 +124,11 @@ class Descriptor:
     """Before it is asked it is waited for as it stands, and not at the address or a name of what is behind it."""
 
     @property
+    def has_path(self) -> bool:
+        """Whether packets are sent to it: what ``Question.has_path`` says of the questions about it."""
+        return self.location is not Location.NOWHERE
+
+    @property
     def by_name(self) -> bool:
         """Whether a resolver is asked first."""
         return self.naming is not Naming.NONE

@@ -2,9 +2,8 @@
 
 import pytest
 
-from nettests.errors import ClusterError, DeployError, ManifestError, NettestsError, PlanError
+from nettests.judge.exit_status import FailOn, of_run
 from nettests.model.words import Verdict
-from nettests.plugin.exitcodes import FailOn, of_error, of_run
 
 OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
 
@@ -74,18 +73,3 @@ def test_pytests_own_codes_stay(status: int) -> None:
 def test_other_tests_that_fail_are_one() -> None:
     """A test in a suite that is no check can fail a run too."""
     assert code(FAILED, Verdict.PASS, others_failed=True) == 1
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (PlanError("x"), 4),
-        (ManifestError("x"), 4),
-        (ClusterError("x"), 7),
-        (DeployError("x"), 7),
-        (NettestsError("x"), 7),
-    ],
-)
-def test_errors_before_a_run(error: NettestsError, expected: int) -> None:
-    """Wrong input is wrong usage; a cluster that cannot be used leaves nothing judged."""
-    assert of_error(error) == expected

@@ -1,0 +1,34 @@
+"""The grammar of check ids: they are made and taken apart here alone.
+
+    <flow>/<source>/<target>/<placement>/<protocol>[/<detail>…]   where the target stands somewhere
+    <flow>/<source>/<protocol>[/<detail>…]                        where it stands on no node
+    <flow>/<place>/<case>                                         where there is no path
+
+An end is a node pool or ``external``; the place of a question to the API server is ``api``. Histories are keyed by
+ids, so no part is a build, a version, a plugin, a node, a pod or an address. ``plan.pattern`` says the same of a flow
+to people.
+"""
+
+EXTERNAL = "external"
+"""What is not in the cluster, as a source and as a target."""
+API = "api"
+"""The place of questions to the API server."""
+SAMPLED = "sampled"
+"""The targets that the sampling rule leaves out of a source's checks."""
+
+_DETAILS, _DETAILS_ON_NO_NODE = 5, 3
+
+
+def between(source: str, target: str, placement: str) -> str:
+    """Return the place of a check between two ends."""
+    return f"{source}/{target}/{placement}"
+
+
+def check_id(flow: str, place: str, *rest: str) -> str:
+    """Return the id of a flow's check at a place; ``rest`` is its case, or its protocol and what else tells it apart."""
+    return "/".join((flow, place, *rest))
+
+
+def details_of(check: str, *, on_no_node: bool = False) -> list[str]:
+    """Return what follows the protocol in the id of a check: the suite's own distinctions."""
+    return check.split("/")[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]

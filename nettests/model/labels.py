@@ -1,0 +1,44 @@
+"""Keys of labels and annotations that more than one module reads: our own, and Kubernetes' where it gives them a meaning.
+
+A key that one module alone knows (a platform's node pool, a taint) stands there.
+"""
+
+DOMAIN = "nettests.dev"
+"""Of all that we name in a cluster, and of the kinds of documents that we read and write."""
+
+RUN_LABEL = f"{DOMAIN}/run"
+OWNER_LABEL = f"{DOMAIN}/owner"
+PURPOSE_LABEL = f"{DOMAIN}/purpose"
+POD_LABEL = f"{DOMAIN}/pod"
+MEMBER_LABEL = f"member.{DOMAIN}/"
+"""A Pod carries one such label for each Service that it backs: a selector cannot say "one of"."""
+SET_LABEL = f"{DOMAIN}/set"
+READINESS_LABEL = f"{DOMAIN}/readiness"
+NEVER_READY = "never"
+"""The value of ``READINESS_LABEL`` on Pods that are meant to run without being Ready."""
+POOL_LABEL = f"{DOMAIN}/pool"
+"""On a node: the node pool that its operator puts it in."""
+CREATED = f"{DOMAIN}/created"
+EXPIRES = f"{DOMAIN}/expires"
+KEPT = f"{DOMAIN}/kept"
+"""On the Lease of a run that was told to leave its objects standing."""
+COLLECTED = f"{DOMAIN}/collected"
+"""On the Lease of a run that was found dead, from the moment when its objects are about to be removed."""
+
+OS_LABEL = "kubernetes.io/os"
+HOSTNAME_LABEL = "kubernetes.io/hostname"
+WINDOWS_BUILD_LABEL = "node.kubernetes.io/windows-build"
+SERVICE_NAME_LABEL = "kubernetes.io/service-name"
+"""On an EndpointSlice: the Service that it belongs to."""
+ENFORCED_LEVEL_LABEL = "pod-security.kubernetes.io/enforce"
+"""On a namespace: the level of Pod Security that its Pods must keep."""
+
+
+def is_ours(key: str) -> bool:
+    """Whether a label or an annotation is one by which we find what is ours."""
+    return key.partition("/")[0].endswith(DOMAIN)
+
+
+def document_version(version: str) -> str:
+    """Return the ``apiVersion`` of one of our documents."""
+    return f"{DOMAIN}/{version}"

@@ -1,0 +1,21 @@
+"""What is said to somebody who wrote a word that is not known: the nearest that are, or all of them. Pure."""
+
+import difflib
+from collections.abc import Iterable
+
+CUTOFF = 0.5
+"""How alike two words are, as ``difflib`` measures it, for one to be a slip of the other."""
+
+
+def nearest(
+    word: str, known: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
+) -> str:
+    """Return a hint that names the nearest known words, ``most`` of them.
+
+    Where none is near: ``otherwise``, or all known words in their order, after ``what`` they are.
+    """
+    listed = [*known]
+    near = difflib.get_close_matches(word, listed, most, CUTOFF)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return otherwise or f"{what}: {', '.join(listed)}"

@@ -1,0 +1,13 @@
+"""The names of what a run leaves in its folder, and of the folder's own link."""
+
+JOURNAL = "journal.jsonl"
+"""The record that all other documents are made from."""
+RESULTS = "results.json"
+JUNIT = "junit.xml"
+HTML = "report.html"
+SUMMARY = "summary.md"
+DIAGNOSTICS = "diagnostics"
+"""The folder of what lay around failed checks."""
+DIAGNOSTICS_INDEX = "index.md"
+LATEST = "latest"
+"""The link in the folder of reports that names its newest run."""
