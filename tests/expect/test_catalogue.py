@@ -213,3 +213,10 @@ def test_what_is_wrong_with_facts_is_told() -> None:
 
 
 PENDING_WITH = f"{SOURCES}\n{PENDING}"
+
+
+def test_a_reason_that_repeats_nothing_names_nothing() -> None:
+    """Only a duplicate is of another fact."""
+    assert made(one=PENDING_WITH).facts["one"].reason == Reason(
+        kind=ReasonKind.PENDING, text="It could be asked."
+    )

@@ -192,6 +192,7 @@ def test_two_answers_are_enough_to_compare() -> None:
         (Carried(10.0, 0.02), False),
         (Carried(10.9, 0.02), True),
         (Carried(10.9, 0.2), False),
+        (Carried(10.75, 0.25), False),
         (Carried(12.0, 0.01), False),
         (Carried(9.0, 0.01), False),
         (Carried(9.99, 0.02), False),
