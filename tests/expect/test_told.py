@@ -302,3 +302,28 @@ def test_entries_of_cases_speak_of_those_alone() -> None:
     for case, considered in ((Case(label="a"), 1), (Case(label="b"), 0), (None, 0)):
         asked = check(target=target, case=case, question=Question.START)
         assert len(explain(asked, FACTS, [one]).considered) == considered
+
+
+@pytest.mark.parametrize(
+    ("wanted", "truth", "which"), [(">=1.10", YES, "each"), ("<1.10", NO, "none")]
+)
+def test_a_kube_proxy_whose_version_nobody_knows_is_within_the_skew(
+    wanted: str, truth: Truth, which: str
+) -> None:
+    """Where all versions that may go with the API server are in a range, or none, the answer is known."""
+    nodes = tuple(
+        replace(one, kube_proxy=replace(one.kube_proxy, version=unknown("a host service")))
+        for one in FACTS.nodes
+    )
+    told = findings(f"{{source: {{kube_proxy: '{wanted}'}}}}", facts=replace(FACTS, nodes=nodes))
+    assert told == (
+        (
+            truth,
+            (
+                f"source kube-proxy in {wanted}: {which} that the version skew policy allows beside "
+                "Kubernetes 1.24.17 is (a host service)"
+            ),
+        ),
+    )
+    between = findings("{source: {kube_proxy: '>=1.24.5'}}", facts=replace(FACTS, nodes=nodes))
+    assert between == ((OPEN, "source kube-proxy in >=1.24.5: unknown (a host service)"),)

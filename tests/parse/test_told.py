@@ -8,6 +8,7 @@ import pytest
 from nettests.model.words import Outcome, Question
 from nettests.parse import read_raw
 from nettests.parse.read import positive, read_answer, read_resolution
+from nettests.parse.reading import one_line
 from tests.parse.raws import raw
 from tests.parse.test_start import NON_ROOT, READY, UNREADY, Json, attempt, renewed, waiting
 
@@ -194,6 +195,13 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("idle", {"stdout": "[]"}, "no record of a silent connection: []"),
         ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nAliases: b\nAddress: 10.0.0.1\n"}, "resolved to 10.0.0.1"),
         ("dial", {"error": "it broke"}, "control channel pod-proxy: it broke"),
+        ("dial", {"stderr": "err", "stdout": "odd"}, "/dial was not answered (no exit code): err"),
+        ("dial", {"exit_code": 7, "stdout": "odd"}, "/dial was not answered (exit code 7): odd"),
+        ("dial", {"status": 502, "stdout": "odd"}, "the control channel answered 502: odd"),
+        ("dial", {"status": 200, "stdout": "odd"}, "/dial answered 200 with 'odd'"),
+        ("dial", {"exit_code": 0, "stdout": "odd"}, "/dial answered with 'odd'"),
+        ("dial", {"status": 200, "stdout": "{}"}, "/dial brought 0 answers to one question"),
+        ("dial", {"status": 400, "stdout": "host and/or port param are invalid. lookup a.b: no such host"}, "lookup a.b: no such host"),
         ("resolve_dnsname", {"stdout": "a A 5 Answer 10.0.0.1\na AAAA 5 Answer fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
         ("resolve_dnsname", {"stderr": "FullyQualifiedErrorId : ERROR_TIMEOUT,M"}, "ERROR_TIMEOUT"),
         ("resolve_dnsname", {"stdout": "a   SOA    5     Authority  b\n"}, "the name has no address"),
@@ -260,3 +268,16 @@ def test_a_question_decides_who_reads_an_answer() -> None:
     assert positive(answered, Question.REACH)
     broken = raw("dial", status=200, stdout=answered.stdout, context=answered.context, error="cut")
     assert not positive(broken, Question.REACH)
+
+
+def test_details_fit_a_line_of_a_report() -> None:
+    """As many characters as fit stay; of more the end is cut, and its sign counts."""
+    assert one_line("x" * 300) == "x" * 300
+    assert one_line("x" * 301) == f"{'x' * 299}…"
+    assert one_line(" a\n b\t") == "a b"
+
+
+def test_an_answer_without_its_question_is_an_answer() -> None:
+    """A record that lost its command tells nothing of UDP."""
+    answer = raw("dial", command=(), status=200, stdout='{"responses":["server-1"]}')
+    assert read_raw(answer).outcome is Outcome.CONNECTED
