@@ -75,6 +75,26 @@ def test_a_date_may_be_written_without_quotes() -> None:
             "not a version bound: '1.20'",
         ),
         (
+            "expected: unspecified\nwhen:\n  cluster: {kubernetes: '1.20'}",
+            "cluster: {kubernetes",
+            "when.cluster.kubernetes: not a version bound: '1.20'",
+        ),
+        (
+            "expected: unspecified\nwhen:\n  target: {build: '<2019'}",
+            "target: {build",
+            "when.target.build: not a Windows build: '2019'",
+        ),
+        (
+            "expected: {outcome: [timed_out, connected]}",
+            "expected",
+            "expected.outcome: one list holds failures or answers, not both",
+        ),
+        (
+            "expected: unspecified\nwhen_present: {outcome: [timed_out, connected]}",
+            "when_present",
+            "when_present.outcome: one list holds failures or answers, not both",
+        ),
+        (
             "expected: unspecified\nwhen:\n  resolver: [systm]",
             "resolver",
             "did you mean 'system'",

@@ -143,6 +143,26 @@ def test_two_entries_that_contradict_each_other_are_named() -> None:
     ).replace("base.yaml:13", manifest(one=TIMED_OUT, two=REFUSED).limitations[1].place)
 
 
+def test_a_contradiction_is_found_behind_entries_that_agree() -> None:
+    """The first and the one that differs are named, whatever stands between them, in the order of their ids."""
+    entries = manifest(a="expected: unspecified", b="expected: unspecified", c=TIMED_OUT)
+    with pytest.raises(ManifestError) as caught:
+        resolve([check()], FACTS, [entries])
+    first, _, last = entries.limitations
+    assert caught.value.message == (
+        f"a ({first.place}) and c ({last.place}) both apply to {check().id} and expect different outcomes: "
+        "unspecified and timed_out"
+    )
+
+
+def test_the_targets_part_is_told_as_the_targets() -> None:
+    """Each end by its name."""
+    assert findings("{target: {os: windows, dsr: true}}") == (
+        (YES, "target runs windows"),
+        (NO, "target DSR: off (kube-proxy's log)"),
+    )
+
+
 def test_an_entry_past_its_date_is_named() -> None:
     """With the date, and what to do; also where nobody knows what day it is."""
     site = manifest("site", one=TIMED_OUT)
