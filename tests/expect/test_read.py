@@ -161,7 +161,10 @@ def test_a_date_that_does_not_exist_is_refused() -> None:
 def test_one_id_stands_once_in_a_file() -> None:
     """Two entries of one id in one file are refused, with the line of the first."""
     written = text(one="expected: unspecified", two="expected: unspecified")
-    with pytest.raises(ManifestError, match="one is defined twice, first in line 5"):
+    with pytest.raises(
+        ManifestError,
+        match=r"mine.yaml:13: limitations\.1\.id: one is defined twice, first in line 5",
+    ):
         read_manifest(written.replace("id: two", "id: one"), "mine.yaml")
 
 

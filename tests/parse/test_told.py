@@ -281,3 +281,14 @@ def test_an_answer_without_its_question_is_an_answer() -> None:
     """A record that lost its command tells nothing of UDP."""
     answer = raw("dial", command=(), status=200, stdout='{"responses":["server-1"]}')
     assert read_raw(answer).outcome is Outcome.CONNECTED
+
+
+def test_what_another_version_recorded_is_told_with_what_broke() -> None:
+    """A record that lacks what its parser needs ends no run: it says nothing, and why."""
+    then = {"seconds": 3.0, "gone": True, "grace": 30}
+    read = attempt({"status": READY, "then": then}, then="end")
+    assert read.outcome is Outcome.PROBE_FAILED
+    assert read.detail == (
+        "an answer of another form than start gives: "
+        "ValueError(\"could not convert string to float: ''\")"
+    )
