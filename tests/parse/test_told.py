@@ -76,6 +76,7 @@ def test_curl_in_a_pod_speaks_for_itself() -> None:
         (waiting("ErrImagePull", "gone"), [], "", "it did not start for a reason that is not its own: first: ErrImagePull: gone"),
         (NON_ROOT, [], "PodOSNotSupported\nanother", ("it did not start, but not for PodOSNotSupported or another: first: "
          "CreateContainerConfigError: container has runAsNonRoot and image will run as root")),
+        ({"phase": "Pending"}, [{"type": "Warning", "reason": "One", "message": "m"}], "One", "One: m"),
         ({"phase": "Pending"}, [{"type": "Normal", "reason": "Pulled", "message": "m"}, {"type": "Warning", "reason": "One", "message": "m"},
                                 {"type": "Warning", "reason": "Two", "message": "n"}], "One", "Two: n"),
     ],
@@ -190,6 +191,9 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("connect", {"exit_code": 1, "stderr": "TIMEOUT: i/o  timeout"}, "TIMEOUT: i/o timeout"),
         ("connect", {"exit_code": 1, "stderr": "DNS: no such host"}, "DNS: no such host"),
         ("connect", {"exit_code": 1, "stderr": "OTHER: odd"}, "not understood: OTHER: odd"),
+        ("connect", {"exit_code": 1, "stderr": "TIMEOUT: a\n b"}, "TIMEOUT: a b"),
+        ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nAddress: fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
+        ("nslookup", {"stdout": "Server: x\n** server can't find a: NXDOMAIN\nmore\n"}, "** server can't find a: NXDOMAIN"),
         ("connect", {"exit_code": 7, "stdout": "odd"}, "agnhost connect: exit code 7: odd"),
         ("connect", {"exit_code": 7, "stderr": "err", "stdout": "odd"}, "agnhost connect: exit code 7: err"),
         ("idle", {"stdout": "[]"}, "no record of a silent connection: []"),
@@ -292,3 +296,16 @@ def test_what_another_version_recorded_is_told_with_what_broke() -> None:
         "an answer of another form than start gives: "
         "ValueError(\"could not convert string to float: ''\")"
     )
+
+
+def test_a_code_that_says_all_is_not_overruled_by_its_text() -> None:
+    """Only where a code covers several events the text tells them apart."""
+    text = "curl: (28) Connection timed out after: Connection refused before"
+    assert read_raw(raw("curl", exit_code=28, stderr=text)).outcome is Outcome.TIMED_OUT
+    assert read_raw(raw("curl", exit_code=6, stderr=text)).outcome is Outcome.NXDOMAIN
+
+
+def test_an_answer_from_outside_is_a_connection() -> None:
+    """The vantage outside speaks HTTP, so that whoever answers was connected to."""
+    answer = raw("http", status=200, stdout="server-1", context={"request": "hostname"})
+    assert read_raw(answer).outcome is Outcome.CONNECTED
