@@ -217,6 +217,7 @@ PENDING_WITH = f"{SOURCES}\n{PENDING}"
 
 def test_a_reason_that_repeats_nothing_names_nothing() -> None:
     """Only a duplicate is of another fact."""
+    assert (made(one="").facts["one"].inferred, made(one="").facts["one"].note) == ("", "")
     assert made(one=PENDING_WITH).facts["one"].reason == Reason(
         kind=ReasonKind.PENDING, text="It could be asked."
     )

@@ -347,3 +347,18 @@ def test_a_kube_proxy_whose_version_nobody_knows_is_within_the_skew(
     )
     between = findings("{source: {kube_proxy: '>=1.24.5'}}", facts=replace(FACTS, nodes=nodes))
     assert between == ((OPEN, "source kube-proxy in >=1.24.5: unknown (a host service)"),)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "truth"),
+    [("l2bridge, overlay, l2tunnel", YES), ("transparent, nat", NO), ("l2bridge", OPEN)],
+)
+def test_a_driver_that_nobody_reads_is_one_of_its_plugins(wanted: str, truth: Truth) -> None:
+    """Where every driver that the plugin makes is in the list, or none, the answer is known, with its reason."""
+    nodes = tuple(replace(one, cni_driver=unknown("no file is read")) for one in FACTS.nodes)
+    facts = replace(FACTS, nodes=nodes, cni=replace(FACTS.cni, plugin=known("azure-cni", "a Pod")))
+    ((found, told),) = findings(f"{{source: {{driver: [{wanted}]}}}}", facts=facts)
+    assert found is truth
+    assert told.startswith(f"source network driver in {wanted}: ")
+    each = "azure-cni makes l2bridge or l2tunnel (a Pod)"
+    assert told.endswith("unknown (no file is read)" if truth is OPEN else each)

@@ -398,3 +398,11 @@ def test_the_wire_is_between_nodes() -> None:
     """What is advised for virtual machines is not where nothing leaves the node."""
     near = replace(to(TargetKind.POD_IP, OS.WINDOWS), placement=Placement.SAME_NODE)
     assert "spoofing" not in next_of(near, LOST)
+
+
+def test_who_answered_shows_that_the_vantage_works() -> None:
+    """Affinity that was seen needs a target that several serve, and no vantage control."""
+    seen = observed(OK, distribution=ONE, controls=(control("target", ok=True),))
+    assert told(expects(STICKY, claim=STICKY), seen).verdict is Verdict.PASS
+    silent = observed(LOST, controls=(control("target", ok=True),))
+    assert told(expects(TIMED_OUT), silent).verdict is Verdict.UNKNOWN

@@ -184,6 +184,7 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("http", {"stderr": "E: Connection refused"}, "E: Connection refused"),
         ("http", {"stderr": "E: new"}, "not understood: E: new"),
         ("http", {}, "not understood: no answer"),
+        ("start", {"stdout": "[]"}, "no record of a Pod: []"),
         ("telnet", {}, "telnet cannot answer this question"),
         ("connect", {"exit_code": 0}, "answered"),
         ("connect", {"stdout": "odd"}, "agnhost connect: exit code lost: odd"),
