@@ -13,6 +13,7 @@ from nettests.expect.manifest import Citation
 from nettests.model.check import Case, Check, Target
 from nettests.model.expectation import Source
 from nettests.model.facts import ClusterFacts, known, unknown
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import Question, Resolver, TargetKind
 from tests.expect.entries import check, manifest, text
 from tests.facts import cluster_facts
@@ -362,3 +363,25 @@ def test_a_driver_that_nobody_reads_is_one_of_its_plugins(wanted: str, truth: Tr
     assert told.startswith(f"source network driver in {wanted}: ")
     each = "azure-cni makes l2bridge or l2tunnel (a Pod)"
     assert told.endswith("unknown (no file is read)" if truth is OPEN else each)
+
+
+def test_where_no_kube_proxy_runs_no_version_is_in_a_range() -> None:
+    """The network plugin serves Services itself: the sentence says by which fact that is known."""
+    nodes = tuple(
+        replace(one, kube_proxy=replace(one.kube_proxy, mode=known("none", "Cilium's own")))
+        for one in FACTS.nodes
+    )
+    assert findings("{source: {kube_proxy: '>=1.0'}}", facts=replace(FACTS, nodes=nodes)) == (
+        (NO, "source kube-proxy in >=1.0: none runs there (Cilium's own)"),
+    )
+
+
+def test_a_version_that_is_known_goes_before_what_the_skew_policy_allows() -> None:
+    """A kube-proxy that is older than it may be is as old as it is."""
+    old = known(KubernetesVersion(1, 10), "its image")
+    nodes = tuple(
+        replace(one, kube_proxy=replace(one.kube_proxy, version=old)) for one in FACTS.nodes
+    )
+    assert findings("{source: {kube_proxy: '>=1.20'}}", facts=replace(FACTS, nodes=nodes)) == (
+        (NO, "source kube-proxy in >=1.20: 1.10.0 (its image)"),
+    )

@@ -544,3 +544,29 @@ def test_a_control_for_a_name_holds_where_the_name_resolves() -> None:
     missing = raw("dial", status=400, stdout="host and/or port param are invalid. no such host")
     (seen,) = observe(replace(one, controls=(control,)), [missing, refused]).controls
     assert (seen.ok, seen.detail.partition(":")[0]) == (True, "resolved")
+
+
+def test_a_silence_is_kept_back_only_where_the_kernel_had_no_refusal_left() -> None:
+    """Of a refusal and a silence both count, unless the record says that refusals were spent meanwhile."""
+    refused = fails("connect: connection refused")
+    silent = fails(number=2)
+    both = observe(check(), [refused, silent])
+    assert (both.agreed, both.outcome) == (False, Outcome.TIMED_OUT)
+    spent = replace(silent, context={**silent.context, "icmp": "spent"})
+    one = observe(check(), [refused, spent])
+    assert (one.agreed, one.outcome) == (True, Outcome.REFUSED)
+    kept = replace(refused, context={**refused.context, "icmp": "spent"})
+    assert not observe(check(), [kept, silent]).agreed
+
+
+def test_ports_that_differ_are_told_also_where_a_server_told_whom_it_saw() -> None:
+    """One source contradicts nothing; two are a disagreement of another kind."""
+
+    def at(port: int, answer: Raw) -> Raw:
+        return replace(answer, context={**answer.context, "port": str(port)})
+
+    lost = [at(82, fails(number=number)) for number in (3, 4)]
+    told = [at(80, says("10.244.3.2:1")), at(80, says("10.244.3.2:2", 2))]
+    assert [one.port for one in observe(check(), [*told, *lost]).divided] == [80, 82]
+    other = [told[0], at(80, says("172.30.0.13:2", 2))]
+    assert observe(check(), [*other, *lost]).divided == ()

@@ -247,3 +247,16 @@ def test_what_no_tcp_client_answered_is_not_compared(changes: dict[str, Any]) ->
     assert resent(check(), told, MEANWHILE) is None
     mixed = [*answers(1.02, 0.02)[:1], *told[1:]]
     assert resent(check(), mixed, MEANWHILE) is None
+
+
+def test_a_refusal_and_an_echo_are_no_answers_that_were_resent() -> None:
+    """Who refuses may do so late; ping counts its echoes itself."""
+    text = "dial tcp 10.1.1.1:80: connectex: No connection could be made because the target machine actively refused it."
+    refused = answers(1.02, 0.02, 0.03, body=json.dumps({"errors": [text]}))
+    assert resent(check(), refused, MEANWHILE) is None
+    reply = "Reply from 10.244.2.5: bytes=32 time<1ms TTL=126\n"
+    echoes = [
+        replace(raw, tool="ping", stdout=reply, exit_code=0, command=("ping", "10.244.2.5"))
+        for raw in answers(1.02, 0.02, 0.03)
+    ]
+    assert resent(check(), echoes, MEANWHILE) is None

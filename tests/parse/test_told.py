@@ -206,6 +206,7 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("dial", {"status": 502, "stdout": "odd"}, "the control channel answered 502: odd"),
         ("dial", {"status": 200, "stdout": "odd"}, "/dial answered 200 with 'odd'"),
         ("dial", {"exit_code": 0, "stdout": "odd"}, "/dial answered with 'odd'"),
+        ("dial", {"status": 200, "stdout": '{"other":1}'}, "/dial answered 200 with '{\"other\":1}'"),
         ("dial", {"status": 200, "stdout": "{}"}, "/dial brought 0 answers to one question"),
         ("dial", {"status": 400, "stdout": "host and/or port param are invalid. lookup a.b: no such host"}, "lookup a.b: no such host"),
         ("resolve_dnsname", {"stdout": "a A 5 Answer 10.0.0.1\na AAAA 5 Answer fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
@@ -311,3 +312,32 @@ def test_an_answer_from_outside_is_a_connection() -> None:
     """The vantage outside speaks HTTP, so that whoever answers was connected to."""
     answer = raw("http", status=200, stdout="server-1", context={"request": "hostname"})
     assert read_raw(answer).outcome is Outcome.CONNECTED
+
+
+def test_what_was_asked_decides_how_an_answer_is_read() -> None:
+    """An address may be a server's name, and the answer of a health check port has to tell of backends."""
+    text = '{"responses":["10.244.3.2:80"]}'
+    named = read_raw(raw("dial", status=200, stdout=text, context={"request": "hostname"}))
+    assert (named.backend, named.server_saw) == ("10.244.3.2:80", None)
+    seen = read_raw(raw("dial", status=200, stdout=text, context={"request": "clientip"}))
+    assert (seen.backend, seen.server_saw, seen.source_port) == (None, "10.244.3.2", 80)
+    shaped = read_raw(raw("dial", status=200, stdout=text))
+    assert (shaped.backend, shaped.server_saw) == (None, "10.244.3.2")
+    for endpoints, outcome in ((1, Outcome.HEALTHY), (0, Outcome.UNHEALTHY)):
+        body = json.dumps({"localEndpoints": endpoints, "serviceProxyHealthy": True})
+        answer = raw("curl", exit_code=0, stdout=body, context={"request": "health"})
+        assert read_raw(answer).outcome is outcome
+
+
+def test_over_udp_an_answer_is_a_reply() -> None:
+    """The last word of the command says how the probe was asked to dial."""
+    words = ("curl", "-s", "http://10.1.1.1:8080/dial?host=a&protocol=udp&tries=1")
+    answer = raw("dial", command=words, exit_code=0, stdout='{"responses":["server-1"]}')
+    assert read_raw(answer).outcome is Outcome.REPLIED
+    plain = raw(
+        "dial",
+        command=(*words[:2], "http://a/dial?host=b&protocol=udps"),
+        exit_code=0,
+        stdout=answer.stdout,
+    )
+    assert read_raw(plain).outcome is Outcome.CONNECTED
