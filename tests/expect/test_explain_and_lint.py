@@ -162,6 +162,16 @@ def test_entries_without_a_flow_in_common_do_not_overlap() -> None:
     assert len(lint([one])) == 1
 
 
+def test_each_pair_that_overlaps_is_told() -> None:
+    """Also behind pairs that agree; an entry that only cancels another overlaps with none."""
+    three = manifest(a=TIMED_OUT, b=TIMED_OUT, c=REFUSED)
+    found = [told.split(" can apply")[0] for told in lint([three])]
+    places = {entry.id: f"{entry.id} ({entry.place})" for entry in three.limitations}
+    assert found == [f"{places[one]} and {places['c']}" for one in "ab"]
+    lower = manifest(one=TIMED_OUT, other=TIMED_OUT)
+    assert lint([lower, manifest("cni", two="cancels: [other]")]) == ()
+
+
 def test_entries_of_one_family_speak_of_it_alone() -> None:
     """Those of IPv4 and of IPv6 meet in no check."""
     one, other = f"{TIMED_OUT}\nfamilies: [IPv4]", f"{REFUSED}\nfamilies: [IPv6]"

@@ -385,3 +385,18 @@ def test_a_version_that_is_known_goes_before_what_the_skew_policy_allows() -> No
     assert findings("{source: {kube_proxy: '>=1.20'}}", facts=replace(FACTS, nodes=nodes)) == (
         (NO, "source kube-proxy in >=1.20: 1.10.0 (its image)"),
     )
+
+
+def test_nodes_of_a_role_that_differ_are_told() -> None:
+    """A Service over a role meets a condition where all of its nodes do; where some do not, none is named."""
+    role = FACTS.node("win-1").role
+    over = Target(kind=TargetKind.SERVICE_CLUSTERIP, role=role, os=FACTS.node("win-1").os)
+    one = replace(
+        FACTS.node("win-1"),
+        kube_proxy=replace(FACTS.node("win-1").kube_proxy, dsr=known(value=True, origin="log")),
+    )
+    nodes = tuple(one if node.name == "win-1" else node for node in FACTS.nodes)
+    told = findings("{target: {dsr: true}}", check(target=over), replace(FACTS, nodes=nodes))
+    assert told == ((NO, f"the nodes of the target, {role}, differ in it"),)
+    alike = findings("{target: {dsr: true}}", check(target=over))
+    assert alike == ((NO, "target DSR: off (kube-proxy's log)"),)
