@@ -400,3 +400,25 @@ def test_nodes_of_a_role_that_differ_are_told() -> None:
     assert told == ((NO, f"the nodes of the target, {role}, differ in it"),)
     alike = findings("{target: {dsr: true}}", check(target=over))
     assert alike == ((NO, "target DSR: off (kube-proxy's log)"),)
+
+
+def test_an_entry_without_a_date_hides_none_that_has_expired() -> None:
+    """Each is looked at, in whatever order they are read."""
+    both = [manifest(base=REFUSED), manifest("site", one="cancels: [base]")]
+    with pytest.raises(ManifestError, match="one was to be reviewed by 2026-12-31"):
+        resolve([check()], FACTS, both, today=date(2027, 1, 1))
+
+
+def test_every_answer_that_satisfies_an_entry_is_expected() -> None:
+    """Of a list of answers, with the source that is seen in any of them."""
+    entry = manifest(one="expected: {outcome: [connected, replied], source: client-node}")
+    found = resolve([check()], FACTS, [entry])[check().id]
+    assert str(found.expected) == "connected or replied, source = client-node"
+
+
+def test_a_bug_brings_its_summary() -> None:
+    """A judgement tells it beside the id."""
+    body = "expected: unspecified\nwhen_present: {outcome: [timed_out, refused]}"
+    entry = read_manifest(text(one=body).replace("category: platform", "category: bug"), "m.yaml")
+    (bug,) = resolve([check()], FACTS, [entry])[check().id].known_bugs
+    assert (bug.id, bug.summary, str(bug.shows)) == ("one", "in short", "refused or timed_out")
