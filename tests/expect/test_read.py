@@ -154,7 +154,7 @@ def test_site_entries_need_a_reason_and_a_date(key: str) -> None:
 def test_a_date_that_does_not_exist_is_refused() -> None:
     """The thirtieth of February is a mistake."""
     written = text("site", one="expected: unspecified").replace("2026-12-31", "'2026-02-30'")
-    with pytest.raises(ManifestError, match="no such date"):
+    with pytest.raises(ManifestError, match=r"review_by: no such date: 2026-02-30"):
         read_manifest(written, "mine.yaml")
 
 

@@ -422,3 +422,14 @@ def test_a_bug_brings_its_summary() -> None:
     entry = read_manifest(text(one=body).replace("category: platform", "category: bug"), "m.yaml")
     (bug,) = resolve([check()], FACTS, [entry])[check().id].known_bugs
     assert (bug.id, bug.summary, str(bug.shows)) == ("one", "in short", "refused or timed_out")
+
+
+def test_entries_that_state_a_part_agree_on_the_claims_other_parts() -> None:
+    """The claim's outcome is that of both: only what they state can contradict."""
+    same = "expected: {source: client-node}"
+    found = resolve([check()], FACTS, [manifest(one=same, two=same)])[check().id]
+    assert str(found.expected) == "connected, source = client-node"
+    with pytest.raises(
+        ManifestError, match="connected, source = client-node and connected, source"
+    ):
+        resolve([check()], FACTS, [manifest(one=same, two="expected: {source: source-vip}")])
