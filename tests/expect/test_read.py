@@ -79,6 +79,14 @@ def test_a_date_may_be_written_without_quotes() -> None:
             "cluster: {kubernetes",
             "when.cluster.kubernetes: not a version bound: '1.20'",
         ),
+        *(
+            (
+                f"expected: unspecified\nwhen:\n  source: {{{key}: '1.20'}}",
+                f"source: {{{key}",
+                f"when.source.{key}: not a version bound: '1.20'",
+            )
+            for key in ("kube_proxy", "runtime_version")
+        ),
         (
             "expected: unspecified\nwhen:\n  target: {build: '<2019'}",
             "target: {build",

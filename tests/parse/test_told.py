@@ -195,6 +195,7 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("connect", {"exit_code": 1, "stderr": "TIMEOUT: a\n b"}, "TIMEOUT: a b"),
         ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nAddress: fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
         ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nName: a\nAddress: fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
+        ("nslookup", {"stdout": "Server: x\nAddress: y\n\n** server can't find a: NXDOMAIN\n"}, "** server can't find a: NXDOMAIN"),
         ("nslookup", {"stdout": "Server: x\n** server can't find a: NXDOMAIN\nmore\n"}, "** server can't find a: NXDOMAIN"),
         ("connect", {"exit_code": 7, "stdout": "odd"}, "agnhost connect: exit code 7: odd"),
         ("connect", {"exit_code": 7, "stderr": "err", "stdout": "odd"}, "agnhost connect: exit code 7: err"),
