@@ -102,4 +102,4 @@ wheel:
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache mutants .cache/coverage*
+	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache mutants .cache/coverage .cache/measured.json

@@ -100,7 +100,7 @@ def measure(tests: Iterable[str]) -> tuple[int, dict[str, Share]]:
     python = [sys.executable, "-m"]
     pytest = ["pytest", "-q", "-m", "not lab", *tests]
     code = subprocess.run([*python, "coverage", "run", "-m", *pytest], cwd=ROOT, check=False)
-    report = ROOT / ".cache" / "coverage.json"
+    report = ROOT / ".cache" / "measured.json"
     subprocess.run([*python, "coverage", "json", "-q", "-o", str(report)], cwd=ROOT, check=True)
     return code.returncode, shares(json.loads(report.read_text("utf-8")))
 

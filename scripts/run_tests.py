@@ -151,7 +151,7 @@ def read_times(junit: Path) -> tuple[tuple[str, float], ...]:
     """Return how long the tests of each file, or class in one, took together with their fixtures."""
     times: dict[str, float] = {}
     for case in ET.parse(junit).getroot().iter("testcase") if junit.is_file() else ():  # noqa: S314 - pytest's own file
-        name = case.get("classname") or case.get("name") or ""
+        name = case.get("classname", "") or case.get("name", "")
         times[name] = times.get(name, 0.0) + float(case.get("time", 0))
     return tuple(times.items())
 

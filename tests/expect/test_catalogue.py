@@ -213,3 +213,25 @@ def test_what_is_wrong_with_facts_is_told() -> None:
 
 
 PENDING_WITH = f"{SOURCES}\n{PENDING}"
+
+
+def test_a_reason_that_repeats_nothing_names_nothing() -> None:
+    """Only a duplicate is of another fact."""
+    assert (made(one="").facts["one"].inferred, made(one="").facts["one"].note) == ("", "")
+    assert made(one=PENDING_WITH).facts["one"].reason == Reason(
+        kind=ReasonKind.PENDING, text="It could be asked."
+    )
+
+
+def test_all_mistakes_of_a_catalogue_are_told_at_once() -> None:
+    """A line each: what is told twice, and what repeats nothing."""
+    body = f"{SOURCES}\nreason: {{kind: duplicate, of: gone, text: x}}"
+    sections = [
+        read_section(text(one="", two=body), "a.yaml"),
+        read_section(text("B", one=""), "b.yaml"),
+    ]
+    with pytest.raises(ManifestError) as caught:
+        catalogue(sections)
+    first, second = caught.value.message.splitlines()
+    assert first == "b.yaml:6: one is told twice, first in a.yaml:6"
+    assert second.startswith("a.yaml:9: two repeats 'gone'; ")

@@ -56,3 +56,25 @@ def test_a_later_release_of_the_same_minor_bounds_too() -> None:
     """An entry of two changes ends with the later one."""
     bounds = versions("<1.24.10 || >=1.25 <1.26")
     assert said(bounds, f'{CHANGE}, picked: ["1.24.7"]') == ()
+
+
+def test_what_an_entry_overstates_is_told_whole() -> None:
+    """With its place, its bound or release, and what to write."""
+    assert said(versions("<1.27"), CHANGE) == (
+        (
+            f"base.yaml:5: one is bounded by the minor version 1.27, and its source, {CHANGE} §Limitations, is a merged "
+            "change; name the patch releases that it was picked to as picked: [...], empty if there are none"
+        ),
+    )
+    assert said(versions("<1.27"), f'{CHANGE}, picked: ["1.24.10"]') == (
+        (
+            "base.yaml:5: one has a source that was picked to 1.24.10, and no bound of its versions is in that minor "
+            "version from there on"
+        ),
+    )
+    assert said("expected: {outcome: timed_out}", "A page") == (
+        (
+            "base.yaml:5: one expects timed_out alone, which none of its sources is said to name; list what else may be "
+            "seen, or write names: timed_out at the source that does"
+        ),
+    )

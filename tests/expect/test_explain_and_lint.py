@@ -70,6 +70,10 @@ def conditions(first: str, second: str) -> tuple[str, ...]:
         ("{source: {build: '<20348'}}", "{source: {build: '>17763.9'}}"),
         ("{source: {build: '<=17763.1'}}", "{source: {build: '>=17763.1'}}"),
         ("{source: {build: '>17763.1'}}", "{source: {build: '<17763.3'}}"),
+        ("{source: {build: '<20348'}}", "{source: {build: '<26100'}}"),
+        ("{source: {build: '>17763.1'}}", "{source: {build: '>17763.0'}}"),
+        ("{source: {kubelet: '<1.20'}}", "{source: {kubelet: '<1.25'}}"),
+        ("{source: {kubelet: '>1.20'}}", "{source: {kubelet: '>1.25'}}"),
         ("{cluster: {kubernetes: '<1.20'}}", "{source: {kubelet: '>=1.30'}}"),
         ("{cluster: {loopback_dsr: ['on', unknown]}}", "{cluster: {loopback_dsr: [unknown]}}"),
     ],
@@ -156,6 +160,16 @@ def test_entries_without_a_flow_in_common_do_not_overlap() -> None:
     )
     assert "the same check of a, b, c and expect" in told
     assert len(lint([one])) == 1
+
+
+def test_each_pair_that_overlaps_is_told() -> None:
+    """Also behind pairs that agree; an entry that only cancels another overlaps with none."""
+    three = manifest(a=TIMED_OUT, b=TIMED_OUT, c=REFUSED)
+    found = [told.split(" can apply")[0] for told in lint([three])]
+    places = {entry.id: f"{entry.id} ({entry.place})" for entry in three.limitations}
+    assert found == [f"{places[one]} and {places['c']}" for one in "ab"]
+    lower = manifest(one=TIMED_OUT, other=TIMED_OUT)
+    assert lint([lower, manifest("cni", two="cancels: [other]")]) == ()
 
 
 def test_entries_of_one_family_speak_of_it_alone() -> None:

@@ -5,7 +5,7 @@ import pytest
 from nettests.errors import ManifestError
 from nettests.expect import lint, read_manifest, resolve
 from nettests.model.expectation import Expected
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, SourceSeen
 from tests.expect.entries import check, text
 from tests.facts import cluster_facts
 
@@ -96,3 +96,8 @@ def test_what_a_flow_claims_shows_no_bug() -> None:
         "entry-0: timed_out",
     )
     assert expectation_of(claim, ("bug", "\nwhen_present: {outcome: refused}")) == ()
+    seen = Expected(outcome=Outcome.CONNECTED, source_seen=SourceSeen.CLIENT_POD)
+    assert expectation_of(seen, ("bug", "\nwhen_present: {source: client-pod}")) == ()
+    assert expectation_of(seen, ("bug", "\nwhen_present: {source: client-node}")) == (
+        "entry-0: connected, source = client-node",
+    )

@@ -75,6 +75,34 @@ def test_a_date_may_be_written_without_quotes() -> None:
             "not a version bound: '1.20'",
         ),
         (
+            "expected: unspecified\nwhen:\n  cluster: {kubernetes: '1.20'}",
+            "cluster: {kubernetes",
+            "when.cluster.kubernetes: not a version bound: '1.20'",
+        ),
+        *(
+            (
+                f"expected: unspecified\nwhen:\n  source: {{{key}: '1.20'}}",
+                f"source: {{{key}",
+                f"when.source.{key}: not a version bound: '1.20'",
+            )
+            for key in ("kube_proxy", "runtime_version")
+        ),
+        (
+            "expected: unspecified\nwhen:\n  target: {build: '<2019'}",
+            "target: {build",
+            "when.target.build: not a Windows build: '2019'",
+        ),
+        (
+            "expected: {outcome: [timed_out, connected]}",
+            "expected",
+            "expected.outcome: one list holds failures or answers, not both",
+        ),
+        (
+            "expected: unspecified\nwhen_present: {outcome: [timed_out, connected]}",
+            "when_present",
+            "when_present.outcome: one list holds failures or answers, not both",
+        ),
+        (
             "expected: unspecified\nwhen:\n  resolver: [systm]",
             "resolver",
             "did you mean 'system'",
@@ -134,14 +162,17 @@ def test_site_entries_need_a_reason_and_a_date(key: str) -> None:
 def test_a_date_that_does_not_exist_is_refused() -> None:
     """The thirtieth of February is a mistake."""
     written = text("site", one="expected: unspecified").replace("2026-12-31", "'2026-02-30'")
-    with pytest.raises(ManifestError, match="no such date"):
+    with pytest.raises(ManifestError, match=r"review_by: no such date: 2026-02-30"):
         read_manifest(written, "mine.yaml")
 
 
 def test_one_id_stands_once_in_a_file() -> None:
     """Two entries of one id in one file are refused, with the line of the first."""
     written = text(one="expected: unspecified", two="expected: unspecified")
-    with pytest.raises(ManifestError, match="one is defined twice, first in line 5"):
+    with pytest.raises(
+        ManifestError,
+        match=r"mine.yaml:13: limitations\.1\.id: one is defined twice, first in line 5",
+    ):
         read_manifest(written.replace("id: two", "id: one"), "mine.yaml")
 
 

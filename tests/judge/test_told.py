@@ -51,6 +51,7 @@ LOOK_AT_REFUSAL = (
     "the port that the server listens on"
 )
 SEEN = "compare the addresses seen in the evidence with the pods, nodes and the source VIP"
+WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"
 HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
 
 
@@ -220,6 +221,8 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **ask: An
         (to(TargetKind.POD_IP, OS.WINDOWS), LOST,
          ("look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes; "
          "nodes that are virtual machines need MAC address spoofing allowed")),
+        (to(TargetKind("nodeport-localhost")), LOST, WAY),
+        (to(TargetKind("dns-service")), LOST, WAY),
         (to(TargetKind.NO_NAME), Outcome.RESOLVED, advice.AFTER_MISLEADING),
         (to(TargetKind.SERVICE_FQDN), Outcome.RESOLVED, SEEN),
         (to(TargetKind.POD_IP), Outcome.DEVIATES, "read the raw output in the evidence"),
@@ -398,3 +401,11 @@ def test_the_wire_is_between_nodes() -> None:
     """What is advised for virtual machines is not where nothing leaves the node."""
     near = replace(to(TargetKind.POD_IP, OS.WINDOWS), placement=Placement.SAME_NODE)
     assert "spoofing" not in next_of(near, LOST)
+
+
+def test_who_answered_shows_that_the_vantage_works() -> None:
+    """Affinity that was seen needs a target that several serve, and no vantage control."""
+    seen = observed(OK, distribution=ONE, controls=(control("target", ok=True),))
+    assert told(expects(STICKY, claim=STICKY), seen).verdict is Verdict.PASS
+    silent = observed(LOST, controls=(control("target", ok=True),))
+    assert told(expects(TIMED_OUT), silent).verdict is Verdict.UNKNOWN

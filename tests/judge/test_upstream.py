@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import judge
+from nettests.judge.upstream import read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import Expected
 from nettests.model.words import OS, Outcome, Resolver, TargetKind, Verdict
@@ -71,3 +72,14 @@ def test_a_name_that_exists_is_not_denied_by_its_upstream() -> None:
     found = judge(named, expects(NOBODY, claim=NOBODY), observed(Outcome.SERVFAIL))
     assert found.verdict is Verdict.FAIL
     assert "upstream" in found.next_step
+
+
+def test_attempts_that_are_all_as_good_as_a_denial_agree() -> None:
+    """Whatever each brought; where one was answered otherwise they still disagree."""
+    named = asked(SHORT)
+    seen = read_as_denied(named, observed(Outcome.SERVFAIL, Outcome.TIMED_OUT))
+    assert (seen.outcome, seen.agreed) == (Outcome.NXDOMAIN, True)
+    assert {one.outcome for one in seen.attempts} == {Outcome.NXDOMAIN}
+    torn = read_as_denied(named, observed(Outcome.REFUSED, Outcome.TIMED_OUT))
+    assert (torn.outcome, torn.agreed) == (Outcome.NXDOMAIN, False)
+    assert torn.attempts[0].outcome is Outcome.REFUSED

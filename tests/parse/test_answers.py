@@ -82,3 +82,14 @@ def test_a_health_check_port_tells_of_local_backends(body: str, outcome: Outcome
     """Only kube-proxy's own answer is one; what anybody else says there is just an answer."""
     assert outcome_of(body, HEALTH, Outcome.CONNECTED) is outcome
     assert outcome_of(body, "hostname", Outcome.REPLIED) is Outcome.REPLIED
+
+
+def test_what_looks_like_an_address_may_be_a_name() -> None:
+    """Whoever was asked for its hostname is taken at its word; asked for nothing, the shape decides."""
+    text = "10.244.1.2:80"
+    assert read_answer(text, "hostname") == Answer(backend=text)
+    assert read_answer(text, "clientip") == Answer(server_saw="10.244.1.2", source_port=80)
+    assert read_answer(text) == Answer(server_saw="10.244.1.2", source_port=80)
+    assert read_answer("a" * 90, "hostname") == Answer(backend="a" * 80)
+    assert read_answer(" a  b ", "hostname") == Answer(backend="a b")
+    assert read_answer("a b") == Answer()

@@ -82,3 +82,9 @@ def test_other_nodes_and_facts_stay() -> None:
     before, after = without_mode(), completed(without_mode(), [told("kernelspace")])
     assert after.node("win-2") == before.node("win-2")
     assert replace(after, nodes=()) == replace(before, nodes=())
+
+
+def test_the_address_is_the_last_word_that_was_asked() -> None:
+    """Options stand before it."""
+    asked = replace(told("ipvs"), command=("curl.exe", "-sS", ADDRESS))
+    assert mode_of(without_mode(), asked) == known("ipvs", f"{ADDRESS}, asked on the node itself")

@@ -160,9 +160,18 @@ NODE = Vantage(kind=VantageKind.NODE, probe="node-windows-1-1")
         ([says("10.244.3.2:9", purpose="origin")], False),
         ([fails(purpose="origin")], False),
         ([fails(purpose="origin"), says("172.30.0.13:9", purpose="origin")], True),
+        ([says("172.30.0.13:9", purpose="origin"), fails(purpose="origin")], True),
         ([says("172.30.0.13:9", purpose="origin"), says("10.244.3.2:9", purpose="origin")], False),
     ],
-    ids=["no proof", "the node", "a pod", "no answer", "at the second try", "the last one counts"],
+    ids=[
+        "no proof",
+        "the node",
+        "a pod",
+        "no answer",
+        "at the second try",
+        "before one that failed",
+        "the last one counts",
+    ],
 )
 def test_a_node_vantage_has_to_prove_its_origin(proofs: list[Raw], *, trusted: bool) -> None:
     """A target has to see an address of the node; a pod's own address means the wrong place."""
@@ -494,7 +503,8 @@ def test_of_several_sources_and_backends_each_is_told_once() -> None:
 )  # fmt: skip
 def test_why_an_observation_is_not_trusted_is_told(raws: list[Raw], why: str) -> None:
     """Which attempt it was, and what of it."""
-    assert observe(check(), raws).distrust == why
+    seen = observe(check(), raws)
+    assert (seen.check, seen.distrust) == (check().id, why)
 
 
 @pytest.mark.parametrize(
@@ -544,3 +554,39 @@ def test_a_change_that_rules_did_not_follow_is_told() -> None:
         "the Service was made again in front of server-0, and its rules did not follow"
     )
     assert behind("") == ("the Service was left without endpoints, and its rules did not follow")
+
+
+def test_a_control_for_a_name_holds_where_the_name_resolves() -> None:
+    """Whatever came of dialling what it resolved to."""
+    one = check("target", question=Question.RESOLVE, protocol=Protocol.UDP)
+    control = replace(one.controls[0], ask=replace(one.ask, question=Question.RESOLVE))
+    refused = fails("connect: connection refused", purpose="control:target")
+    missing = raw("dial", status=400, stdout="host and/or port param are invalid. no such host")
+    (seen,) = observe(replace(one, controls=(control,)), [missing, refused]).controls
+    assert (seen.ok, seen.detail.partition(":")[0]) == (True, "resolved")
+
+
+def test_a_silence_is_kept_back_only_where_the_kernel_had_no_refusal_left() -> None:
+    """Of a refusal and a silence both count, unless the record says that refusals were spent meanwhile."""
+    refused = fails("connect: connection refused")
+    silent = fails(number=2)
+    both = observe(check(), [refused, silent])
+    assert (both.agreed, both.outcome) == (False, Outcome.TIMED_OUT)
+    spent = replace(silent, context={**silent.context, "icmp": "spent"})
+    one = observe(check(), [refused, spent])
+    assert (one.agreed, one.outcome) == (True, Outcome.REFUSED)
+    kept = replace(refused, context={**refused.context, "icmp": "spent"})
+    assert not observe(check(), [kept, silent]).agreed
+
+
+def test_ports_that_differ_are_told_also_where_a_server_told_whom_it_saw() -> None:
+    """One source contradicts nothing; two are a disagreement of another kind."""
+
+    def at(port: int, answer: Raw) -> Raw:
+        return replace(answer, context={**answer.context, "port": str(port)})
+
+    lost = [at(82, fails(number=number)) for number in (3, 4)]
+    told = [at(80, says("10.244.3.2:1")), at(80, says("10.244.3.2:2", 2))]
+    assert [one.port for one in observe(check(), [*told, *lost]).divided] == [80, 82]
+    other = [told[0], at(80, says("172.30.0.13:2", 2))]
+    assert observe(check(), [*other, *lost]).divided == ()

@@ -192,6 +192,7 @@ def test_two_answers_are_enough_to_compare() -> None:
         (Carried(10.0, 0.02), False),
         (Carried(10.9, 0.02), True),
         (Carried(10.9, 0.2), False),
+        (Carried(10.75, 0.25), False),
         (Carried(12.0, 0.01), False),
         (Carried(9.0, 0.01), False),
         (Carried(9.99, 0.02), False),
@@ -315,3 +316,16 @@ def test_a_slow_command_alone_is_no_lost_query() -> None:
     """Five seconds, and nothing else that the probe carried out meanwhile."""
     by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
     assert resent(by_name, looked_up(BIND, elapsed=5.2), []) is None
+
+
+def test_a_refusal_and_an_echo_are_no_answers_that_were_resent() -> None:
+    """Who refuses may do so late; ping counts its echoes itself."""
+    text = "dial tcp 10.1.1.1:80: connectex: No connection could be made because the target machine actively refused it."
+    refused = answers(1.02, 0.02, 0.03, body=json.dumps({"errors": [text]}))
+    assert resent(check(), refused, MEANWHILE) is None
+    reply = "Reply from 10.244.2.5: bytes=32 time<1ms TTL=126\n"
+    echoes = [
+        replace(raw, tool="ping", stdout=reply, exit_code=0, command=("ping", "10.244.2.5"))
+        for raw in answers(1.02, 0.02, 0.03)
+    ]
+    assert resent(check(), echoes, MEANWHILE) is None

@@ -8,6 +8,7 @@ import pytest
 from nettests.model.words import Outcome, Question
 from nettests.parse import read_raw
 from nettests.parse.read import positive, read_answer, read_resolution
+from nettests.parse.reading import one_line
 from tests.parse.raws import raw
 from tests.parse.test_start import NON_ROOT, READY, UNREADY, Json, attempt, renewed, waiting
 
@@ -75,6 +76,7 @@ def test_curl_in_a_pod_speaks_for_itself() -> None:
         (waiting("ErrImagePull", "gone"), [], "", "it did not start for a reason that is not its own: first: ErrImagePull: gone"),
         (NON_ROOT, [], "PodOSNotSupported\nanother", ("it did not start, but not for PodOSNotSupported or another: first: "
          "CreateContainerConfigError: container has runAsNonRoot and image will run as root")),
+        ({"phase": "Pending"}, [{"type": "Warning", "reason": "One", "message": "m"}], "One", "One: m"),
         ({"phase": "Pending"}, [{"type": "Normal", "reason": "Pulled", "message": "m"}, {"type": "Warning", "reason": "One", "message": "m"},
                                 {"type": "Warning", "reason": "Two", "message": "n"}], "One", "Two: n"),
     ],
@@ -182,8 +184,32 @@ def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
         ("http", {"stderr": "E: Connection refused"}, "E: Connection refused"),
         ("http", {"stderr": "E: new"}, "not understood: E: new"),
         ("http", {}, "not understood: no answer"),
+        ("start", {"stdout": "[]"}, "no record of a Pod: []"),
         ("telnet", {}, "telnet cannot answer this question"),
+        ("connect", {"exit_code": 0}, "answered"),
+        ("connect", {"stdout": "odd"}, "agnhost connect: exit code lost: odd"),
+        ("connect", {"exit_code": 1, "stderr": "REFUSED\n"}, "REFUSED"),
+        ("connect", {"exit_code": 1, "stderr": "TIMEOUT: i/o  timeout"}, "TIMEOUT: i/o timeout"),
+        ("connect", {"exit_code": 1, "stderr": "DNS: no such host"}, "DNS: no such host"),
+        ("connect", {"exit_code": 1, "stderr": "OTHER: odd"}, "not understood: OTHER: odd"),
+        ("connect", {"exit_code": 1, "stderr": "TIMEOUT: a\n b"}, "TIMEOUT: a b"),
+        ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nAddress: fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
+        ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nName: a\nAddress: fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
+        ("nslookup", {"stdout": "Server: x\nAddress: y\n\n** server can't find a: NXDOMAIN\n"}, "** server can't find a: NXDOMAIN"),
+        ("nslookup", {"stdout": "Server: x\n** server can't find a: NXDOMAIN\nmore\n"}, "** server can't find a: NXDOMAIN"),
+        ("connect", {"exit_code": 7, "stdout": "odd"}, "agnhost connect: exit code 7: odd"),
+        ("connect", {"exit_code": 7, "stderr": "err", "stdout": "odd"}, "agnhost connect: exit code 7: err"),
+        ("idle", {"stdout": "[]"}, "no record of a silent connection: []"),
+        ("nslookup", {"stdout": "Name: a\nAddress: 10.0.0.1\nAliases: b\nAddress: 10.0.0.1\n"}, "resolved to 10.0.0.1"),
         ("dial", {"error": "it broke"}, "control channel pod-proxy: it broke"),
+        ("dial", {"stderr": "err", "stdout": "odd"}, "/dial was not answered (no exit code): err"),
+        ("dial", {"exit_code": 7, "stdout": "odd"}, "/dial was not answered (exit code 7): odd"),
+        ("dial", {"status": 502, "stdout": "odd"}, "the control channel answered 502: odd"),
+        ("dial", {"status": 200, "stdout": "odd"}, "/dial answered 200 with 'odd'"),
+        ("dial", {"exit_code": 0, "stdout": "odd"}, "/dial answered with 'odd'"),
+        ("dial", {"status": 200, "stdout": '{"other":1}'}, "/dial answered 200 with '{\"other\":1}'"),
+        ("dial", {"status": 200, "stdout": "{}"}, "/dial brought 0 answers to one question"),
+        ("dial", {"status": 400, "stdout": "host and/or port param are invalid. lookup a.b: no such host"}, "lookup a.b: no such host"),
         ("resolve_dnsname", {"stdout": "a A 5 Answer 10.0.0.1\na AAAA 5 Answer fd00::1\n"}, "resolved to 10.0.0.1, fd00::1"),
         ("resolve_dnsname", {"stderr": "FullyQualifiedErrorId : ERROR_TIMEOUT,M"}, "ERROR_TIMEOUT"),
         ("resolve_dnsname", {"stdout": "a   SOA    5     Authority  b\n"}, "the name has no address"),
@@ -250,3 +276,69 @@ def test_a_question_decides_who_reads_an_answer() -> None:
     assert positive(answered, Question.REACH)
     broken = raw("dial", status=200, stdout=answered.stdout, context=answered.context, error="cut")
     assert not positive(broken, Question.REACH)
+
+
+def test_details_fit_a_line_of_a_report() -> None:
+    """As many characters as fit stay; of more the end is cut, and its sign counts."""
+    assert one_line("x" * 300) == "x" * 300
+    assert one_line("x" * 301) == f"{'x' * 299}…"
+    assert one_line(" a\n b\t") == "a b"
+
+
+def test_an_answer_without_its_question_is_an_answer() -> None:
+    """A record that lost its command tells nothing of UDP."""
+    answer = raw("dial", command=(), status=200, stdout='{"responses":["server-1"]}')
+    assert read_raw(answer).outcome is Outcome.CONNECTED
+
+
+def test_what_another_version_recorded_is_told_with_what_broke() -> None:
+    """A record that lacks what its parser needs ends no run: it says nothing, and why."""
+    then = {"seconds": 3.0, "gone": True, "grace": 30}
+    read = attempt({"status": READY, "then": then}, then="end")
+    assert read.outcome is Outcome.PROBE_FAILED
+    assert read.detail == (
+        "an answer of another form than start gives: "
+        "ValueError(\"could not convert string to float: ''\")"
+    )
+
+
+def test_a_code_that_says_all_is_not_overruled_by_its_text() -> None:
+    """Only where a code covers several events the text tells them apart."""
+    text = "curl: (28) Connection timed out after: Connection refused before"
+    assert read_raw(raw("curl", exit_code=28, stderr=text)).outcome is Outcome.TIMED_OUT
+    assert read_raw(raw("curl", exit_code=6, stderr=text)).outcome is Outcome.NXDOMAIN
+
+
+def test_an_answer_from_outside_is_a_connection() -> None:
+    """The vantage outside speaks HTTP, so that whoever answers was connected to."""
+    answer = raw("http", status=200, stdout="server-1", context={"request": "hostname"})
+    assert read_raw(answer).outcome is Outcome.CONNECTED
+
+
+def test_what_was_asked_decides_how_an_answer_is_read() -> None:
+    """An address may be a server's name, and the answer of a health check port has to tell of backends."""
+    text = '{"responses":["10.244.3.2:80"]}'
+    named = read_raw(raw("dial", status=200, stdout=text, context={"request": "hostname"}))
+    assert (named.backend, named.server_saw) == ("10.244.3.2:80", None)
+    seen = read_raw(raw("dial", status=200, stdout=text, context={"request": "clientip"}))
+    assert (seen.backend, seen.server_saw, seen.source_port) == (None, "10.244.3.2", 80)
+    shaped = read_raw(raw("dial", status=200, stdout=text))
+    assert (shaped.backend, shaped.server_saw) == (None, "10.244.3.2")
+    for endpoints, outcome in ((1, Outcome.HEALTHY), (0, Outcome.UNHEALTHY)):
+        body = json.dumps({"localEndpoints": endpoints, "serviceProxyHealthy": True})
+        answer = raw("curl", exit_code=0, stdout=body, context={"request": "health"})
+        assert read_raw(answer).outcome is outcome
+
+
+def test_over_udp_an_answer_is_a_reply() -> None:
+    """The last word of the command says how the probe was asked to dial."""
+    words = ("curl", "-s", "http://10.1.1.1:8080/dial?host=a&protocol=udp&tries=1")
+    answer = raw("dial", command=words, exit_code=0, stdout='{"responses":["server-1"]}')
+    assert read_raw(answer).outcome is Outcome.REPLIED
+    plain = raw(
+        "dial",
+        command=(*words[:2], "http://a/dial?host=b&protocol=udps"),
+        exit_code=0,
+        stdout=answer.stdout,
+    )
+    assert read_raw(plain).outcome is Outcome.CONNECTED

@@ -1,104 +1,128 @@
-"""How long the end of what a run holds is waited for, however often it is tried."""
+"""Whose objects a run makes, and what is said where they cannot be removed."""
 
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nettests.errors import ClusterError
+from nettests.cluster import Connection, connect
+from nettests.cluster.undo import Made
 from nettests.model.cluster_profile import Timing
-from nettests.session import cleanup
-from nettests.session import holding as module
+from nettests.session.cleanup import EXPIRES_AFTER, clean_up, ownership
 from nettests.session.holding import Holding
 from nettests.session.run_options import Keep
-from tests.cluster.memory import Memory, connected
+from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
-HOME = "nettests-r1"
-CLEAN_UP = 0.3
+RUN = "20261121-140412-ab12"
 
 
-@pytest.fixture
-def memory() -> Memory:
-    """A cluster in which namespaces do not end."""
-    made = Memory()
-    made.stuck = True
-    return made
+def refuses(request: Request) -> Reply:
+    """An API server that tells its version, and refuses everything else."""
+    if request.path == "/version":
+        return Reply(body={"gitVersion": "v1.29.4"})
+    return status(403, "Forbidden", "not yours")
 
 
 @pytest.fixture
-def held(memory: Memory, tmp_path: Path) -> Holding:
-    """The objects of a run in it, with a Pod that no kubelet has acted on."""
-    holding = Holding(
-        connection=connected(memory, tmp_path),
-        run_id="r1",
-        namespace=HOME,
-        timing=Timing(clean_up=CLEAN_UP),
-        keep=Keep.NEVER,
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    """A connection to it."""
+    with serving(refuses) as api:
+        kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", api.url)
+        made = connect(kubeconfig, None, Timing())
+        yield made
+        made.close()
+
+
+def test_a_run_is_marked_with_who_runs_it_and_until_when() -> None:
+    """The owner is a user at a machine; after some hours nobody believes that it lives."""
+    marks = ownership(RUN)
+    assert marks.run == RUN
+    user, _, host = marks.owner.partition(".")
+    assert user
+    assert host
+    assert marks.expires - marks.created == EXPIRES_AFTER == timedelta(hours=6)
+    assert marks.created.utcoffset() == timedelta()
+    assert marks.created.microsecond == 0
+
+
+def test_an_identity_without_a_name_is_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container a user id may have no entry: a run is marked all the same."""
+
+    def nobody() -> str:
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    monkeypatch.setattr("socket.gethostname", lambda: "machine")
+    assert ownership(RUN).owner == "machine"
+
+
+@pytest.mark.parametrize(("namespace", "where"), [(None, ""), ("theirs", " --namespace theirs")])
+def test_what_could_not_be_removed_is_told_with_the_command_that_does(
+    connection: Connection, namespace: str | None, where: str
+) -> None:
+    """The API server's reason first; of a namespace of others its name, where gc has to look."""
+    left = clean_up(connection, ownership(RUN), Made(), wait=0, namespace=namespace)
+    assert "not yours" in left
+    assert left.endswith(f"; remove it with: nettests gc --run {RUN}{where} --yes")
+
+
+def holding(connection: Connection, keep: Keep, *, shared: bool = False) -> Holding:
+    """Return what a run holds in a namespace."""
+    return Holding(
+        connection=connection,
+        run_id=RUN,
+        namespace="theirs" if shared else f"nettests-{RUN}",
+        timing=Timing(clean_up=0),
+        keep=keep,
+        shared=shared,
     )
-    access, _ = holding.begin(touches=True)
-    access.create({"kind": "Namespace", "metadata": {"name": HOME}})
-    access.create(
-        {
-            "kind": "Pod",
-            "metadata": {"name": "unseen", "namespace": HOME},
-            "spec": {"nodeName": "win-2"},
-            "status": {"phase": "Pending"},
-        }
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_stands_on_purpose_is_told_with_how_to_look_at_it(
+    connection: Connection, *, shared: bool
+) -> None:
+    """By its label, in its namespace, and how it goes in the end; in one of others gc is told where."""
+    held = holding(connection, Keep.ALWAYS, shared=shared)
+    held.begin(touches=True)
+    held.end(0)
+    first, look, remove = held.kept.splitlines()
+    assert first == f"the objects of this run stand in namespace {held.namespace}"
+    assert look == (
+        f"  look at them: kubectl --context test -n {held.namespace} get pods,services "
+        f"-l nettests.dev/run={RUN} -o wide"
     )
-    return holding
+    where = " --namespace theirs" if shared else ""
+    assert remove == f"  remove them:  nettests gc --context test --run {RUN}{where} --yes"
+    assert (held.gone, held.left_behind) == (False, "")
 
 
-def test_a_namespace_that_does_not_end_is_waited_for_once(
-    held: Holding, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("keep", "exit_code", "removed"),
+    [
+        (Keep.NEVER, None, True),
+        (Keep.NEVER, 0, True),
+        (Keep.ON_FAILURE, None, False),
+        (Keep.ON_FAILURE, 0, True),
+        (Keep.ON_FAILURE, 2, True),
+    ],
+)
+def test_objects_go_when_it_is_known_that_they_may(
+    connection: Connection, keep: Keep, exit_code: int | None, *, removed: bool
 ) -> None:
-    """It is tried again at the end of the run, and what was said of it first still stands."""
-    waits: list[float] = []
-    whole = cleanup.clean_up
-
-    def clean_up(*given: Any, wait: float, namespace: str | None) -> str:
-        waits.append(wait)
-        return whole(*given, wait=wait, namespace=namespace)
-
-    monkeypatch.setattr(module, "clean_up", clean_up)
-    held.end(None)
-    said = held.left_behind
-    assert "is still terminating after 0 s" in said
-    held.end(0)
-    assert waits == [CLEAN_UP, 0]
-    assert held.left_behind == said
-    assert not held.gone
+    """Before the exit code is known nothing goes that a failure would keep."""
+    held = holding(connection, keep)
+    held.begin(touches=True)
+    held.end(exit_code)
+    assert bool(held.left_behind) is removed
+    assert (held.gone, held.kept) == (False, "")
 
 
-def test_one_that_has_ended_meanwhile_is_gone(memory: Memory, held: Holding) -> None:
-    """What was left behind at first is nobody's business any more."""
-    held.end(None)
-    memory.stuck = False
-    held.end(0)
-    assert (held.gone, held.left_behind) == (True, "")
-
-
-def test_a_removal_that_fails_at_once_has_its_time_still(
-    memory: Memory, held: Holding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only what was waited for counts: an API server that did not answer was no end that was waited for."""
-    memory.stuck = False
-
-    def failing(*_given: Any, **_named: Any) -> None:
-        raise ClusterError("no answer")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("nettests.session.cleanup.delete_run", failing)
-        held.end(None)
-    assert "no answer" in held.left_behind
-    held.end(0)
-    assert held.gone
-
-
-def test_pods_that_no_kubelet_acted_on_go_before_their_namespace(
-    memory: Memory, held: Holding
-) -> None:
-    """They would hold it until somebody removes their node."""
-    held.end(0)
-    deleted = [line for line in memory.written if line.startswith("DELETE")]
-    assert deleted[0].endswith("/pods/unseen")
-    assert deleted[1].endswith(f"/namespaces/{HOME}")
+def test_what_was_never_touched_is_left_alone(connection: Connection) -> None:
+    """A run that only reads removes nothing, whatever was asked for, and keeps nothing."""
+    for keep in Keep:
+        held = holding(connection, keep)
+        held.begin(touches=False)
+        held.end(1)
+        assert (held.gone, held.kept, held.left_behind) == (False, "", "")
