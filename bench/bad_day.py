@@ -170,7 +170,7 @@ FAULTS: dict[str, tuple[str, Callable[[Lab, Cluster], None]]] = {
     "slow-api": ("the API takes a second for each request", _inject("slow-api", "--seconds", "1")),
     "exec-hangs": ("one exec of three never ends", _inject("exec-hangs", "--rate", "0.33")),
     "kubelet-silent": (
-        "one node's kubelet does nothing that the API asks",
+        "one node's kubelet does nothing that the API probes",
         _inject("kubelet-silent", on_node=True),
     ),
     "dns-loses-queries": (
@@ -217,7 +217,7 @@ class Result:
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Measure what was requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", action="append", help=f"of the lab (default {PROFILE})")
     every = [*FAULTS, *SWITCHED]

@@ -3,7 +3,7 @@
     python bench/run.py [PROFILE …] [OPTION …]
 
 Prints, for each profile, the seconds until every node is Ready, the seconds of the run, API requests
-per check as the API server counted them, from discovery to clean-up, and the share of asking time that
+per check as the API server counted them, from discovery to clean-up, and the share of probing time that
 was spent waiting for time-outs. Options such as ``--enable=costly`` are handed to ``nettests run``.
 The budget of the default profile on two cores: Ready in 5 s, the run in 120 s, 3 API requests a check.
 """
@@ -61,10 +61,10 @@ def measure(profile: str, options: list[str]) -> None:
             )
             took = time.monotonic() - began
             journal = (Path(folder) / "latest" / "journal.jsonl").read_text().splitlines()
-        asked = requests(up["kubeconfig"]) - before
+        probed = requests(up["kubeconfig"]) - before
     finally:
         nettests("lab", "down", "--name", name)
-    show(profile, ready, took, [json.loads(line) for line in journal], asked)
+    show(profile, ready, took, [json.loads(line) for line in journal], probed)
 
 
 def show(
@@ -72,21 +72,21 @@ def show(
     ready: float,
     took: float,
     records: list[dict[str, Any]],
-    asked: Counter[str],
+    probed: Counter[str],
 ) -> None:
     """Print one profile's figures."""
     checks = sum(1 for record in records if record["record"] == "planned")
     raws = [record["raw"] for record in records if record["record"] == "raw"]
-    asking = sum(raw["elapsed"] for raw in raws)
+    probing = sum(raw["elapsed"] for raw in raws)
     waiting = sum(raw["elapsed"] for raw in raws if raw["elapsed"] > TIMED_OUT)
-    total = sum(asked.values())
-    by_kind = ", ".join(f"{count} {kind}" for kind, count in asked.most_common())
+    total = sum(probed.values())
+    by_kind = ", ".join(f"{count} {kind}" for kind, count in probed.most_common())
     print(f"{profile}")
     print(f"  all nodes Ready            {ready:6.1f} s")
     print(f"  run, discovery to report   {took:6.1f} s   {checks} checks, {len(raws)} questions")
     print(f"  API requests               {total / checks:6.1f} a check   {total}: {by_kind}")
-    print(f"  asking, all probes added   {asking:6.1f} s   at once: {asking / took:.1f}")
-    print(f"  of that, for time-outs     {waiting / asking:6.0%}")
+    print(f"  probing, all probes added   {probing:6.1f} s   at once: {probing / took:.1f}")
+    print(f"  of that, for time-outs     {waiting / probing:6.0%}")
 
 
 def requests(kubeconfig: str) -> Counter[str]:

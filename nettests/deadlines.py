@@ -1,8 +1,8 @@
 """Answers over HTTP that end by a deadline, however slowly they drip.
 
 A time-out of a socket bounds one silence: a peer that sends a byte before each ends keeps its reader for ever.
-Here the head and the body of an answer are read by a deadline for both, by whichever client of ours asks: the
-API server's, a port-forward's, the vantage outside. How long they have is theirs to say.
+Here the head and the body of an answer are read by a deadline for both, by whichever client of ours probes: the
+API server's, a port-forward's, the external vantage point. How long they have is theirs to say.
 """
 
 import http.client

@@ -8,7 +8,7 @@ The tree::
     ├── PlanError           a suite or flow is not valid, or was not found
     ├── PathError           a file or folder that the user named cannot be used
     ├── DeployError         probes or Services did not come up
-    └── NotInstalledError   an extra of nettests that was asked for is not installed
+    └── NotInstalledError   an extra of nettests that was requested is not installed
 """
 
 
@@ -48,4 +48,4 @@ class DeployError(NettestsError):
 
 
 class NotInstalledError(NettestsError):
-    """An extra of nettests that was asked for is not installed."""
+    """An extra of nettests that was requested is not installed."""

@@ -59,7 +59,7 @@ def stop(problem: str, step: str) -> NoReturn:
 
 
 def is_root() -> bool:
-    """Whether packages can be installed without asking."""
+    """Whether packages can be installed without probing."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
@@ -275,7 +275,7 @@ def library_path(home: Path) -> str:
 
 
 def missing_packages(home: Path) -> list[str]:
-    """Ask the loader which libraries ``nft`` still misses, and name their packages."""
+    """Probe the loader which libraries ``nft`` still misses, and name their packages."""
     done = subprocess.run(
         ["ldd", str(home / "usr/sbin/nft")],
         capture_output=True,
@@ -297,8 +297,8 @@ def explain_missing_namespaces() -> None:
 
     The lab's own probe really makes a veth in namespaces: a bare unshare can succeed without rights.
     """
-    asked = [str(VENV / "bin" / "python"), "-c", NAMESPACE_PROBE]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    probed = [str(VENV / "bin" / "python"), "-c", NAMESPACE_PROBE]
+    done = subprocess.run(probed, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == 0 and done.stdout.strip():
         say(f"warning: the lab cannot run on this machine: {done.stdout.strip()}")
 

@@ -71,7 +71,7 @@ LIMIT = 300
 
 
 def main() -> int:
-    """Bring a lab up, kill as often as asked, and return whether all was as it should be."""
+    """Bring a lab up, kill as often as probed, and return whether all was as it should be."""
     wanted = options()
     name = f"killing-{wanted.seed}"
     up = subprocess.run(
@@ -106,7 +106,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--times", type=int, default=30, help="how often it is killed")
     parser.add_argument("--seed", type=int, default=1, help="of the moments")
     parser.add_argument("--profile", default="win2019-l2bridge", help="of the lab")
-    parser.add_argument("--flow", action="append", help="what the run asks (repeatable)")
+    parser.add_argument("--flow", action="append", help="what the run tests (repeatable)")
     return parser.parse_args()
 
 

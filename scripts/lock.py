@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def command(path: Path, words: list[str], own: list[str]) -> list[str]:
-    """Return how uv is asked to resolve one file."""
+    """Return how uv is told to resolve one file."""
     made = ["--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"]
     bare = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     target = ["--quiet", "--output-file", str(path.relative_to(ROOT))]

@@ -1,6 +1,6 @@
 """Make ``reports/sample``: a whole run of the default lab profile, as a reader would get it.
 
-``make sample`` runs the lab; with ``--render`` the documents are made again from the committed journal,
+``make sample`` runs the lab; with ``--render`` the documents are recreated from the committed journal,
 which is enough when only their form changed. Paths of the machine that made it are taken out.
 """
 

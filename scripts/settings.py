@@ -1,6 +1,6 @@
 """The settings in which a run's verdicts must be those of the undisturbed run, and what each of them forbids.
 
-Pure: ``soak_settings`` prepares them on a lab, runs in them and asks here whether what came is true.
+Pure: ``soak_settings`` prepares them on a lab, runs in them and probes here whether what came is true.
 """
 
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ NOTHING_REQUIRED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting: who asks, where and through what, and which checks it forbids or makes possible.
+    """One setting: who sends requests, where and through what, and which checks it forbids or makes possible.
 
     ``allows``, ``forbids`` and ``adds`` are patterns of how check ids begin, part by part; ``adds`` are those
-    that the reference run could not ask.
+    that the reference run could not probe.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Setting:
     exit_code: int = 0
 
     def permits(self, check: str) -> bool:
-        """Whether a check can be asked in this setting, if the reference run could ask it."""
+        """Whether a check can be run in this setting, if the reference run could probe it."""
         return _any(check, self.allows) and not _any(check, self.forbids)
 
 
@@ -90,7 +90,7 @@ def _wrong(setting: Setting, check: str, reference: Run, run: Run) -> str:
     if came in ATTENTION:
         return f"{came} instead of {was}"
     if _any(check, setting.adds):
-        return "" if came in ACCEPTED else f"{came}, though this setting lets it be asked"
+        return "" if came in ACCEPTED else f"{came}, though this setting lets it be probed"
     if not setting.permits(check):
         return f"{came}, though this setting forbids it" if came in ACCEPTED else ""
     return "" if came == was else f"{came} instead of {was}"

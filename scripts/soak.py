@@ -137,13 +137,13 @@ def ended(*options: str) -> int | None:
 
 def commit() -> str:
     """Return the commit that runs, so that a state file tells of which code it speaks."""
-    asked = subprocess.run(
+    probed = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
         capture_output=True,
         text=True,
         check=False,
     )
-    return asked.stdout.strip() or "unknown"
+    return probed.stdout.strip() or "unknown"
 
 
 def show(runs: list[dict[str, Any]], rounds: dict[str, int]) -> int:

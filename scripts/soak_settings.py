@@ -1,7 +1,7 @@
 """Run in every setting that a real cluster may have, and compare each verdict with the undisturbed run's.
 
 ``make soak-settings BUDGET=40m``, or ``python -m scripts.soak_settings --budget 40m --rounds 5``. On one lab:
-each published role, a ``restricted`` namespace, a mirror registry, a proxy as the outside vantage, and an API
+each published role, a ``restricted`` namespace, a mirror registry, a proxy as the external vantage point, and an API
 that throttles, fails, resets, is slow or lets tokens expire. Needs ``kubectl``. Every finished run is one line
 of the state file, and a later call goes on where the file ends; the first run of a state is the reference, and
 has to be clean. It prints a table, and exits 1 when a run said what is not so, 3 when the budget ended before
@@ -98,7 +98,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=0.05, help="share of requests that are hit")
     parser.add_argument("--seed", type=int, default=1, help="of the first round's dice")
     parser.add_argument("--profile", default="win2022-l2bridge-dsr", help="of the lab")
-    parser.add_argument("--flow", action="append", help="what is asked (repeatable)")
+    parser.add_argument("--flow", action="append", help="what is tested (repeatable)")
     parser.add_argument(
         "--state", default="reports/soak-settings.jsonl", help="where finished runs are kept"
     )
@@ -136,7 +136,7 @@ class Lab:
         return output([*LAB, *arguments, "--name", self.name])
 
     def kubectl(self, *arguments: str) -> str:
-        """Ask the lab's API as its administrator."""
+        """Probe the lab's API as its administrator."""
         return output(["kubectl", f"--kubeconfig={self.kubeconfig}", *arguments])
 
     def down(self) -> None:

@@ -20,7 +20,7 @@ NEEDS_LAB = (
     "tests/packaging",
     "tests/winkernel",
 )
-"""What tests the lab, runs on it, or asks about the whole tree."""
+"""What tests the lab, runs on it, or is about the whole tree."""
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """Admission of Windows pods: fields that an OS rules out are rejected, the others not.
 
-Asked by dry run: nothing is stored. A rejection counts only if it names the field, and beside the
+Tested by dry run: nothing is stored. A rejection counts only if it names the field, and beside the
 acceptance of a pod without it.
 """
 
@@ -313,7 +313,7 @@ def test_hostprocess_pod_rules() -> None:
     sources=(LEVELS,),
 )
 def test_windows_pod_restricted() -> None:
-    """A restricted namespace asks runAsNonRoot of a pod for Windows, and no field that only Linux has."""
+    """A restricted namespace requires runAsNonRoot of a pod for Windows, and no field that only Linux has."""
 
 
 @flow(

@@ -1,7 +1,7 @@
-"""Services that come and go: whoever asks afterwards meets the backends of now, not those of before.
+"""Services that come and go: the client afterwards meets the backends of now, not those of before.
 
-Disruptive: Services of the run's own are deleted and made again many times, and the proxy of every node
-has to follow. Such checks are asked while nobody else asks.
+Disruptive: Services of the run's own are deleted and recreated many times, and the proxy of every node
+has to follow. Such checks are run while no other check runs.
 """
 
 from nettests.model.expectation import Source
@@ -18,7 +18,7 @@ VIRTUAL_IPS = Source(
     "service-after-churn",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.CHURN,
     service=ServiceSettings(label="churn"),
@@ -27,4 +27,4 @@ VIRTUAL_IPS = Source(
     sources=(VIRTUAL_IPS,),
 )
 def test_service_after_churn() -> None:
-    """After a Service went and came again with other backends and with none, its last backend alone answers."""
+    """After a Service was deleted and recreated with other backends and with none, its last backend alone answers."""

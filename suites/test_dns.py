@@ -1,6 +1,6 @@
 """Names and DNS: every form of a name, every resolver, every DNS policy.
 
-The resolvers of Windows differ from each other, so each is asked apart: the system's (by dialling a
+The resolvers of Windows differ from each other, so each is tested apart: the system's (by dialling a
 name), nslookup, and Resolve-DnsName where the image or the node has it. Names by which pods reach
 something are in the modules of what they reach.
 """
@@ -194,7 +194,7 @@ def test_dns_via_pod() -> None:
     sources=(POLICY, CONFIG),
 )
 def test_dns_policy_none() -> None:
-    """With dnsPolicy None a pod asks the servers of its dnsConfig and appends its search domains."""
+    """With dnsPolicy None a pod queries the servers of its dnsConfig and appends its search domains."""
 
 
 @flow(
@@ -247,7 +247,7 @@ def test_dns_policy_default() -> None:
     sources=(POLICY,),
 )
 def test_dns_policy_default_cluster_name() -> None:
-    """With dnsPolicy Default a Windows pod asks its node's servers, which know no names of the cluster."""
+    """With dnsPolicy Default a Windows pod queries its node's servers, which know no names of the cluster."""
 
 
 @flow(

@@ -1,6 +1,6 @@
 """Windows nodes by their own tools: HNS, CNI configuration, ports, processes.
 
-Asked from HostProcess containers by the documents' own commands; nothing is changed. Where a node cannot run
+Probed from HostProcess containers by the documents' own commands; nothing is changed. Where a node cannot run
 HostProcess containers the checks are skipped with that reason.
 """
 

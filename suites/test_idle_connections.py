@@ -1,4 +1,4 @@
-"""Connections that were silent for a while, and that nobody kept alive.
+"""Idle TCP connections.
 
 Costly: each is silent for five minutes, all at the same time.
 """

@@ -45,7 +45,9 @@ TERMINATING = Source(
 LEAVING = ServiceSettings(label="lb-terminating", type="LoadBalancer", by_hand=ByHand.TERMINATING)
 LOCAL = ServiceSettings(label="lb-local", type="LoadBalancer", external_traffic_policy="Local")
 EXTERNAL = ServiceSettings(label="external-ip", external_ip=True)
-NOBODY = ServiceSettings(label="lb-nobody", type="LoadBalancer", source_ranges=("192.0.2.255/32",))
+NO_ENDPOINTS = ServiceSettings(
+    label="lb-nobody", type="LoadBalancer", source_ranges=("192.0.2.255/32",)
+)
 
 
 @flow(
@@ -115,7 +117,7 @@ def test_loadbalancer_local_policy() -> None:
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
     protocols=(Protocol.TCP,),
-    service=NOBODY,
+    service=NO_ENDPOINTS,
     outcome=Outcome.TIMED_OUT,
     check_class=CheckClass.EXPOSED,
     facts=("svc-lb-source-ranges",),

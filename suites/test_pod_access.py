@@ -1,4 +1,4 @@
-"""kubectl and Pods: on each role's nodes, exec, logs, proxy, port-forward, restart and end.
+"""kubectl and Pods: on each node pool's nodes, exec, logs, proxy, port-forward, restart and end.
 
 Each check makes a Pod of its own and removes it. What a channel refuses counts beside the same channel
 to a Pod that has to answer it.

@@ -1,6 +1,6 @@
 """Names inside a Pod: what its own fields make of its hosts file and its host name.
 
-Each check makes a Pod of its own and asks inside it; it counts beside a plain Pod on the same node.
+Each check makes a Pod of its own and runs a program inside it; it counts beside a plain Pod on the same node.
 """
 
 from nettests.model.expectation import Source
@@ -78,4 +78,4 @@ def test_pod_hostname_fqdn() -> None:
     sources=(STABLE,),
 )
 def test_stateful_set_names() -> None:
-    """A Pod of a StatefulSet that was deleted comes again by its name, which it has as host name and in DNS."""
+    """A Pod of a StatefulSet that was deleted is recreated by its name, which it has as host name and in DNS."""

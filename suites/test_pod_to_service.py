@@ -13,7 +13,7 @@ DNS = Source(
     section="Namespaces of Services",
 )
 EXPLICIT = (Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
-"""Asked for a name alone, beside the system's resolver that connections go through."""
+"""Queried for a name alone, beside the system's resolver that connections go through."""
 
 
 @flow(

@@ -1,4 +1,4 @@
-"""Starting Pods: whether they do on each role's nodes, with which network, and what stops them.
+"""Starting Pods: whether they do on each node pool's nodes, with which network, and what stops them.
 
 Each check makes a Pod of its own and removes it. A failure counts only for a reason that is the Pod's
 own, and beside a plain Pod that starts on the same node.
@@ -56,7 +56,7 @@ VARIABLES_DOCUMENT = Source(
 )
 
 PATIENT = {"periodSeconds": 1, "timeoutSeconds": 5}
-"""A readiness probe that asks every second and gives an answer time: nothing here is about speed."""
+"""A readiness probe that runs every second and gives an answer time: nothing here is about speed."""
 LOCAL = f"127.0.0.1:{pods.HTTP}"
 BASE = "mcr.microsoft.com/windows/nanoserver"
 OTHER_BUILD = ("no match for platform in manifest", "does not match the host operating system")
@@ -341,10 +341,10 @@ def test_pod_service_variables() -> None:
     target=TargetKind.POD,
     matrix=Matrix.ELSEWHERE,
     question=Question.START,
-    cases=(pods.asking("http-hook"),),
+    cases=(pods.probing("http-hook"),),
     check_class=CheckClass.COSTLY,
     facts=("flow-lifecycle-http-hook-remote",),
     sources=(HOOKS,),
 )
 def test_pod_hook_other_node() -> None:
-    """A Pod starts whose postStart hook asks an HTTP server on another node."""
+    """A Pod starts whose postStart hook probes an HTTP server on another node."""

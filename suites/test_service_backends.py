@@ -89,14 +89,14 @@ def test_service_hairpin_source() -> None:
     "service-no-endpoints",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.NOBODY,
+    matrix=Matrix.NO_ENDPOINTS,
     service=NO_ENDPOINTS,
     outcome=Outcome.REFUSED,
     facts=("svc-no-endpoints",),
     sources=(REJECTED,),
 )
 def test_service_no_endpoints() -> None:
-    """A pod is refused at the ClusterIP of a Service that nobody backs."""
+    """A pod is refused at the ClusterIP of a Service without endpoints."""
 
 
 @flow(
@@ -112,7 +112,7 @@ def test_service_no_endpoints() -> None:
     sources=(REJECTED,),
 )
 def test_nodeport_no_endpoints() -> None:
-    """A client outside the cluster is refused at the NodePort of a Service that nobody backs."""
+    """A client outside the cluster is refused at the NodePort of a Service without endpoints."""
 
 
 @flow(
@@ -147,7 +147,7 @@ def test_service_host_process_backend() -> None:
     "service-distribution",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.DISTRIBUTE,
     distribution=Distribution.SEVERAL_BACKENDS,
@@ -219,11 +219,11 @@ def test_service_without_selector() -> None:
     "service-two-target-ports",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.DISTRIBUTE,
     distribution=Distribution.SEVERAL_BACKENDS,
-    service=ServiceSettings(label="two-numbers", by_hand=ByHand.TWO_NUMBERS),
+    service=ServiceSettings(label="two-numbers", by_hand=ByHand.MIXED_TARGET_PORTS),
     facts=("svc-single-targetport", "kp-endpointslice"),
     sources=(SERVICE,),
 )
@@ -235,7 +235,7 @@ def test_service_two_target_ports() -> None:
     "service-topology-hints",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.DISTRIBUTE,
     distribution=Distribution.ONE_BACKEND,

@@ -30,7 +30,7 @@ DSR = Source(
     "session-affinity",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     question=Question.DISTRIBUTE,
     distribution=Distribution.ONE_BACKEND,
     facts=("aff-clientip-hns",),
@@ -44,7 +44,7 @@ def test_session_affinity() -> None:
     "affinity-timeout",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
-    matrix=Matrix.ROLES,
+    matrix=Matrix.POOLS,
     protocols=(Protocol.TCP,),
     question=Question.DISTRIBUTE,
     distribution=Distribution.SEVERAL_BACKENDS,
@@ -83,4 +83,4 @@ def test_dsr_source_address() -> None:
     sources=(SOURCE_IP,),
 )
 def test_node_to_service_source_address() -> None:
-    """Behind a ClusterIP a backend on another node sees the address of the node that asks for itself."""
+    """Behind a ClusterIP a backend on another node sees the address of the node that connects."""

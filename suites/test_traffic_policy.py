@@ -36,7 +36,7 @@ INTERNAL_LOCAL = ServiceSettings(label="itp-local", internal_traffic_policy="Loc
     sources=(SOURCE_IP,),
 )
 def test_nodeport_source_address() -> None:
-    """Behind a NodePort the backend sees the address of the node that a client outside has asked."""
+    """Behind a NodePort the backend sees the address of the node whose NodePort a client outside uses."""
 
 
 @flow(
@@ -50,7 +50,7 @@ def test_nodeport_source_address() -> None:
     sources=(SOURCE_IP,),
 )
 def test_nodeport_from_pod_source_address() -> None:
-    """Behind a NodePort the backend sees the address of the node that a pod of another node has asked."""
+    """Behind a NodePort the backend sees the address of the node whose NodePort a pod of another node uses."""
 
 
 @flow(
@@ -65,7 +65,7 @@ def test_nodeport_from_pod_source_address() -> None:
     sources=(SOURCE_IP,),
 )
 def test_nodeport_from_node_source_address() -> None:
-    """Behind a NodePort a backend on another node sees the address of the node that asks at its own address."""
+    """Behind a NodePort a backend on another node sees the address of the node that connects to its own address."""
 
 
 @flow(
@@ -81,7 +81,7 @@ def test_nodeport_from_node_source_address() -> None:
     sources=(EXTERNAL, SOURCE_IP),
 )
 def test_etp_local_client_address() -> None:
-    """With externalTrafficPolicy Local a backend on the asked node sees the outside client's address."""
+    """With externalTrafficPolicy Local a backend on the target node sees the outside client's address."""
 
 
 @flow(

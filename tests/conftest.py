@@ -44,7 +44,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as _first:
 
 
 def _leaves(host: object) -> bool:
-    """Whether a host lies outside the loopback; a name does, because a resolver would be asked."""
+    """Whether a host lies outside the loopback; a name does, because a resolver would be probed."""
     text = host.decode() if isinstance(host, bytes) else str(host)
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
@@ -111,7 +111,7 @@ def noted_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 NEEDS_LAB = frozenset({"lab", "acceptance", "architecture", "docs", "packaging", "winkernel"})
-"""Folders of what tests the lab, runs on it, or asks about the whole tree."""
+"""Folders of what tests the lab, runs on it, or is about the whole tree."""
 TESTS = Path(__file__).parent
 
 LONGEST = "whole-runs"

@@ -1,6 +1,6 @@
 """Facts of the lab profiles as discovery reads them, for tables of expectations: ``cluster_facts``.
 
-Two Linux nodes and, but for ``linux``, two Windows nodes or one of each build; every fact that a condition may ask is known.
+Two Linux nodes and, but for ``linux``, two Windows nodes or one of each build; every fact that a condition may probe is known.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ class Shape:
     build: str | None = None
     """Of both Windows nodes."""
     builds: tuple[str, ...] = ()
-    """Of one Windows node each, every one in a role of its own."""
+    """Of one Windows node each, every one in a node pool of its own."""
     plugin: str = "flannel"
     driver: str = "l2bridge"
     mode: str = "kernelspace"
@@ -113,7 +113,7 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
     if shape.build:
         nodes += [_windows(version, shape, shape.build, 1, member) for member in (1, 2)]
     nodes += [
-        _windows(version, shape, build, role, 1) for role, build in enumerate(shape.builds, 1)
+        _windows(version, shape, build, pool, 1) for pool, build in enumerate(shape.builds, 1)
     ]
     return ClusterFacts(
         server_version=version,
@@ -176,7 +176,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
         OS.LINUX,
         member,
         version,
-        role=1,
+        pool=1,
         number=member,
         build=nothing,
         proxy=KubeProxyFacts(
@@ -192,9 +192,9 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
 
 
 def _windows(
-    version: KubernetesVersion, shape: Shape, build: str, role: int, member: int
+    version: KubernetesVersion, shape: Shape, build: str, pool: int, member: int
 ) -> NodeFacts:
-    number = role + member + 1
+    number = pool + member + 1
     vip: Fact[Any] = unknown("l2bridge has none")
     if shape.source_vip:
         vip = known(ip_address(f"10.244.{number}.2"), ORIGIN)
@@ -202,7 +202,7 @@ def _windows(
         OS.WINDOWS,
         member,
         version,
-        role=role,
+        pool=pool,
         number=number,
         build=known(WindowsBuild.parse(build), "nodeInfo.kernelVersion"),
         proxy=KubeProxyFacts(
@@ -223,7 +223,7 @@ def _node(
     member: int,
     version: KubernetesVersion,
     *,
-    role: int,
+    pool: int,
     number: int,
     build: Fact[WindowsBuild],
     proxy: KubeProxyFacts,
@@ -231,9 +231,9 @@ def _node(
     host_process: Fact[bool],
 ) -> NodeFacts:
     return NodeFacts(
-        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{role + member - 1}",
+        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{pool + member - 1}",
         os=os,
-        role=f"{os.value}-{role}",
+        pool=f"{os.value}-{pool}",
         member=member,
         build=build,
         os_image="",

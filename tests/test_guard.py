@@ -28,7 +28,7 @@ def test_a_connection_outside_the_loopback_is_refused(kind: socket.SocketKind) -
 
 @pytest.mark.usefixtures("forgiven")
 def test_a_name_query_is_refused() -> None:
-    """A name is not resolved: the resolver would be asked over the network."""
+    """A name is not resolved: the resolver would be reached over the network."""
     with pytest.raises(PermissionError, match="name query"):
         socket.getaddrinfo("example.invalid", 80)
 

@@ -76,5 +76,5 @@ class Bounds:
         return self.exec_windows if os is OS.WINDOWS else self.exec_linux
 
     def questions(self, probes: int) -> int:
-        """Return how many questions may begin at once at each of so many probes that are asked over HTTP."""
+        """Return how many questions may begin at once at each of so many probes that are reached over HTTP."""
         return max(1, min(self.per_probe, self.questions_open // max(1, probes)))

@@ -1,4 +1,4 @@
-"""``nettests catalogue`` and ``nettests lint``: what is documented, what of it is asked, what to repair.
+"""``nettests catalogue`` and ``nettests lint``: what is documented, what of it is tested, what to repair.
 
 Both need no cluster. What is wrong is found in ``expect``; here it becomes lines and exit codes.
 """

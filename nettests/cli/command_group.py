@@ -1,6 +1,6 @@
 """The group of commands: each loaded when it is called, its errors a sentence and the next step.
 
-``nettests lab status`` need not import what a run needs; a traceback is nothing that people asked for.
+``nettests lab status`` need not import what a run needs; a traceback is nothing that people requested.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ class Commands(click.Group):
         super().__init__(*arguments, **more)
         self._homes = dict(homes or {})
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click requires it
         """Return the names in the order in which people meet them."""
         return list(self._homes)
 
     def get_command(
         self,
-        ctx: click.Context,  # noqa: ARG002 - click asks so
+        ctx: click.Context,  # noqa: ARG002 - click requires it
         cmd_name: str,
     ) -> click.Command | None:
         """Load the command of that name."""

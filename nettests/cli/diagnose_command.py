@@ -10,7 +10,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.diagnose import Collected
 from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.plan import load
@@ -35,7 +35,7 @@ from nettests.session.on_demand import Demand, collect_now
 @click.option(
     "--hosts",
     is_flag=True,
-    help="Put a Pod on each of these nodes for a moment and ask the node's own tools.",
+    help="Put a Pod on each of these nodes for a moment and run the node's own tools.",
 )
 @click.option(
     "--to",
@@ -48,7 +48,7 @@ from nettests.session.on_demand import Demand, collect_now
 )
 def diagnose(
     *,
-    asked: Asked,
+    common: CommonOptions,
     checks: tuple[str, ...],
     nodes: tuple[str, ...],
     run_id: str | None,
@@ -63,8 +63,8 @@ def diagnose(
     are taken out before anything is written.
     """
     demand = Demand(checks=checks, nodes=nodes, run=run_id, hosts=hosts)
-    flows = load(asked.suites).select(asked.flows).flows
-    with asked.cluster() as options:
+    flows = load(common.suites).select(common.flows).flows
+    with common.cluster() as options:
         answered = collect_now(options, flows, demand, directory)
     for one in answered.collected:
         for line in _told(one):

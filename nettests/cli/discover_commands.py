@@ -1,4 +1,4 @@
-"""``nettests discover`` and ``nettests plan``: what is known of a cluster, and what would be asked.
+"""``nettests discover`` and ``nettests plan``: what is known of a cluster, and what would be run.
 
 Both read only; nothing is created in the cluster.
 """
@@ -12,7 +12,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
 from nettests.cluster import connect
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -21,17 +21,17 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
 from nettests.plan import load
-from nettests.session.asked import facts_of, profile_of
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 
 @click.command(cls=Command, example="nettests discover --kubeconfig ~/.kube/config --json")
 @cluster_options(CLUSTER)
 @click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
-def discover(*, asked: Asked, as_json: bool) -> None:
+def discover(*, common: CommonOptions, as_json: bool) -> None:
     """Show what is known of a cluster, and why the rest is not."""
-    with asked.cluster() as options:
+    with common.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:
         terminal.document(to_data(facts))
@@ -45,12 +45,12 @@ def discover(*, asked: Asked, as_json: bool) -> None:
 @click.option(
     "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
 )
-def plan(*, asked: Asked, as_json: bool) -> None:
+def plan(*, common: CommonOptions, as_json: bool) -> None:
     """Show which checks a run would make, and what is expected.
 
     Each check with the limitation entry that decides it; the cluster is read and nothing is created.
     """
-    made = read_blueprint(asked)
+    made = read_blueprint(common)
     if as_json:
         terminal.document(_as_data(made))
         return
@@ -68,13 +68,13 @@ def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
 
 
 def planned_on(
-    asked: Asked, also: Callable[[RunOptions, ClusterProfile], None] | None = None
+    common: CommonOptions, also: Callable[[RunOptions, ClusterProfile], None] | None = None
 ) -> tuple[ClusterProfile, Blueprint]:
     """Plan as a run would, and return the cluster profile beside it; ``also`` reads more while there is a cluster."""
-    flows = load(asked.suites).select(asked.flows).flows
-    # What is broken is said before any cluster is asked, or a lab brought up.
-    read = read_manifests(asked.options.manifests)
-    with asked.cluster() as options:
+    flows = load(common.suites).select(common.flows).flows
+    # What is broken is said before any cluster is contacted, or a lab brought up.
+    read = read_manifests(common.options.manifests)
+    with common.cluster() as options:
         profile = profile_of(options)
         facts = read_facts(options, profile)
         if also is not None:
@@ -82,9 +82,9 @@ def planned_on(
     return profile, blueprint(facts, flows, read, options.enabled)
 
 
-def read_blueprint(asked: Asked) -> Blueprint:
+def read_blueprint(common: CommonOptions) -> Blueprint:
     """Read suites, manifests and the cluster, in this order, and plan."""
-    return planned_on(asked)[1]
+    return planned_on(common)[1]
 
 
 def _as_data(made: Blueprint) -> dict[str, object]:
@@ -141,7 +141,7 @@ def _described(facts: ClusterFacts) -> Iterator[str]:
 def _node(node: NodeFacts) -> Iterator[str]:
     state = "Ready" if node.ready else "not Ready"
     cordoned = "" if node.schedulable else ", cordoned"
-    yield f"{node.name}: {node.role}, member {node.member}, {state}{cordoned}"
+    yield f"{node.name}: {node.pool}, member {node.member}, {state}{cordoned}"
     facts: dict[str, Fact[Any]] = {
         "kubelet": node.kubelet,
         "runtime": node.runtime,

@@ -10,7 +10,7 @@ import click
 from nettests import expect, terminal
 from nettests.cli.discover_commands import read_blueprint
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
 from nettests.errors import PlanError
 from nettests.expect import Explanation, Fact
 from nettests.expect.condition import Truth
@@ -28,17 +28,17 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 )
 @click.argument("check")
 @cluster_options(CLUSTER, CHECKS)
-def explain(*, check: str, asked: Asked) -> None:
+def explain(*, check: str, common: CommonOptions) -> None:
     """Say what is expected of CHECK on a cluster, and why.
 
     Entries, their conditions, the facts that met them, and the sources.
     """
-    made = read_blueprint(asked)
-    for line in _explained(check, made, asked):
+    made = read_blueprint(common)
+    for line in _explained(check, made, common):
         terminal.line(line)
 
 
-def _explained(check_id: str, made: Blueprint, asked: Asked) -> Iterator[str]:
+def _explained(check_id: str, made: Blueprint, common: CommonOptions) -> Iterator[str]:
     for skip in made.plan.skips:
         if skip.id == check_id:
             yield f"{skip.id}"
@@ -50,13 +50,13 @@ def _explained(check_id: str, made: Blueprint, asked: Asked) -> Iterator[str]:
         hint = nearest(check_id, ids, otherwise="list them with: nettests plan", most=3)
         raise PlanError(f"this cluster has no check {check_id!r}", hint=hint)
     told = expect.explain(check, made.facts, made.manifests)
-    yield from _told(told, _documented(check, told, asked))
+    yield from _told(told, _documented(check, told, common))
 
 
-def _documented(check: Check, told: Explanation, asked: Asked) -> tuple[Fact, ...]:
+def _documented(check: Check, told: Explanation, common: CommonOptions) -> tuple[Fact, ...]:
     """Return the documented facts that the check exercises: its flow's, and the deciding entry's."""
     facts = read_catalogue().facts
-    named = next(flow for flow in load(asked.suites).flows if flow.name == check.flow).facts
+    named = next(flow for flow in load(common.suites).flows if flow.name == check.flow).facts
     applied = told.expectation.limitation
     served = [
         fact

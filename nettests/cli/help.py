@@ -40,7 +40,7 @@ class Command(click.Command):
 
     def format_epilog(
         self,
-        ctx: click.Context,  # noqa: ARG002 - click asks so
+        ctx: click.Context,  # noqa: ARG002 - click requires it
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the example."""

@@ -1,6 +1,6 @@
 """``nettests images``: what a run on a cluster pulls, and from where, so that it can be mirrored beforehand.
 
-Reads the cluster and the cluster profile; no registry is asked, so that a digest is known only where a node has
+Reads the cluster and the cluster profile; no registry is contacted, so that a digest is known only where a node has
 the image already.
 """
 
@@ -13,12 +13,12 @@ import click
 from nettests import terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
 from nettests.model.cluster_profile import ClusterProfile
-from nettests.plan.cast import unusable
 from nettests.plan.images import needed_images
+from nettests.plan.node_pools import unusable
 from nettests.session.run_options import RunOptions
 
 
@@ -31,7 +31,7 @@ from nettests.session.run_options import RunOptions
     "--digests", is_flag=True, help="Name each image by the digest that nodes know it by."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
-def images(*, asked: Asked, digests: bool, as_json: bool) -> None:
+def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
     """List the images that a run pulls, for a mirror.
 
     Copy them there, and name the mirror with --registry.
@@ -43,7 +43,7 @@ def images(*, asked: Asked, digests: bool, as_json: bool) -> None:
         with closing(connection):
             nodes.extend(connection.items("/api/v1/nodes"))
 
-    profile, made = planned_on(asked, read_nodes if digests else None)
+    profile, made = planned_on(common, read_nodes if digests else None)
     needed = needed_images(made.plan, made.facts, profile.images)
     known = digests_of(nodes, [one.image for one in needed]) if digests else {}
     out = {node.name: unusable(node) for node in made.facts.nodes if unusable(node)}
@@ -69,7 +69,7 @@ def _pinned(references: tuple[str, ...]) -> tuple[str, ...]:
     """Return what is said of an image's digests: those that nodes know, or how to find one."""
     if not references:
         return (
-            "digest not known: no node names one; run once with --pre-pull, or ask the registry",
+            "digest not known: no node names one; run once with --pre-pull, or query the registry",
         )
     if len(references) > 1:
         return ("nodes have different images by this name:", *references)

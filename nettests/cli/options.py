@@ -20,7 +20,7 @@ Command = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CommonOptions:
     """What the shared options say. ``lab`` is a profile, empty for the default one."""
 
     options: RunOptions
@@ -30,7 +30,7 @@ class Asked:
 
     @contextmanager
     def cluster(self) -> Iterator[RunOptions]:
-        """Give options that name a cluster, which is a lab for the time of the block if one is asked for."""
+        """Give options that name a cluster, which is a lab for the time of the block if one is requested."""
         if self.lab is None:
             yield self.options
             return
@@ -117,17 +117,17 @@ _OPTIONS = {
 
 
 def cluster_options(*about: str) -> Callable[[Command], Command]:
-    """Add the shared options of these headings to a command, which receives what they say as ``asked``."""
+    """Add the shared options of these headings to a command, which receives what they say as ``cluster_under_test``."""
 
     def add(command: Command) -> Command:
         @wraps(command)
-        def with_asked(**given: Any) -> Any:
+        def with_common(**given: Any) -> Any:
             shared = {name: given.pop(name, default) for name, default in _DEFAULTS.items()}
-            return command(asked=_asked(**shared), **given)
+            return command(common=_common(**shared), **given)
 
         for option in reversed([one for heading in about for one in _OPTIONS[heading]]):
-            with_asked = option(with_asked)
-        return with_asked
+            with_common = option(with_common)
+        return with_common
 
     return add
 
@@ -140,7 +140,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def _asked(
+def _common(
     *,
     lab: str | None,
     kubeconfig: Path | None,
@@ -154,7 +154,7 @@ def _asked(
     limitations: tuple[Path, ...],
     flows: tuple[str, ...],
     enable: tuple[str, ...],
-) -> Asked:
+) -> CommonOptions:
     if lab is not None and (kubeconfig or context or cluster_profile):
         raise click.UsageError(
             "--lab brings its own cluster: leave --kubeconfig, --context and --cluster-profile out"
@@ -170,4 +170,4 @@ def _asked(
         registry=registry,
         pre_pull=pre_pull,
     )
-    return Asked(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)
+    return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.permission import Permission
@@ -39,7 +39,7 @@ _STYLES = {
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 @click.option("--json", "as_json", is_flag=True, help="All findings, and missing rules, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what is not well.")
-def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
+def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     """Look for what stands in the way of a run.
 
     Permissions, nodes, images, quota, leftovers of earlier runs, and what would be exposed.
@@ -47,13 +47,13 @@ def preflight(*, asked: Asked, as_json: bool, quiet: bool) -> None:
     Reads, reviews its own permissions and tries by dry run; creates nothing. Exit code: 0 nothing blocks a run;
     1 something does.
     """
-    flows = load(asked.suites).select(asked.flows).flows
-    with asked.cluster() as options:
+    flows = load(common.suites).select(common.flows).flows
+    with common.cluster() as options:
         found = look(options, flows)
     if as_json:
-        terminal.document(_as_data(found, asked))
+        terminal.document(_as_data(found, common))
     else:
-        _tell(found, asked, quiet=quiet)
+        _tell(found, common, quiet=quiet)
     sys.exit(ExitCode.TESTS_FAILED if _blocked(found.findings) else ExitCode.OK)
 
 
@@ -61,7 +61,7 @@ def _blocked(findings: Sequence[Finding]) -> bool:
     return any(one.level is Level.BLOCKER for one in findings)
 
 
-def _as_data(found: Preflight, asked: Asked) -> dict[str, object]:
+def _as_data(found: Preflight, common: CommonOptions) -> dict[str, object]:
     return {
         "apiVersion": document_version("v1alpha1"),
         "kind": "Preflight",
@@ -76,16 +76,16 @@ def _as_data(found: Preflight, asked: Asked) -> dict[str, object]:
             }
             for one in found.findings
         ],
-        "missing": roles(_placed(found, asked)),
+        "missing": roles(_placed(found, common)),
     }
 
 
-def _placed(found: Preflight, asked: Asked) -> list[Permission]:
+def _placed(found: Preflight, common: CommonOptions) -> list[Permission]:
     """Return the missing permissions in their places: a run's own namespace is any namespace."""
-    return [one.within(asked.options.namespace or "") for one in found.missing]
+    return [one.within(common.options.namespace or "") for one in found.missing]
 
 
-def _tell(found: Preflight, asked: Asked, *, quiet: bool) -> None:
+def _tell(found: Preflight, common: CommonOptions, *, quiet: bool) -> None:
     drawn = console()
     if not drawn.is_terminal:
         drawn.width = PIPED
@@ -100,7 +100,7 @@ def _tell(found: Preflight, asked: Asked, *, quiet: bool) -> None:
             table.add_row("", "", as_line(f"→ {one.next_step}"))
     if shown:
         drawn.print(table)
-    missing = roles(_placed(found, asked))
+    missing = roles(_placed(found, common))
     if missing and not quiet:
         drawn.print("\nThe rules that are missing:\n")
         terminal.block(write_compact_yaml(missing))

@@ -1,6 +1,6 @@
 """``nettests rejudge RUN_DIR``: the verdicts of a run by the manifests of today, without its cluster.
 
-For people who edit manifests: the recorded answers stay, expectations and verdicts are made anew.
+For people who edit manifests: the recorded answers stay, expectations and verdicts are recreated.
 """
 
 import sys

@@ -8,7 +8,7 @@ import click
 from nettests import probes, terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.cluster.lease import lease_object
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
@@ -22,7 +22,7 @@ _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the 
     cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
 )
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
-def render(*, asked: Asked) -> None:
+def render(*, common: CommonOptions) -> None:
     """Print every object that a run would create.
 
     They come in the order of creation, and what they expose is named.
@@ -30,7 +30,7 @@ def render(*, asked: Asked) -> None:
     At the end stand Pods that only come and go: those that pull images, and those of single checks. Services that
     disruptive checks make again are shown as they are made first.
     """
-    profile, made = planned_on(asked)
+    profile, made = planned_on(common)
     facts, run_id = made.facts, new_run_id()
     marks = ownership(run_id)
     namespace = facts.namespace or f"nettests-{run_id}"

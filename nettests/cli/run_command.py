@@ -9,7 +9,7 @@ import click
 import pytest
 
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, Asked, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.judge.exit_status import FailOn
 
 _OWN_PYTEST = (
@@ -49,7 +49,7 @@ _OWN_PYTEST = (
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
     *,
-    asked: Asked,
+    common: CommonOptions,
     report_dir: Path,
     workers: str | None,
     keep: bool,
@@ -65,26 +65,26 @@ def run(
     """
     arguments = [
         *_OWN_PYTEST,
-        f"--rootdir={asked.suites[0]}",
+        f"--rootdir={common.suites[0]}",
         f"--nettests-output={'quiet' if quiet else 'own'}",
         f"--report-dir={report_dir}",
-        *_passed_on(asked),
+        *_passed_on(common),
         *([f"-n{workers}"] if workers else []),
         *(["--keep-on-failure"] if keep_on_failure else []),
         *(["--keep"] if keep else []),
         *(f"--fail-on={word}" for word in fail_on),
         *([] if _installed() else ["-pnettests.plugin"]),
-        *(str(path) for path in asked.suites),
+        *(str(path) for path in common.suites),
         *pytest_args,
     ]
     sys.exit(pytest.main(arguments))
 
 
-def _passed_on(asked: Asked) -> list[str]:
+def _passed_on(common: CommonOptions) -> list[str]:
     """Return the shared options as the plugin's."""
-    options = asked.options
+    options = common.options
     single = {
-        "--lab": asked.lab,
+        "--lab": common.lab,
         "--kubeconfig": options.kubeconfig,
         "--context": options.context,
         "--cluster-profile": options.cluster_profile,
@@ -96,7 +96,7 @@ def _passed_on(asked: Asked) -> list[str]:
         *(f"{name}={value}" for name, value in single.items() if value is not None),
         *(["--pre-pull"] if options.pre_pull else []),
         *(f"--limitations={path}" for path in options.manifests),
-        *(f"--flow={name}" for name in asked.flows),
+        *(f"--flow={name}" for name in common.flows),
         *(f"--enable={one.value}" for one in sorted(options.enabled)),
     ]
 

@@ -31,7 +31,7 @@ Object = dict[str, Any]
 
 @contextmanager
 def _as_channel() -> Iterator[None]:
-    """Where the API server is the means of asking, its failure is the channel's."""
+    """Where the API server is the means, its failure is the channel's."""
     try:
         yield
     except ClusterError as error:
@@ -54,13 +54,13 @@ class Access:
         """Create an object with the run's marks and return it as stored."""
         if self.ownership is None:
             raise ValueError("objects are created by a run, which marks them")
-        self.made.ask(item)
+        self.made.call(item)
         stored = create(self.connection, self.ownership.marked(item))
         self.made.take(stored, item)
         return stored
 
     def dry_run(self, item: Object) -> tuple[int, str]:
-        """Ask for an object to be created without being stored; return status and body as they come."""
+        """Request an object to be created without being stored; return status and body as they come."""
         with _as_channel():
             answer = dry_run(self.connection, item)
         return answer.status, answer.text

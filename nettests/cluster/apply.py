@@ -79,7 +79,7 @@ def _create(connection: Connection, item: Object) -> Object:
 
 
 def dry_run(connection: Connection, item: Object) -> Answer:
-    """Ask for an object to be created without being stored, and return the answer whatever it is.
+    """Request an object to be created without being stored, and return the answer whatever it is.
 
     Like ``create`` it waits for the default ServiceAccount of a namespace just made.
     """

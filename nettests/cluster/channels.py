@@ -2,7 +2,7 @@
 
 None of them is independent of every flow (the pod proxy is API server → pod, port-forward on Windows
 is host → local pod), so each probe gets the first that passes a self-check, with the next as a
-fallback. A channel carries requests; it does not know what is asked. The first choice is ``port_forward``.
+fallback. A channel carries requests; it does not know what is tested. The first choice is ``port_forward``.
 """
 
 import re
@@ -21,7 +21,7 @@ from nettests.model.json_text import read_json
 SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
-"""A probe that is not asked over the best channel has it checked again so often."""
+"""A probe that is not reached over the best channel has it checked again so often."""
 OWN_TROUBLE = frozenset({429, 500})
 """What the API server says of itself; 502 to 504 it says of the pod behind it."""
 
@@ -37,7 +37,7 @@ class PodProxy:
     name: str = "pod-proxy"
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path``; one kept-alive connection a thread, re-opened once when it was stale."""
+        """Query ``path``; one kept-alive connection a thread, re-opened once when it was stale."""
         url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
         try:
             answer = self.connection.answer(
@@ -59,7 +59,7 @@ class PodProxy:
 
 @dataclass(frozen=True, slots=True)
 class ExecCurl:
-    """The fallback: ``curl`` inside the pod asks the probe on its loopback address."""
+    """The fallback: ``curl`` inside the pod queries the probe on its loopback address."""
 
     execute: ExecChannel
     port: int
@@ -67,7 +67,7 @@ class ExecCurl:
     name: str = "exec"
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path`` by a process in the pod."""
+        """Query ``path`` by a process in the pod."""
         url = f"http://127.0.0.1:{self.port}{path}"
         argv = ("curl", "-sS", "-i", "-m", str(int(timeout)), url)
         with self.execute.slots:
@@ -102,7 +102,7 @@ class Opened:
 def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
     """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
 
-    The self-check asks ``/hostname``, so that it also proves which pod answers. A server that does not listen
+    The self-check queries ``/hostname``, so that it also proves which pod answers. A server that does not listen
     yet refuses all: where one candidate works, those before it are checked again. Those behind are fallbacks.
     """
     while True:
@@ -152,7 +152,7 @@ class Climbing:
         return self.channel.name
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask over the best channel that is known to work; one thread at a time looks for a better one."""
+        """Query over the best channel that is known to work; one thread at a time looks for a better one."""
         if self.better and time.monotonic() > self._due and self._lock.acquire(blocking=False):
             try:
                 self._climb()

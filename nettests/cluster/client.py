@@ -1,6 +1,6 @@
-"""The client library's HTTP client, as this tool uses it: it says who asks, and answers end by a deadline.
+"""The client library's HTTP client, as this tool uses it: it says who sends requests, and answers end by a deadline.
 
-One a thread, lent by ``connection``. What is asked, and how long an answer may take, is not known here.
+One a thread, lent by ``connection``. What is tested, and how long an answer may take, is not known here.
 """
 
 from kubernetes import client
@@ -8,7 +8,7 @@ from kubernetes import client
 from nettests.deadlines import Patience, timely
 
 USER_AGENT = "nettests"
-"""Who asks, in the API server's audit log."""
+"""Who sends requests, in the API server's audit log."""
 
 
 class Client(client.ApiClient):  # type: ignore[misc]  # the library has no types

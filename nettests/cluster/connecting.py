@@ -1,6 +1,6 @@
 """Choose a cluster and open a connection to it, so that what is wrong with either is said before anything else.
 
-The beginning of every command that asks a cluster. What is asked later is ``connection``'s.
+The beginning of every command that queries a cluster. What is sent later is ``connection``'s.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ def connect(
     timing: Timing | None = None,
     learn: Callable[[Callable[[], tuple[str, ...]]], None] | None = None,
 ) -> Connection:
-    """Choose a context, connect and ask for the version, so that errors come before anything else.
+    """Choose a context, connect and request the version, so that errors come before anything else.
 
-    ``learn`` is told who knows the credentials before anything is asked with them.
+    ``learn`` is told who knows the credentials before anything is probed with them.
     """
     connection = Connection(choose(kubeconfig, context), timing)
     if learn is not None:
@@ -31,7 +31,7 @@ def connect(
 
 
 def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
-    """Return the API server's version, comparable and as it spells it (``gitVersion``); asked once a connection."""
+    """Return the API server's version, comparable and as it spells it (``gitVersion``); run once a connection."""
     if connection.version is None:
         connection.version = str(connection.get("/version").get("gitVersion", ""))
     text = connection.version

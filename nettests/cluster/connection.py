@@ -76,7 +76,7 @@ class Connection:
         self.timing = timing or Timing()
         self.bounds = Bounds.of(self.timing)
         self.version: str | None = None
-        """The API server's ``gitVersion``, once somebody asked."""
+        """The API server's ``gitVersion``, once somebody queried."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
         self.requests = self.streams = 0
@@ -192,7 +192,7 @@ class Connection:
     ) -> Answer:
         """Send a request until its answer is none that another try may mend; return the last one.
 
-        With a ``timeout`` of the caller's a silence is the answer, and is not asked for again. ``most``
+        With a ``timeout`` of the caller's a silence is the answer, and is not requested again. ``most``
         bytes are read of it.
         """
         tries = self.tries()
@@ -233,7 +233,7 @@ class Connection:
         """Send a request once and return the answer, whatever its status.
 
         The caller's time-outs together, as the profile's ``api_answer``, are for the answer as a whole. So many
-        requests are under way as ``Bounds.requests`` allows; those with the caller's time-outs, which may ask more
+        requests are under way as ``Bounds.requests`` allows; those with the caller's time-outs, which may query more
         than the API server, have bounds of the caller's.
         """
         silences = timeout or (self.timing.api_connect, self.timing.api_read)
@@ -348,10 +348,10 @@ class Connection:
             )
         return Handshake(configuration=self._configuration, url=url, headers=headers)
 
-    def _unreachable(self, error: Exception, asked: str) -> ClusterError:
+    def _unreachable(self, error: Exception, probed: str) -> ClusterError:
         if came_too_slowly(error):
             return SlowError(
-                f"the API server {self.server} (context {self.context}) began to answer {asked} and did not "
+                f"the API server {self.server} (context {self.context}) began to answer {probed} and did not "
                 "end by the deadline",
                 hint="does something between here and it let little through? "
                 "timing.apiAnswer of a cluster profile sets the deadline",

@@ -121,7 +121,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
     if not known_nodes:
         raise ClusterError("the cluster has no Linux or Windows node", hint="add a node first")
-    places = nodes.places(known_nodes, profile.roles)
+    places = nodes.places(known_nodes, profile.pools)
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
     flannel_name = _flannel_config_map(snapshot)
     flannel = snapshot.config_maps.get(flannel_name)
@@ -145,7 +145,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         server_version=snapshot.server_version,
         server_git_version=snapshot.server_git_version,
         context=snapshot.context,
-        nodes=tuple(sorted(read, key=lambda node: (node.role, node.member))),
+        nodes=tuple(sorted(read, key=lambda node: (node.pool, node.member))),
         cni=plugin,
         pod_cidrs=pod_cidrs,
         service_cidrs=_service_cidrs(snapshot, kubeadm, profile),
@@ -215,7 +215,7 @@ def _node(
     return NodeFacts(
         name=name,
         os=os,
-        role=place.role,
+        pool=place.pool,
         member=place.member,
         build=nodes.build_of(node),
         os_image=info.get("osImage", ""),
@@ -279,7 +279,7 @@ def _config_maps(
 
 
 def _found_of(pending: Mapping[str, Future[Object | None]]) -> Iterator[tuple[str, Object]]:
-    """Yield what was found, in the order in which it was asked for."""
+    """Yield what was found, in the order in which it was requested."""
     for name, one in pending.items():
         if (found := one.result()) is not None:
             yield name, found

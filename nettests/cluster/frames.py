@@ -30,7 +30,7 @@ FRAME_SECONDS = 10.0
 HEADER_BYTES = 2
 """What a frame has at least, beside what it says: so that empty ones count too."""
 SILENT_LOGGER = logging.getLogger("nettests.cluster.frames")
-"""The library writes whole requests to its logger, tokens too, where somebody asks for debug messages."""
+"""The library writes whole requests to its logger, tokens too, where somebody requests debug messages."""
 SILENT_LOGGER.setLevel(logging.CRITICAL)
 
 
@@ -99,7 +99,7 @@ class BoundedConnection(ClientConnection):
         super().__init__(metered, protocol, **options)
 
     def handshake(self, *arguments: Any, **options: Any) -> None:
-        """Ask for the WebSocket; a refusal is not the library's error, which would follow it elsewhere."""
+        """Request the WebSocket; a refusal is not the library's error, which would follow it elsewhere."""
         try:
             super().handshake(*arguments, **options)
         except InvalidStatus as error:

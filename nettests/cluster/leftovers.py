@@ -125,9 +125,9 @@ def find(
         )
     # After the watch, so that what somebody put there meanwhile is seen.
     seen = look_at(connection, known, ignore=ignore)
-    asked = [replace(found, named=found.ownership.run == named) for found in seen]
+    probed = [replace(found, named=found.ownership.run == named) for found in seen]
     return tuple(
-        sorted(_by_run(asked), key=lambda found: (found.ownership.created, found.namespace))
+        sorted(_by_run(probed), key=lambda found: (found.ownership.created, found.namespace))
     )
 
 

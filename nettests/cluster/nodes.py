@@ -1,6 +1,6 @@
-"""Read Node objects: OS, build and patch level, runtime, addresses, and the stable role of each.
+"""Read Node objects: OS, build and patch level, runtime, addresses, and the stable node pool of each.
 
-Pure: recorded objects in, values out. A role names a group of nodes of one OS in an order that an
+Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an
 upgrade does not change (``windows-1``); the cluster profile can pin it.
 """
 
@@ -49,9 +49,9 @@ KUBELET_PORT = 10250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A node's role and its ordinal in that role, from 1."""
+    """A node's pool and its ordinal in that pool, from 1."""
 
-    role: str
+    pool: str
     member: int
 
 
@@ -224,10 +224,10 @@ def taints_of(node: Object) -> tuple[Taint, ...]:
 
 
 def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict[str, Place]:
-    """Return each node's role and member ordinal.
+    """Return each node's pool and member ordinal.
 
-    Pinned roles come first and keep the profile's order of nodes. The other nodes of an OS are
-    grouped by the platform's pool label, in the order of the labels, so that a pool keeps its role
+    Pinned node pools come first and keep the profile's order of nodes. The other nodes of an OS are
+    grouped by the platform's pool label, in the order of the labels, so that a pool keeps its name
     when its build is upgraded; without labels, Windows nodes are grouped by build, oldest first.
     """
     placed = _pinned(nodes, pinned)
@@ -236,36 +236,36 @@ def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict
         groups: dict[tuple[str, int], list[str]] = {}
         for node in rest:
             groups.setdefault(_group(node), []).append(name_of(node))
-        taken = {place.role for place in placed.values()}
+        taken = {place.pool for place in placed.values()}
         ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in taken)
         for _, names in sorted(groups.items()):
-            role = f"{os}-{next(ordinals)}"
+            pool = f"{os}-{next(ordinals)}"
             for member, name in enumerate(sorted(names), 1):
-                placed[name] = Place(role=role, member=member)
+                placed[name] = Place(pool=pool, member=member)
     return placed
 
 
 def _pinned(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict[str, Place]:
     systems = {name_of(node): os_of(node) for node in nodes}
     placed: dict[str, Place] = {}
-    for role, names in pinned.items():
+    for pool, names in pinned.items():
         for member, name in enumerate(names, 1):
             if name not in systems:
                 raise ClusterError(
-                    f"the cluster profile pins node {name!r} to role {role}, but no such node exists",
+                    f"the cluster profile pins node {name!r} to node pool {pool}, but no such node exists",
                     hint=f"the nodes are {', '.join(sorted(systems))}",
                 )
             if name in placed:
                 raise ClusterError(
-                    f"the cluster profile pins node {name!r} to {placed[name].role} and to {role}",
-                    hint="a node has one role",
+                    f"the cluster profile pins node {name!r} to {placed[name].pool} and to {pool}",
+                    hint="a node is in one node pool",
                 )
-            if systems[name] is None or not role.startswith(f"{systems[name]}-"):
+            if systems[name] is None or not pool.startswith(f"{systems[name]}-"):
                 raise ClusterError(
-                    f"the cluster profile pins node {name!r} ({systems[name]}) to role {role}",
-                    hint="a role begins with the OS of its nodes",
+                    f"the cluster profile pins node {name!r} ({systems[name]}) to node pool {pool}",
+                    hint="the name of a node pool begins with the OS of its nodes",
                 )
-            placed[name] = Place(role=role, member=member)
+            placed[name] = Place(pool=pool, member=member)
     return placed
 
 

@@ -1,4 +1,4 @@
-"""Ask the API server what this identity may not do, before anything is tried.
+"""Query the API server what this identity may not do, before anything is tried.
 
 Thin I/O: one SelfSubjectAccessReview a permission. What is denied is a fact (``ClusterFacts.denied``); which
 checks are left out for it is decided in ``plan.permits``.

@@ -1,8 +1,8 @@
-"""Find out which level of Pod Security a namespace enforces, by asking for what the higher ones forbid.
+"""Find out which level of Pod Security a namespace enforces, by requesting what the higher ones forbid.
 
 One dry run: nothing is stored, and no right to read the namespace is needed. The level may come from the
 namespace's label or from the API server's own configuration; its refusal names it in either case. Where
-something else refuses the dry run before Pod Security is asked, the label is read.
+something else refuses the dry run before Pod Security is queried, the label is read.
 """
 
 import re

@@ -52,7 +52,7 @@ class _Forwarding:
         self.patience.begin(seconds)
 
     def is_idle(self) -> bool:
-        """Whether it is still open, and has brought nothing that nobody asked for."""
+        """Whether it is still open, and has brought nothing that nobody requested."""
         try:
             self.receive(0)
         except TimeoutError:
@@ -86,7 +86,7 @@ class _Forwarding:
         self._announced.add(channel)
 
     def sendall(self, data: bytes) -> None:
-        """Send what the HTTP connection asks."""
+        """Send what the HTTP connection queries."""
         self.stream.send(DATA, data)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -118,7 +118,7 @@ class _Reading(io.RawIOBase):
 
 @dataclass(slots=True)
 class PortForward:
-    """HTTP over kept-open port-forwards: as many as are asked at the same time."""
+    """HTTP over kept-open port-forwards: as many as are queried at the same time."""
 
     connection: Connection
     namespace: str
@@ -130,11 +130,11 @@ class PortForward:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
+        """Query ``path`` over an idle forwarding, or over a new one; an idle one that was lost is replaced."""
         while True:
             idle = self._take()
             try:
-                return self._ask(idle or self._open(), path, timeout)
+                return self._send(idle or self._open(), path, timeout)
             except _LostError as error:
                 if idle is None:
                     raise ChannelError(error.message) from error
@@ -150,15 +150,15 @@ class PortForward:
                 return idle
             idle.stream.close()
 
-    def _ask(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
+    def _send(self, over: _Forwarding, path: str, timeout: float) -> HttpAnswer:
         kept = False
         try:
             over.begin(timeout)
             began = time.monotonic()
-            asking = http.client.HTTPConnection(self.pod)
-            asking.sock = over
-            asking.request("GET", path, headers={"Host": self.pod})
-            response = asking.getresponse()
+            probing = http.client.HTTPConnection(self.pod)
+            probing.sock = over
+            probing.request("GET", path, headers={"Host": self.pod})
+            response = probing.getresponse()
             body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
             if over.lost:  # a body without a length ends there, whether or not it is whole
                 raise LostError("it was lost in the middle of its answer")

@@ -75,7 +75,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_proxy=_proxy_address(data.get("externalProxy")),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
-        roles={role: tuple(nodes) for role, nodes in data.get("roles", {}).items()},
+        pools={pool: tuple(nodes) for pool, nodes in data.get("roles", {}).items()},
         images=_images(data),
         pods=_pods(data.get("pods", {})),
         facts=StatedFacts(

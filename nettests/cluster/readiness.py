@@ -1,4 +1,4 @@
-"""Look whether nodes are Ready, while a run asks: small requests that are not repeated.
+"""Look whether nodes are Ready, while a run tests: small requests that are not repeated.
 
 Thin I/O. What it means for a run that a node was not Ready is decided in ``session.node_watch``.
 """
@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 NODES = "/api/v1/nodes"
 MANY = 32
-"""Nodes of a cluster beyond which those in question are asked for one by one."""
+"""Nodes of a cluster beyond which those in question are requested one by one."""
 PATIENCE_SECONDS = 5.0
 """To connect, and to answer: a look that hangs must not hold up a run."""
 
@@ -40,8 +40,8 @@ def read_readiness(
     patience = (PATIENCE_SECONDS, PATIENCE_SECONDS)
     for query in _queries(names, nodes):
         # The API server's own cache will do: what it does not know yet, it knows at the next look.
-        asked = {**query, "resourceVersion": "0"}
-        answer = connection.answer("GET", NODES, query=asked, timeout=patience, retried=())
+        probed = {**query, "resourceVersion": "0"}
+        answer = connection.answer("GET", NODES, query=probed, timeout=patience, retried=())
         if answer.status != 200:
             raise ClusterError(f"{NODES}: status {answer.status}")
         try:

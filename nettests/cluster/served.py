@@ -50,7 +50,7 @@ class Catalogue:
 
 
 def namespaced_kinds(connection: Connection) -> Catalogue:
-    """Ask the API server for every namespaced kind that can be listed, each once.
+    """Query the API server for every namespaced kind that can be listed, each once.
 
     A group whose discovery fails, as that of an aggregated API that is down, is named: it may hold
     objects. Kubernetes itself finishes no namespace's deletion before that is mended.

@@ -61,7 +61,7 @@ class Stream:
             raise LostError(_why(closed)) from closed
 
     def ping(self) -> None:
-        """Ask whoever holds the other end for a sign of life; it counts among the ``frames``."""
+        """Query whoever holds the other end for a sign of life; it counts among the ``frames``."""
         try:
             self.connection.ping()
         except ConnectionClosed as closed:

@@ -54,8 +54,8 @@ class Credentials:
     def has_expired(self, token: str | None, *, patience: int) -> bool:
         """Whether it is a token's age for which it is refused: the API server knew it, or one before it.
 
-        With many threads a new token may be worn out before its first answer is heard. After ``patience``
-        new ones in a row that were never good it is no longer age: whoever asks is not known any more.
+        With many threads a new token may be expired before its first answer is heard. After ``patience``
+        new ones in a row that were never good it is no longer age: the client is not known any more.
         """
         return token in self._accepted or bool(self._accepted and self._in_vain < patience)
 
@@ -84,7 +84,7 @@ class Credentials:
 
 
 class Tries:
-    """The tries of one request: ``begin`` each, say what was ``heard``, and ask whether to go on ``again``.
+    """The tries of one request: ``begin`` each, say what was ``heard``, and check whether to go on ``again``.
 
     None begins after ``until``, by ``time.monotonic``.
     """
@@ -109,7 +109,7 @@ class Tries:
         self._token = self._credentials.token
 
     def heard(self, status: int) -> None:
-        """Take in the status of an answer: by most of them the API server knew who asked."""
+        """Take in the status of an answer: by most of them the API server knew who sent it."""
         if status < 500 and status not in {UNAUTHORIZED, TOO_MANY}:
             self._credentials.accept(self._token)
 

@@ -28,7 +28,7 @@ class Written:
 
     file: str
     title: str
-    asked: str = ""
+    command_line: str = ""
     bytes: int = 0
     cut: bool = False
     problem: str = ""
@@ -129,13 +129,17 @@ class Collector:
     def _write(self, subject: Subject, item: Item) -> Written:
         """Write an item, cut to its own bound and to what is left of the whole."""
         if item.problem or not item.file:
-            return Written(file="", title=item.title, asked=item.asked, problem=item.problem)
+            return Written(
+                file="", title=item.title, command_line=item.command_line, problem=item.problem
+            )
         data = item.text.encode(errors="replace")
         with self._lock:
             room = min(self.limits.item_bytes, self._left)
             if self._closed or room <= 0:
                 why = f"not collected: the diagnostics have reached {self.limits.total_bytes} bytes"
-                return Written(file="", title=item.title, asked=item.asked, problem=why)
+                return Written(
+                    file="", title=item.title, command_line=item.command_line, problem=why
+                )
             cut = len(data) > room
             data = _cut(data, room, at_end=not item.log) if cut else data
             self._left -= len(data)
@@ -144,8 +148,12 @@ class Collector:
                 write_below(self.directory, [*subject.folder.split("/"), name], data)
             except OSError as error:
                 why = f"it cannot be written: {error.strerror}"
-                return Written(file="", title=item.title, asked=item.asked, problem=why)
-        return Written(file=name, title=item.title, asked=item.asked, bytes=len(data), cut=cut)
+                return Written(
+                    file="", title=item.title, command_line=item.command_line, problem=why
+                )
+        return Written(
+            file=name, title=item.title, command_line=item.command_line, bytes=len(data), cut=cut
+        )
 
     def _free(self, subject: Subject, wanted: str) -> str:
         """Return a name that no other item of the subject has."""

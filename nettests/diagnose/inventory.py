@@ -1,4 +1,4 @@
-"""What a node is asked about itself, word for word: argv of tools that read and change nothing. Pure tables.
+"""What a node is inspected, word for word: argv of tools that read and change nothing. Pure tables.
 
 The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as
 tools of Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
@@ -110,7 +110,7 @@ WINDOWS: tuple[Command, ...] = (
     ),
     *_kube_proxy("curl.exe"),
 )
-"""What a Windows node is asked in a HostProcess container."""
+"""What is run on a Windows node in a HostProcess container."""
 
 LINUX: tuple[Command, ...] = (
     _tool("addresses.txt", "addresses and interfaces", "ip", "-details", "address", "show"),
@@ -120,11 +120,11 @@ LINUX: tuple[Command, ...] = (
     _tool("iptables.txt", "iptables rules, kube-proxy's among them", "iptables-save"),
     *_kube_proxy("curl"),
 )
-"""What a Linux node is asked in a hostNetwork Pod, as far as the image holds the tools."""
+"""What is run on a Linux node in a hostNetwork Pod, as far as the image holds the tools."""
 
 
 def of_system(os: OS) -> tuple[Command, ...]:
-    """Return what a node of a system is asked."""
+    """Return what is run on a node of a system."""
     match os:
         case OS.WINDOWS:
             return WINDOWS
@@ -144,7 +144,7 @@ VFP_AT_MOST = 16
 
 
 def vfp_counters(ports: str) -> tuple[tuple[str, ...], ...]:
-    """Return what to ask for the counters of the ports that ``vfpctrl`` has listed."""
+    """Return what to run for the counters of the ports that ``vfpctrl`` has listed."""
     # sample: "  Port name             : 7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11"
     found = re.findall(r"Port name\s*:\s*([0-9A-Fa-f-]{36})\b", ports)
     return tuple(

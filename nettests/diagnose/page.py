@@ -16,11 +16,11 @@ def index(collected: Sequence[Collected], left_out: Sequence[Subject]) -> str:
     for one in collected:
         lines += [f"## {inert(str(one.subject))}", ""]
         for item in one.items:
-            asked = f" ({code(item.asked)})" if item.asked else ""
+            command_line = f" ({code(item.command_line)})" if item.command_line else ""
             if item.file:
                 cut = ", cut" if item.cut else ""
                 place = f"{one.subject.folder}/{item.file}"
-                told = f"{inert(item.title)}{asked}, {item.bytes} bytes{cut}"
+                told = f"{inert(item.title)}{command_line}, {item.bytes} bytes{cut}"
                 lines.append(f"- [{inert(place)}](./{place}): {told}")
         for problem, titles in one.missing.items():
             lines.append(f"- not available: {inert(', '.join(titles))}: {inert(problem)}")

@@ -41,7 +41,7 @@ class Item:
     title: str
     text: str = ""
     problem: str = ""
-    asked: str = ""
+    command_line: str = ""
     """The request or command, word for word."""
     log: bool = False
     """Of a log the end says most: it is cut at its beginning."""
@@ -65,7 +65,7 @@ class Reader:
     """All that is read passes it at once, before it is laid out, cut or written."""
     open_exec: Callable[[str], ExecChannel]
     why_closed: Callable[[str], str]
-    """Says of a node why its own tools cannot be asked, or nothing."""
+    """Says of a node why its own tools cannot be run, or nothing."""
     seconds: float
     """A process on a node may take so long."""
     log_lines: int
@@ -253,20 +253,22 @@ class Reader:
 
     def _run(self, node: str, command: Command) -> Item:
         """Run a tool on the node; a few words of one that failed are its reason, not its output."""
-        asked = " ".join(command.words)
+        command_line = " ".join(command.words)
         try:
             got = self._answered(node, command)
         except ProgramMissingError:
             why = f"there is no {command.words[0]}"
-            return Item(file="", title=command.title, problem=why, asked=asked)
+            return Item(file="", title=command.title, problem=why, command_line=command_line)
         except ChannelError as error:
-            return Item(file="", title=command.title, problem=error.message, asked=asked)
+            return Item(
+                file="", title=command.title, problem=error.message, command_line=command_line
+            )
         if got.exit_code != 0 and len(got.stdout.strip()) < FEW_WORDS:
             said = one_line(self.redactor.text(got.stderr or got.stdout)) or "it said nothing"
             why = f"{command.words[0]} ended with {got.exit_code}: {said}"
-            return Item(file="", title=command.title, problem=why, asked=asked)
+            return Item(file="", title=command.title, problem=why, command_line=command_line)
         text = self.redactor.text(got.stdout + got.stderr)
-        return Item(file=command.file, title=command.title, text=text, asked=asked)
+        return Item(file=command.file, title=command.title, text=text, command_line=command_line)
 
     def _answered(self, node: str, command: Command) -> ExecAnswer:
         channel = self.open_exec(node)

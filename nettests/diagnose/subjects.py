@@ -55,7 +55,7 @@ def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
     found = [Subject(NODE, name) for name in nodes if name]
     if target.service:
         found.append(Subject(SERVICE, target.service))
-    if check.asks_dns:
+    if check.queries_dns:
         found.append(Subject(DNS, "kube-dns"))
     found += [Subject(POD, name) for name in ends]
     return tuple(dict.fromkeys(found))

@@ -59,11 +59,11 @@ class Evaluation:
 
 def covers(limitation: Limitation, check: Check) -> bool:
     """Whether the entry speaks of this check's flow, protocol, family and case at all."""
-    case = check.ask.case
+    case = check.action.case
     return (
         check.flow in limitation.flows
-        and (not limitation.protocols or check.ask.protocol in limitation.protocols)
-        and (not limitation.families or check.ask.family in limitation.families)
+        and (not limitation.protocols or check.action.protocol in limitation.protocols)
+        and (not limitation.families or check.action.family in limitation.families)
         and (not limitation.cases or (case is not None and case.label in limitation.cases))
     )
 
@@ -99,7 +99,7 @@ def _findings(condition: Condition, check: Check, facts: ClusterFacts) -> Iterat
     if condition.nat_exception:
         yield _excepted(condition, check, facts)
     if condition.resolver:
-        resolver = check.ask.resolver
+        resolver = check.action.resolver
         yield _stated(resolver in condition.resolver, f"resolver {resolver or 'none'}")
 
 
@@ -130,7 +130,7 @@ def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
 
 
 def _outside(check: Check) -> bool:
-    if check.ask.question is Question.RESOLVE:
+    if check.action.question is Question.RESOLVE:
         return False
     settings = check.target.settings
     by_service = settings is not None and settings.external_name
@@ -142,8 +142,8 @@ def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
     owner = check.target.node
     if owner is None or not check.target.backends:
         return None
-    role = facts.node(owner)
-    own = f"server-{role.role}-{role.member}"
+    pool = facts.node(owner)
+    own = f"server-{pool.pool}-{pool.member}"
     local = any(name in {own, f"{own}-b"} for name in check.target.backends)
     return Placement.SAME_NODE if local else Placement.OTHER_NODE
 
@@ -151,7 +151,7 @@ def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
 def _side_findings(
     condition: NodeCondition, side: str, end: Vantage | Target, facts: ClusterFacts
 ) -> Iterator[Finding]:
-    """Evaluate what must hold of one end: of its node or, for a Service over a role, of each node of it."""
+    """Evaluate what must hold of one end: of its node or, for a Service over a node pool, of each node of it."""
     if condition == NodeCondition():
         return
     if condition.os:
@@ -166,12 +166,12 @@ def _side_findings(
         return
     yield from _together(
         [_node_findings(condition, side, node, facts) for node in members],
-        f"the nodes of the {side}, {end.role}, differ in it",
+        f"the nodes of the {side}, {end.pool}, differ in it",
     )
 
 
 def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
-    """Return what holds of each node of a role: what one of them denies is denied, else what one leaves open is open."""
+    """Return what holds of each node of a node pool: what one of them denies is denied, else what one leaves open is open."""
     truths = [{one.truth for one in findings} for findings in members]
     if any(Truth.NO in seen for seen in truths):
         alike = all(
@@ -188,7 +188,7 @@ def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
 def _members(end: Vantage | Target, facts: ClusterFacts) -> list[NodeFacts]:
     if end.node is not None:
         return [facts.node(end.node)]
-    return [node for node in facts.nodes if node.role == end.role]
+    return [node for node in facts.nodes if node.pool == end.pool]
 
 
 def _node_findings(
@@ -232,8 +232,8 @@ def _settings(
     if condition.firewall:
         yield _set(condition.firewall, node.firewall, f"{side} firewall")
     if condition.localhost_node_ports:
-        asked = node.kube_proxy.localhost_node_ports
-        yield _set(condition.localhost_node_ports, asked, f"{side} NodePorts at loopback")
+        probed = node.kube_proxy.localhost_node_ports
+        yield _set(condition.localhost_node_ports, probed, f"{side} NodePorts at loopback")
 
 
 def _kube_proxy(
@@ -302,7 +302,7 @@ def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
 
 
 def _set(wanted: tuple[Setting, ...], fact: Fact[bool], name: str) -> Finding:
-    """Decide by a setting; one that nobody could read is what a condition may ask for, and never undecided."""
+    """Decide by a setting; one that nobody could read is what a condition may request, and never undecided."""
     found = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
     return _stated(found in wanted, f"{name}: {found} ({fact.origin})")
 

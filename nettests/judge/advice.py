@@ -29,7 +29,7 @@ _BY_OUTCOME = {
     "EndpointSlices with the pods, and the port that the server listens on",
     Outcome.UNREACHABLE: "there is no route: compare the source's routes with the pod CIDRs of the nodes",
     Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes (ipconfig /all or "
-    "/etc/resolv.conf), ask the cluster DNS for the fully qualified name, and see whether the network "
+    "/etc/resolv.conf), query the cluster DNS for the fully qualified name, and see whether the network "
     "plugin passes DNS settings to its pods",
     Outcome.SERVFAIL: "the cluster's DNS could not find out: read its log (of names in its own domain whether it "
     "reaches the API server, of others whether it reaches the upstream that its Corefile forwards to)",
@@ -49,8 +49,8 @@ _WINDOWS_START = (
 
 _WENT_WELL = {
     Outcome.ACCEPTED: "compare the API server's version and feature gates with what the claim's source says",
-    Outcome.HEALTHY: "compare the Service's EndpointSlice with the pods that stand on the asked node",
-    Outcome.UNHEALTHY: "see whether the asked node's kube-proxy knows of the Service's endpoint on it",
+    Outcome.HEALTHY: "compare the Service's EndpointSlice with the pods that stand on the target node",
+    Outcome.UNHEALTHY: "see whether the target node's kube-proxy knows of the Service's endpoint on it",
     Outcome.STARTED: "compare the versions of kubelet and runtime on the node with what the claim's "
     "source says",
 }
@@ -70,8 +70,8 @@ def after_failure(check: Check, observation: Observation) -> str:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
         return AFTER_FAILED_SERVICE if _by_proxy(check) else AFTER_FAILED_TARGET
-    if observation.outcome is Outcome.DEVIATES and check.ask.case is not None:
-        rule = RULES.get(check.ask.case.label)
+    if observation.outcome is Outcome.DEVIATES and check.action.case is not None:
+        rule = RULES.get(check.action.case.label)
         return rule.remedy if rule else AFTER_UNKNOWN_RULE
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
@@ -119,11 +119,13 @@ def _of_distribution(check: Check, observation: Observation) -> str:
 
 
 def _unresolved(check: Check, observation: Observation) -> bool:
-    """Whether the question ended before the target was asked: nobody said what its name means."""
+    """Whether the question ended before the target was reached: nobody said what its name means."""
     if observation.outcome is not Outcome.TIMED_OUT:
         return False
     # sample: "lookup servers.ns.svc.cluster.local on 10.96.0.10:53: read udp …: i/o timeout"
-    return check.ask.question is Question.RESOLVE or last_detail(observation).startswith("lookup ")
+    return check.action.question is Question.RESOLVE or last_detail(observation).startswith(
+        "lookup "
+    )
 
 
 def _by_proxy(check: Check) -> bool:
@@ -169,7 +171,7 @@ AFTER_DISAGREEMENT = (
 )
 AFTER_STALE = (
     "compare the Service's EndpointSlices with the rules on the source's node, and read the log of its kube-proxy "
-    "from the moment when the Service was made again (kubernetes/kubernetes#131466)"
+    "from the moment when the Service was recreated (kubernetes/kubernetes#131466)"
 )
 AFTER_LATENESS = (
     "read the log of that node's kube-proxy from the moment when the Service was made, and its sync_proxy_rules metrics; "
@@ -189,7 +191,7 @@ AFTER_KNOWN_BUG = (
     "this cluster depends on it"
 )
 AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
-UNREADY = "was not Ready while this was asked"
+UNREADY = "was not Ready while this was probed"
 """What the reason holds of a check that depends on a node which was NotReady meanwhile."""
 AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
 AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"
@@ -221,7 +223,7 @@ def misaddressed_node(why: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A Service that a probe waited for in vain, and the node of that probe."""
+    """A Service that a probe waited for without an answer, and the node of that probe."""
 
     service: str
     probe: str

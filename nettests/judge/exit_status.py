@@ -24,7 +24,7 @@ def of_run(
 ) -> int:
     """Return the exit code of a run that pytest ended with ``status``.
 
-    ``verdicts`` are by check id, ``required`` the check ids of each required flow that was due;
+    ``verdicts`` are by check id, ``required`` the check ids of each required flow that was planned;
     ``others_failed`` says that a test failed which is no check.
     """
     if status not in {ExitCode.OK, ExitCode.TESTS_FAILED}:

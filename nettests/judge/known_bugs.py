@@ -1,7 +1,7 @@
 """Which of the bugs that leave an outcome open showed in what was observed.
 
 Used by ``verdicts`` where the documents expect nothing. An entry says how its bug shows (``when_present``); one
-attempt that failed so is enough, because a bug that shows now and then shows. Trust and controls are asked there.
+attempt that failed so is enough, because a bug that shows now and then shows. Trust and controls are judged there.
 """
 
 from nettests.model.expectation import Expectation, Expected, KnownBug

@@ -20,8 +20,8 @@ def expected_text(expectation: Expectation) -> str:
 def observed_text(observation: Observation) -> str:
     """Say what was observed, with the address that was seen and the backends that answered."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
-    if observation.divided:
-        parts = [f"{one.outcome.value} at port {one.port}" for one in observation.divided]
+    if observation.differing_ports:
+        parts = [f"{one.outcome.value} at port {one.port}" for one in observation.differing_ports]
     elif len(set(outcomes)) > 1:
         parts = [" then ".join(_runs(outcomes))]
     else:

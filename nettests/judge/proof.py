@@ -30,7 +30,7 @@ def why_not_proven(observation: Observation) -> str:
     needed = {TARGET} if observation.outcome.positive else {VANTAGE, TARGET}
     missing = set() if PATH in shown else needed - shown
     if missing:
-        return f"no {sorted(missing)[0]} control could be asked on this cluster"
+        return f"no {sorted(missing)[0]} control could be run on this cluster"
     return ""
 
 
@@ -40,7 +40,7 @@ def why_vantage_fails(observation: Observation) -> str:
     if any(control.ok for control in controls):
         return ""
     if not controls:
-        return "no vantage control could be asked on this cluster"
+        return "no vantage control could be run on this cluster"
     return f"its {controls[0].proves} control failed ({controls[0].detail})"
 
 

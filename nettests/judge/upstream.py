@@ -30,17 +30,19 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
 
 
 def _leaves_the_domain(check: Check) -> bool:
-    """Whether somebody outside the cluster is asked for the name, in the end or at once.
+    """Whether somebody outside the cluster is contacted for the name, in the end or at once.
 
     The DNS client of Windows takes a name with a dot as it stands, and nslookup alone goes on to the suffixes
     (Kubernetes documentation, "DNS resolution on Windows nodes").
     """
-    form, ask = check.target.name_form or "", check.ask
+    form, action = check.target.name_form or "", check.action
     if form.endswith("."):
         return False
     if check.target.descriptor.naming is Naming.ABSENT:
         return True
-    final = ask.source.os is OS.WINDOWS and ask.resolver is not Resolver.NSLOOKUP and "." in form
+    final = (
+        action.source.os is OS.WINDOWS and action.resolver is not Resolver.NSLOOKUP and "." in form
+    )
     return final and check.target.descriptor.naming is Naming.CLUSTER and "{domain}" not in form
 
 

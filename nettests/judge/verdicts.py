@@ -149,8 +149,8 @@ def _disagreement(
         return None
     if observation.agreed:
         return None
-    if observation.divided:
-        return _parted(check, observation)
+    if observation.differing_ports:
+        return _ports_differ(check, observation)
     wanted, sources = expectation.expected, observation.sources_seen
     outcomes = _outcomes(observation)
     torn = bool(sources) and wanted.source_seen is not None
@@ -175,7 +175,7 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
-    """Fail what no attempt met, in whatever ways; one that was answered shows that this vantage can ask."""
+    """Fail what no attempt met, in whatever ways; one that was answered shows that this vantage works."""
     outcomes = _outcomes(observation)
     ruling = _failed(check, observation)
     proven = any(outcome.positive for outcome in outcomes)
@@ -202,21 +202,21 @@ def _all_fail_as_expected(expected: Expected | None, observation: Observation) -
     )
 
 
-def _parted(check: Check, observation: Observation) -> _Ruling:
+def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     """Fail a target whose ports differ: no claim and no limitation is met by one of its ports.
 
-    A port that answers shows, as a vantage control does, that this vantage can ask.
+    A port that answers shows, as a vantage control does, that this vantage works.
     """
     ruling = _failed(check, observation)
-    proven = any(one.outcome.positive for one in observation.divided)
+    proven = any(one.outcome.positive for one in observation.differing_ports)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
 
 
 def _stranger(check: Check, observation: Observation) -> _Ruling | None:
-    if observation.misled:
-        why = f"it resolved to {', '.join(observation.misled)}, which is not the target's address"
+    if observation.unexpected_addresses:
+        why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
         return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
     known = check.target.backends
     strangers = [name for name in observation.backends if name not in known] if known else []

@@ -51,7 +51,7 @@ class PodNetwork:
 class PortMapping:
     """A port of a pod that its node's address answers for: CNI's capability ``portMappings``.
 
-    ``protocol`` is ``tcp`` or ``udp``; ``host_ip`` is ``None`` where no ``hostIP`` was asked for.
+    ``protocol`` is ``tcp`` or ``udp``; ``host_ip`` is ``None`` where no ``hostIP`` was requested.
     """
 
     protocol: str
@@ -210,7 +210,7 @@ class Duplex:
 
 
 class Kubelet(Protocol):
-    """What the API server asks of the node that holds a pod."""
+    """What the API server requires of the node that holds a pod."""
 
     async def exec(
         self,

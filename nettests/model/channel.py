@@ -1,6 +1,6 @@
-"""How a resident probe is asked: a control channel's answers, as protocols and values.
+"""How a resident probe is driven: a control channel's answers, as protocols and values.
 
-``cluster`` implements the channels, ``probes`` asks over them; neither knows the other. A channel
+``cluster`` implements the channels, ``probes`` uses them; neither knows the other. A channel
 answers or fails as a channel (``ChannelError``): what the probe saw of the network is in the answer.
 """
 
@@ -53,7 +53,7 @@ class HttpChannel(Protocol):
         """``pod-proxy``, ``port-forward`` or ``exec``, as the journal records it."""
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Ask ``path`` of the probe; ``ChannelError`` when no answer of the probe came."""
+        """Request ``path`` from the probe; ``ChannelError`` when no answer of the probe came."""
 
     def close(self) -> None:
         """Release what the channel holds open."""

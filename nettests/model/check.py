@@ -1,7 +1,7 @@
-"""What is asked of a cluster: flows, and checks that make them concrete.
+"""What a run tests on a cluster: flows, and checks that make them concrete.
 
 Declared by the suites (flow), made by ``plan`` (check), carried out by ``probes``, judged by
-``judge``. Objects are named by role, never by node, address or build, so that an id means the same
+``judge``. Objects are named by node pool, never by node, address or build, so that an id means the same
 check before and after an upgrade; addresses are looked up when the probes stand.
 """
 
@@ -36,7 +36,7 @@ class Vantage:
 
     kind: VantageKind
     probe: str
-    role: str | None = None
+    pool: str | None = None
     os: OS | None = None
     node: str | None = None
     build: WindowsBuild | None = None
@@ -51,12 +51,12 @@ class Target:
     ``pod`` or ``service`` name objects of the run's namespace; ``node`` is the node that holds the
     pod, backs the Service or owns the address. ``backends`` are the pod names that may answer.
     ``settings`` are the Service's where the flow states any; ``None`` is an ordinary Service.
-    ``name_form`` is a template for names that resolvers are asked, over ``{service} {namespace}
+    ``name_form`` is a template for names that resolvers are queried for, over ``{service} {namespace}
     {domain} {pod} {pod_address} {subdomain} {external}``.
     """
 
     kind: TargetKind
-    role: str | None = None
+    pool: str | None = None
     os: OS | None = None
     node: str | None = None
     build: WindowsBuild | None = None
@@ -79,9 +79,9 @@ class Afterwards:
     """What is done with a Pod of the check's own once it has started, and what has to come of it.
 
     ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
-    first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (ask for a
+    first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (request a
     path at a port, the two ``words``), ``port-read`` (read what a server says at a port by itself). Output
-    has to hold ``says``, whatever its case. ``restart`` asks for a path that ends the first container and
+    has to hold ``says``, whatever its case. ``restart`` requests a path that ends the first container and
     compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
     as ``says``, and no longer than its grace period.
@@ -94,7 +94,7 @@ class Afterwards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One of the things that a flow asks of the same place: the object varies, not the path.
+    """One of the things that a flow tests in the same place: the object varies, not the path.
 
     ``label`` is the last part of the check's id. ``object`` is the Kubernetes object as JSON, for
     questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
@@ -102,10 +102,10 @@ class Case:
     ``counter`` is the same object without what is in question: a rejection counts beside its
     acceptance. ``outcome`` replaces the flow's claim, and ``os`` keeps the case to nodes of that system.
     For ``INSPECT`` the label names the rule, and ``when`` says what the rule is about (``overlay``,
-    ``dsr`` …): elsewhere it is not asked. ``beside_pod`` wants a Pod of the run on the node, to be looked at,
+    ``dsr`` …): elsewhere it is not run. ``beside_pod`` wants a Pod of the run on the node, to be looked at,
     where it may make any.
 
-    For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is asked, where it is not the
+    For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is used, where it is not the
     run's own. ``then`` may be ``steered``: the Pod names a RuntimeClass that is there already.
 
     For ``START``, ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
@@ -126,7 +126,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Action:
     """One concrete question: from where, to what, how.
 
     A check has one; each of its positive controls is one more.
@@ -145,11 +145,11 @@ class Ask:
     pause: float = 0
     """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
-    """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is asked."""
+    """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is tested."""
 
     @property
     def is_process(self) -> bool:
-        """Whether the source starts a program of its own to ask, for which there is no request over HTTP."""
+        """Whether the source starts a program of its own to probe, for which there is no request over HTTP."""
         match self.question:
             case Question.PING | Question.IDLE:
                 return True
@@ -174,14 +174,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """A positive control, asked in the same window as a negative result.
+    """A positive control, probed in the same window as a negative result.
 
     ``proves`` is ``vantage`` (this vantage reaches something by this protocol), ``target`` (this
     target answers another vantage) or ``path`` (one path that shows both).
     """
 
     proves: str
-    ask: Ask
+    action: Action
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,13 +189,13 @@ class Check:
     """One flow made concrete.
 
     ``id`` is stable and made of node pools, never of nodes (``check_id``).
-    ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is asked.
+    ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is probed.
     """
 
     id: str
     flow: str
     title: str
-    ask: Ask
+    action: Action
     placement: Placement
     claim: Expected
     controls: tuple[Control, ...]
@@ -208,24 +208,24 @@ class Check:
     @property
     def source(self) -> Vantage:
         """The vantage of the check itself."""
-        return self.ask.source
+        return self.action.source
 
     @property
     def target(self) -> Target:
         """The target of the check itself."""
-        return self.ask.target
+        return self.action.target
 
     @property
-    def asks_dns(self) -> bool:
+    def queries_dns(self) -> bool:
         """Whether the cluster's DNS has a part in the answer."""
         reached = self.target.descriptor
-        named = reached.by_name or self.ask.question is Question.RESOLVE
+        named = reached.by_name or self.action.question is Question.RESOLVE
         return named or reached.name_server
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """A check, or a whole flow, that is due but does not apply or cannot be asked, and why."""
+    """A check, or a whole flow, that is planned but does not apply or cannot be run, and why."""
 
     id: str
     flow: str
@@ -249,10 +249,10 @@ class ProbePod:
     purpose: str
     node: str
     os: OS
-    role: str
+    pool: str
     dns_policy: str = ""
     inspected: bool = False
-    """Whether its node is looked at through it, whatever the checks ask."""
+    """Whether its node is looked at through it, whatever the checks target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

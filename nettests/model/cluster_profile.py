@@ -1,6 +1,6 @@
 """The cluster profile: what a kubeconfig cannot say, stated by the user (or by a lab).
 
-Read by ``cluster.profile_file`` from YAML, used by discovery (stated facts, roles), by deployment (image)
+Read by ``cluster.profile_file`` from YAML, used by discovery (stated facts, node pools), by deployment (image)
 and by observation (external vantage, timing). A stated fact overrides what discovery read.
 """
 
@@ -51,7 +51,7 @@ class Timing:
     flow_memory: float = 240
     """Switches are known to remember a flow for so long: a shorter silence would show nothing."""
     names: float = 45
-    """A dial by name may take so much longer: where DNS is silent, a Linux resolver asks each of four
+    """A dial by name may take so much longer: where DNS is silent, a Linux resolver probes each of four
     names of a search list twice, for 5 s."""
     names_cached: float = 30
     """A name may lead to a Pod's former address for so long: CoreDNS and NodeLocal DNSCache are installed with
@@ -83,7 +83,7 @@ class Timing:
     failures: int = 2
     """A negative result needs so many, with the controls between them."""
     client_addresses: int = 8
-    """Of many new connections, so many ask for the client's port, to prove that ports differ."""
+    """Of many new connections, so many request the client's port, to prove that ports differ."""
     per_probe: int = 16
     """Concurrent questions over one probe's HTTP channel."""
     exec_linux: int = 12
@@ -146,7 +146,7 @@ class Images:
     is named is used as it stands; ``registry`` replaces the registry of those that are not named.
     ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
     one. What it holds never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
-    nodes before a run asks anything.
+    nodes before a run tests anything.
     """
 
     probe: str | None = None
@@ -173,7 +173,7 @@ WINDOWS_RESOURCES: Amounts = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSettings:
-    """What every Pod of a run has besides its own: nothing of it changes what a check asks.
+    """What every Pod of a run has besides its own: nothing of it changes what a check targets.
 
     ``node_selector`` also keeps nodes that do not have these labels out of the run. ``tolerations`` are
     objects as the API takes them, on top of those for the node's own taints.
@@ -188,15 +188,15 @@ class PodSettings:
     windows_resources: Amounts = field(default_factory=lambda: WINDOWS_RESOURCES)
 
     def resources(self, os: OS) -> Amounts:
-        """Return what a container on a node of ``os`` asks for and may use."""
+        """Return what a container on a node of ``os`` requests and may use."""
         return self.windows_resources if os is OS.WINDOWS else self.linux_resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterProfile:
-    """What the user states of a cluster. The default states nothing, and nothing outside is asked.
+    """What the user states of a cluster. The default states nothing, and nothing outside is contacted.
 
-    ``roles`` pins groups of nodes to role names, so that ids survive whatever happens to labels.
+    ``nodePools`` pins groups of nodes to node pool names, so that ids survive whatever happens to labels.
     ``external_proxy`` may carry credentials: it never reaches a journal or a report.
     """
 
@@ -207,7 +207,7 @@ class ClusterProfile:
     """Where Services get their ``externalIPs`` from: nobody else may have these addresses."""
     network_policy: bool = True
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
-    roles: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)
     facts: StatedFacts = field(default_factory=StatedFacts)

@@ -83,7 +83,7 @@ class NodeFacts:
 
     name: str
     os: OS
-    role: str
+    pool: str
     member: int
     build: Fact[WindowsBuild]
     os_image: str
@@ -166,7 +166,7 @@ class ClusterFacts:
     """The existing namespace that a run uses; empty where it makes one of its own."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
     """The level of Pod Security that the run's namespace enforces."""
-    privileged: Fact[bool] = Fact(None, "it was not asked")
+    privileged: Fact[bool] = Fact(None, "it was not run")
     """Whether the API server takes privileged and HostProcess containers (``--allow-privileged``); where it does
     not, ``origin`` is in its own words."""
     denied: tuple[str, ...] = ()

@@ -128,11 +128,11 @@ class History:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """What was due and does not apply, or could not be asked."""
+        """What was planned and does not apply, or could not be probed."""
         return (*self.skips, *(done.check for done in self.done.values() if done.skip))
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return the verdict of all that was due."""
+        """Return the verdict of all that was planned."""
         judged = {told.check: told.verdict for told in self.judged.values()}
         return verdicts_of(self.planned, self.skipped, judged)
 

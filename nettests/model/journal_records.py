@@ -43,7 +43,7 @@ class DiagnosticsItem:
 
     title: str
     file: str = ""
-    asked: str = ""
+    command_line: str = ""
     bytes: int = 0
     cut: bool = False
     problem: str = ""
@@ -86,7 +86,7 @@ class Limitations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A check that is due, and what is expected of it."""
+    """A check that is planned, and what is expected of it."""
 
     KIND: ClassVar = "planned"
 
@@ -96,7 +96,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A check or flow that is due and does not apply."""
+    """A check or flow that is planned and does not apply."""
 
     KIND: ClassVar = "skip"
 
@@ -133,10 +133,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """That a check was asked to its end, or why it was not.
+    """That a check was run to its end, or why it was not.
 
     ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
-    the check could not be asked here; ``late`` and ``resent`` are those of ``Observation``. ``judgement`` is the
+    the check could not be run here; ``late`` and ``resent`` are those of ``Observation``. ``judgement`` is the
     verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
     """
 
@@ -177,7 +177,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
-    """How an image came onto a node before anything was asked, or why it did not."""
+    """How an image came onto a node before anything was probed, or why it did not."""
 
     KIND: ClassVar = "pull"
 

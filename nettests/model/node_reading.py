@@ -1,4 +1,4 @@
-"""What a node's own vantage was asked about its settings, and the answer as it came: raw, before any parsing.
+"""What was read of a node's settings from its own vantage, and the answer as it came: raw, before any parsing.
 
 Written by ``probes.host_facts``, recorded in the journal, read by ``parse.host_facts``. It belongs to no check.
 """

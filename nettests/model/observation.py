@@ -1,4 +1,4 @@
-"""What happened when a check was asked: attempts, addresses seen, backends, timing, raw output.
+"""What happened when a check was run: attempts, addresses seen, backends, timing, raw output.
 
 Made by ``parse`` from the raw records that ``probes`` wrote to the journal; read by ``judge`` and
 ``report``. An observation is never a verdict.
@@ -36,7 +36,7 @@ class Raw:
     error: str | None = None
     context: dict[str, str] = field(default_factory=dict)
     """Addresses needed to read the answer: ``client-pod``, ``client-node``, ``source-vip`` …;
-    ``resolved`` holds those that a name may resolve to. ``request`` and ``port`` say what was asked
+    ``resolved`` holds those that a name may resolve to. ``request`` and ``port`` say what was tested
     where."""
 
 
@@ -58,7 +58,7 @@ class Attempt:
     addresses: tuple[str, ...] = ()
     """What a name resolved to."""
     port: int | None = None
-    """The target's port that was asked, where one was."""
+    """The target's port that was probed, where one was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class ControlResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortSeen:
-    """What one port of a target brought, each time that it was asked."""
+    """What one port of a target brought, each time that it was probed."""
 
     port: int
     outcome: Outcome
@@ -80,10 +80,10 @@ class PortSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """All that is known about one asked check.
+    """All that is known about one check that was run.
 
     ``outcome`` is the outcome that all attempts agree on; where they disagree it is the last one's and
-    ``agreed`` is false. Where the ports of a target explain the disagreement, ``divided`` says what each
+    ``agreed`` is false. Where the ports of a target explain the disagreement, ``differing_ports`` says what each
     brought and ``outcome`` is that of the last failure. ``trusted`` is false with a ``distrust`` sentence when the probe, its origin or
     its channel failed.
     """
@@ -99,15 +99,15 @@ class Observation:
     server_saw: str | None = None
     backends: tuple[str, ...] = ()
     distribution: Distribution | None = None
-    misled: tuple[str, ...] = ()
+    unexpected_addresses: tuple[str, ...] = ()
     """What the name resolved to that is no address of the target, as with a wildcard record."""
     stale: str | None = None
     """The change of a Service that its rules did not follow."""
     late: str | None = None
-    """The Service that did not answer within its deadline, before this was asked."""
+    """The Service that did not answer within its deadline, before this was probed."""
     resent: str | None = None
     """Which answer came only after a packet had to be sent again, and what shows it."""
-    divided: tuple[PortSeen, ...] = ()
+    differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None
     channel: str = ""

@@ -20,10 +20,10 @@ class ByHand(StrEnum):
 
     PLAIN = "plain"
     """Nothing: they say what the controller would."""
-    TWO_NUMBERS = "two-numbers"
+    MIXED_TARGET_PORTS = "two-numbers"
     """The backends have different numbers for the same port, as named target ports bring about."""
     HINTED = "hinted"
-    """The first backend is hinted for the zones of all nodes that play, the others for one that nobody is in."""
+    """The first backend is hinted for the zones of all probe nodes, the others for one that nobody is in."""
     TERMINATING = "terminating"
     """All backends are said to terminate, and still to serve: while a Service rolls, none may be left but these."""
 
@@ -68,7 +68,7 @@ class ServiceSettings:
 
     @property
     def external_local(self) -> bool:
-        """Whether traffic from outside goes to backends on the asked node only."""
+        """Whether traffic from outside goes to backends on the target node only."""
         return self.external_traffic_policy == LOCAL
 
     @property

@@ -75,7 +75,7 @@ def merge(verdicts: Iterable[Verdict]) -> Verdict:
 def verdicts_of(
     checks: Iterable[str], skipped: Iterable[str], judged: Mapping[str, Verdict]
 ) -> dict[str, Verdict]:
-    """Return a verdict for all that was due: what was neither skipped nor judged is ``unknown``."""
+    """Return a verdict for all that was planned: what was neither skipped nor judged is ``unknown``."""
     return {
         **dict.fromkeys(checks, Verdict.UNKNOWN),
         **dict.fromkeys(skipped, Verdict.SKIPPED),

@@ -53,7 +53,7 @@ class Protocol(StrEnum):
 
     @property
     def echoed(self) -> bool:
-        """Whether ``ping`` asks, which sends several echoes in a row."""
+        """Whether ``ping`` is used, which sends several echoes in a row."""
         match self:
             case Protocol.ICMP:
                 return True
@@ -99,11 +99,11 @@ class VantageKind(StrEnum):
     NODE = "node"
     EXTERNAL = "external"
     API = "api"
-    """The harness itself, asking the API server."""
+    """The harness itself, as a client of the API server."""
 
     @property
     def has_pod(self) -> bool:
-        """Whether a Pod of the run asks."""
+        """Whether a Pod of the run is the source."""
         match self:
             case VantageKind.POD | VantageKind.NODE:
                 return True
@@ -124,13 +124,13 @@ class TargetKind(StrEnum):
     SERVICE_FQDN = "service-fqdn"
     NODEPORT = "nodeport"
     NODEPORT_LOCALHOST = "nodeport-localhost"
-    """A NodePort at the loopback address of the node that asks."""
+    """A NodePort at the loopback address of the source node."""
     HOSTPORT = "hostport"
     """A node's address at a port that a container claims as its ``hostPort``."""
     HOSTPORT_BOUND = "hostport-bound"
     """The same address at a ``hostPort`` whose ``hostIP`` is loopback."""
     HOSTPORT_LOCALHOST = "hostport-localhost"
-    """That port at the loopback address of the node that asks."""
+    """That port at the loopback address of the source node."""
     LOADBALANCER = "loadbalancer"
     """A Service at the address that a load balancer was assigned."""
     SERVICE_EXTERNAL_IP = "service-external-ip"
@@ -150,9 +150,9 @@ class TargetKind(StrEnum):
     NO_NAME = "no-name"
     """A name that nothing has."""
     DNS_SERVICE = "dns-service"
-    """The cluster's DNS, asked at the address of its Service."""
+    """The cluster's DNS, probed at the address of its Service."""
     DNS_POD = "dns-pod"
-    """The cluster's DNS, asked at the address of one of its pods."""
+    """The cluster's DNS, probed at the address of one of its pods."""
     API_SERVER = "api-server"
     """What the API server makes of an object."""
     CONFIGURATION = "configuration"
@@ -190,7 +190,7 @@ class Setting(StrEnum):
 
 
 class Question(StrEnum):
-    """What one check asks of its target."""
+    """What one check tests of its target."""
 
     REACH = "reach"
     """Connect, learn which backend answers and which source address it saw."""
@@ -201,11 +201,11 @@ class Question(StrEnum):
     DISTRIBUTE = "distribute"
     """Many new connections from distinct source ports; which backends answer?"""
     IDLE = "idle"
-    """A connection is silent for a while, and is used again; does it still carry anything?"""
+    """A connection is idle for a while, and is used again; does it still carry anything?"""
     CHURN = "churn"
-    """Its Service goes and comes again, each time in front of another backend; who answers in the end?"""
+    """Its Service is deleted and recreated, each time in front of another backend; who answers in the end?"""
     ADMIT = "admit"
-    """Does the API server accept an object? Asked by dry run."""
+    """Does the API server accept an object? Tested by dry run."""
     INSPECT = "inspect"
     """Is something set up as the documents demand? Read, never changed."""
     START = "start"
@@ -269,7 +269,7 @@ class Question(StrEnum):
 
 
 class CheckClass(StrEnum):
-    """What asking costs or touches. Only ``default`` is asked unasked; a user enables the others."""
+    """What running a check costs or touches. Only ``default`` is run by default; a user enables the others."""
 
     DEFAULT = "default"
     COSTLY = "costly"
@@ -286,11 +286,11 @@ class Resolver(StrEnum):
     SYSTEM = "system"
     NSLOOKUP = "nslookup"
     RESOLVE_DNSNAME = "resolve-dnsname"
-    """PowerShell's ``Resolve-DnsName``, the Windows DNS client asked directly; Windows only."""
+    """PowerShell's ``Resolve-DnsName``, the Windows DNS client probed directly; Windows only."""
 
     @property
     def is_process(self) -> bool:
-        """Whether a program of its own is started; the system's resolver is asked by dialling a name."""
+        """Whether a program of its own is started; the system's resolver is queried by dialling a name."""
         match self:
             case Resolver.NSLOOKUP | Resolver.RESOLVE_DNSNAME:
                 return True

@@ -14,7 +14,7 @@ import yaml
 class _Dumper(yaml.SafeDumper):
     """What YAML 1.2 guesses, beside what PyYAML knows of 1.1."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML asks so
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML requires it
         """Write out what stands in two places: people read both."""
         return True
 

@@ -15,7 +15,7 @@ from nettests.parse.reading import Reading, one_line
 
 HOSTNAME = "hostname"
 HEALTH = "health"
-"""Asked of a health check port, where kube-proxy says how many local backends a Service has."""
+"""Requested from a health check port, where kube-proxy says how many local backends a Service has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
 
 
 def read_answer(body: str, request: str = "") -> Answer:
-    """Read a body; ``request`` is what was asked, and the text's own shape decides where it is empty.
+    """Read a body; ``request`` is what was tested, and the text's own shape decides where it is empty.
 
     Whatever answers a question for the hostname is taken at its word, so that a stranger's error page
     counts as a backend of that name and not as the expected one.

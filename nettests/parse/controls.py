@@ -1,7 +1,7 @@
 """Read a check's positive controls from its raw answers.
 
 Used by ``observe``. One positive answer in the window is enough: a control shows that something is
-possible. A control over many connections shows that several backends can be reached; one that asks for a name
+possible. A control over many connections shows that several backends can be reached; one that queries a name
 which does not exist shows by a denial that its server is there.
 """
 
@@ -16,23 +16,23 @@ SEVERAL = 2
 
 
 def read_controls(check: Check, raws: Sequence[Raw], outcome: Outcome) -> tuple[ControlResult, ...]:
-    """Return how the controls ended; one that was not asked is missing only beside a negative."""
+    """Return how the controls ended; one that was not run is missing only beside a negative."""
     return tuple(_results(check, raws, outcome))
 
 
 def _results(check: Check, raws: Sequence[Raw], outcome: Outcome) -> Iterator[ControlResult]:
     for control in check.controls:
-        read = read_resolution if control.ask.question is Question.RESOLVE else read_raw
+        read = read_resolution if control.action.question is Question.RESOLVE else read_raw
         answers = [read(raw) for raw in raws if raw.purpose == f"control:{control.proves}"]
         if answers:
             yield _result(control, answers)
         elif not outcome.positive:
-            yield ControlResult(proves=control.proves, ok=False, detail="it was not asked")
+            yield ControlResult(proves=control.proves, ok=False, detail="it was not run")
 
 
 def _result(control: Control, answers: Sequence[Attempt]) -> ControlResult:
-    positive = [answer for answer in answers if shows(answer, control.ask)]
-    if control.ask.question is Question.DISTRIBUTE:
+    positive = [answer for answer in answers if shows(answer, control.action)]
+    if control.action.question is Question.DISTRIBUTE:
         backends = {answer.backend for answer in positive} - {None}
         return ControlResult(
             proves=control.proves,

@@ -1,4 +1,4 @@
-"""Read the answers of agnhost ``netexec``'s ``/dial``, asked over a control channel with one try.
+"""Read the answers of agnhost ``netexec``'s ``/dial``, reached over a control channel with one try.
 
 Facts of agnhost 2.63 (recorded in tests/fixtures/transcripts/agnhost.jsonl): 200 with a JSON object
 whose keys ``responses`` and ``errors`` are absent when empty; 400 with a text for bad parameters and for

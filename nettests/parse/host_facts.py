@@ -37,7 +37,7 @@ def _mode(before: Fact[str], told: NodeReading) -> Fact[str]:
     said = told.stdout.strip()
     # sample: nftables
     if told.error is None and told.exit_code == 0 and said in MODES:
-        return known(said, f"{address}, asked on the node itself")
+        return known(said, f"{address}, read on the node itself")
     # sample: curl: (7) Failed to connect to 127.0.0.1 port 10249 after 0 ms: Couldn't connect to server
     why = told.error or told.stderr.strip() or f"it answers {said!r}, which is no mode"
     return unknown(f"{before.origin}; {address} does not tell it either: {one_line(why)}")

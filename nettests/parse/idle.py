@@ -1,8 +1,8 @@
-"""Read what came of a connection that was silent: the record that ``probes.silence`` keeps.
+"""Read what came of a connection that was idle: the record that ``probes.idle_connection`` keeps.
 
 Lost is only a connection that stood before the silence, over which a word was sent afterwards, at a server
 that is still there, and beside a new connection that is answered. Everything else says nothing of idle
-connections. What the clients print is described in ``probes.speaking``.
+connections. What the clients print is described in ``probes.idle_client``.
 """
 
 import re

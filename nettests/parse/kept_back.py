@@ -2,7 +2,7 @@
 
 ``probes.pace`` counts what a probe was refused; where the kernel had none left to tell (``icmp_ratelimit``), the
 record of a UDP question says so. Such a silence beside refusals shows nothing. Used by ``observe``, and by probes
-to know that they have to ask again.
+to know that they have to retry.
 """
 
 from collections.abc import Sequence

@@ -16,12 +16,12 @@ from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
 from nettests.parse.kept_back import telling
-from nettests.parse.ports import divided, parted
+from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.sources import classify_source, same_address
 
 BEHIND = "behind"
-"""In ``Raw.context``: the backend that a Service was in front of when this was asked, or nobody's name."""
+"""In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
 REPEATED_PORTS_DIVISOR = 8
 """Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
 kept-alive connection shows one port again and again."""
@@ -29,17 +29,17 @@ kept-alive connection shows one port again and again."""
 
 def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     """Return what is known about one check from all raw answers that were recorded for it."""
-    asked = (raw for raw in raws if raw.purpose == "check")
-    own = sorted(asked, key=lambda raw: raw.attempt)  # questions may go out side by side
-    read = read_resolution if check.ask.question is Question.RESOLVE else read_raw
+    probed = (raw for raw in raws if raw.purpose == "check")
+    own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
+    read = read_resolution if check.action.question is Question.RESOLVE else read_raw
     if not own:
-        return unusable(check.id, "nothing was asked")
+        return unusable(check.id, "nothing was probed")
     attempts = tuple(read(raw) for raw in own)
     seen = _sources(check, own, attempts)
     distrust = (
         _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
     )
-    ports = divided(attempts) if len(set(seen)) <= 1 else ()
+    ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()
     told = telling(own, attempts)
     outcome = _outcome(told, failed=bool(ports))
     outcomes = {attempt.outcome for attempt in told}
@@ -58,9 +58,9 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         server_saw=_last(attempt.server_saw for attempt in attempts),
         backends=_distinct(attempt.backend for attempt in attempts),
         distribution=distribution,
-        misled=_misled(own, attempts),
+        unexpected_addresses=_unexpected_addresses(own, attempts),
         stale=_stale(check, own),
-        divided=ports,
+        differing_ports=ports,
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel,
@@ -76,12 +76,12 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
 
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say which change of a Service its rules did not follow, where it was asked all the same."""
+    """Say which change of a Service its rules did not follow, where it was run all the same."""
     behind = raws[-1].context.get(BEHIND)
     if behind is None or behind in check.target.backends:
         return None
     former = behind in check.target.former
-    made = f"made again in front of {behind}" if former else "left without endpoints"
+    made = f"recreated in front of {behind}" if former else "left without endpoints"
     return f"the Service was {made}, and its rules did not follow"
 
 
@@ -99,7 +99,7 @@ def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> 
     ]
 
 
-def _misled(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[str, ...]:
+def _unexpected_addresses(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[str, ...]:
     """Return what the name resolved to that is not the target's, where its addresses were recorded.
 
     A wildcard record in a search domain answers every name, so that a name which resolves proves nothing.
@@ -136,11 +136,11 @@ def _unusable(attempts: Sequence[Attempt]) -> str | None:
 
 def _too_few_connections(check: Check, attempts: Sequence[Attempt]) -> str | None:
     """Say why a distribution cannot be read from these answers; negative ones need none."""
-    if check.ask.question is not Question.DISTRIBUTE or not _all_positive(attempts):
+    if check.action.question is not Question.DISTRIBUTE or not _all_positive(attempts):
         return None
     named = [attempt for attempt in attempts if attempt.backend is not None]
-    if len(named) < check.ask.connections:
-        return f"{len(named)} of {check.ask.connections} connections said which backend answered"
+    if len(named) < check.action.connections:
+        return f"{len(named)} of {check.action.connections} connections said which backend answered"
     ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
     if not ports and len({attempt.backend for attempt in named}) == 1:
         # Several backends cannot answer over one connection that was kept open; one can.
@@ -155,19 +155,23 @@ def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | N
     backends = _distinct(attempt.backend for attempt in attempts)
     if some_may_refuse(check.target) and _some_refused(attempts):
         return Distribution.SOME_REFUSED
-    if check.ask.question is not Question.DISTRIBUTE or not _all_positive(attempts) or not backends:
+    if (
+        check.action.question is not Question.DISTRIBUTE
+        or not _all_positive(attempts)
+        or not backends
+    ):
         return None
     return Distribution.ONE_BACKEND if len(backends) == 1 else Distribution.SEVERAL_BACKENDS
 
 
 def some_may_refuse(target: Target) -> bool:
-    """Whether connections that disagree are an answer: where backends serve at different numbers."""
-    return target.settings is not None and target.settings.by_hand is ByHand.TWO_NUMBERS
+    """Whether connections that disagree are an answer: where backends serve at different target ports."""
+    return target.settings is not None and target.settings.by_hand is ByHand.MIXED_TARGET_PORTS
 
 
 def _some_refused(attempts: Sequence[Attempt]) -> bool:
     """Whether some connections were answered, and all the others refused, at one port."""
-    if parted(attempts):
+    if by_port(attempts):
         return False
     outcomes = {attempt.outcome for attempt in attempts}
     answered = outcomes - {Outcome.REFUSED}

@@ -2,7 +2,7 @@
 
 Attempts of a check alternate over requests that a Service serves at different ports. The network tells
 ports apart, not requests: a port that always fails beside one that always works is a failure of that
-port, and no accident. Used by ``observe``, and by probes to know which port they have to ask again.
+port, and no accident. Used by ``observe``, and by probes to know which port they have to retry.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ ENOUGH = 2
 """What a port said once may be an accident; accidents do not keep to a port for long."""
 
 
-def parted(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
+def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
     """Return the attempts of each port where ports differ and none contradicts itself, or nothing."""
     by_port: dict[int, list[Attempt]] = {}
     for attempt in attempts:
@@ -25,9 +25,9 @@ def parted(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
     return {} if torn or len(set().union(*said)) <= 1 else by_port
 
 
-def divided(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
+def differing_ports(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:
     """Return what each port brought where that explains why attempts disagree, lowest port first."""
-    found = sorted(parted(attempts).items())
+    found = sorted(by_port(attempts).items())
     if any(len(those) < ENOUGH for _, those in found):
         return ()
     return tuple(PortSeen(port=port, outcome=those[0].outcome) for port, those in found)

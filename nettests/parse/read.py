@@ -6,7 +6,7 @@ read the same way.
 
 from collections.abc import Callable, Mapping
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.observation import Attempt, Raw
 from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Question
@@ -47,7 +47,7 @@ RESOLVERS: Mapping[str, Parser] = {
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }
-"""The tools that can be asked for a name alone."""
+"""The tools that can be queried for a name alone."""
 
 
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
@@ -74,14 +74,14 @@ def positive(raw: Raw, question: Question) -> bool:
     return raw.error is None and read_answer(raw, question).outcome.positive
 
 
-def proves(raw: Raw, ask: Ask) -> bool:
+def proves(raw: Raw, action: Action) -> bool:
     """Whether an answer to a positive control shows what it is to show; see ``shows``."""
-    return raw.error is None and shows(read_answer(raw, ask.question), ask)
+    return raw.error is None and shows(read_answer(raw, action.question), action)
 
 
-def shows(answer: Attempt, ask: Ask) -> bool:
+def shows(answer: Attempt, action: Action) -> bool:
     """Whether an answer shows that the target is there: of a name that nothing has, by a denial too."""
-    absent = ask.target.descriptor.naming is Naming.ABSENT
+    absent = action.target.descriptor.naming is Naming.ABSENT
     return answer.outcome.positive or (absent and answer.outcome is Outcome.NXDOMAIN)
 
 

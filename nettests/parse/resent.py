@@ -1,6 +1,6 @@
 """Find connections that stood, or names that resolved, only after a packet had to be sent again.
 
-Asked by ``session`` when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s
+Probed by ``session`` when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s
 more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so
 that such an answer takes that long and not much longer. Slowness alone is no loss: the same backend's other answers,
 and others of the same probe over the same channel in that very time, must have come at once. It judges nothing.
@@ -44,7 +44,7 @@ class Carried:
 def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return which answer came only after a packet was sent again, and what shows it; ``None`` if none did.
 
-    ``raws`` are the check's own answers, ``others`` what the same probe was asked over the same channel.
+    ``raws`` are the check's own answers, ``others`` what the same probe was reached over the same channel.
     """
     if again := _looked_up_again(raws, others := tuple(others)):
         return again
@@ -69,7 +69,7 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Return which name nslookup found only at a second query: it says so itself, or it took that long.
 
-    It asks once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
+    It probes once more by itself, so one answer is all there is; older ones of BIND do not tell that they did.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
@@ -89,7 +89,7 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
 
 
 def _about_the_name(raw: Raw) -> str:
-    """Return what nslookup says of the name; Microsoft's asks for the server's own name before, often in vain."""
+    """Return what nslookup says of the name; Microsoft's requests the server's own name before, often without success."""
     by_microsoft = raw.client_os == OS.WINDOWS and not raw.stdout.startswith(";;")
     return raw.stdout.partition("Server:")[2] if by_microsoft else raw.stdout
 
@@ -111,20 +111,20 @@ def _positive(check: Check, raw: Raw) -> bool:
     if raw.error is not None or raw.tool not in SPEAKS_TCP:
         return False
     seen = read_raw(raw).outcome
-    if check.ask.question is not Question.RESOLVE:
+    if check.action.question is not Question.RESOLVE:
         return seen.positive
     # A name that resolved to a server which kept silent: the time went by after the name was there.
     return read_resolution(raw).outcome.positive and seen is not Outcome.TIMED_OUT
 
 
 def _delays(check: Check) -> tuple[float, ...]:
-    match check.ask.protocol:
+    match check.action.protocol:
         case Protocol.TCP:
             again: tuple[float, ...] = SYN_AGAIN
         case Protocol.UDP | Protocol.ICMP:
             again = ()
         case _:
-            assert_never(check.ask.protocol)
+            assert_never(check.action.protocol)
     return (*again, *(QUERY_AGAIN if check.target.descriptor.by_name else ()))
 
 
@@ -134,5 +134,5 @@ def _what(check: Check, raw: Raw) -> str:
 
 
 def _during(one: Carried, raw: Raw) -> bool:
-    """Whether something else was asked and answered while ``raw`` was on its way."""
+    """Whether something else was sent and answered while ``raw`` was on its way."""
     return raw.started < one.started and one.started + one.elapsed < raw.started + raw.elapsed

@@ -1,4 +1,4 @@
-"""Read the output of PowerShell's ``Resolve-DnsName``, which asks the Windows DNS client.
+"""Read the output of PowerShell's ``Resolve-DnsName``, which queries the Windows DNS client.
 
 The resolver that applications use, unlike nslookup's. Failures are known by their error id
 (``FullyQualifiedErrorId``), which no translation changes.

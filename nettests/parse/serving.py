@@ -1,6 +1,6 @@
 """Which Pods a Service leads to, read from the Pods themselves: the ready ones that nobody deletes.
 
-Used by discovery for the cluster's DNS, and while its Pods are asked, to know whether they still serve.
+Used by discovery for the cluster's DNS, and while its Pods are probed, to know whether they still serve.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 Started is Ready, or ended with success. A Pod that stays away for a reason of its own (its container,
 its admission by the kubelet) fails to start; one that no node takes or whose image does not come says
-nothing, unless the case asks for just that. Afterwards, output that holds what it should conforms.
+nothing, unless the case requests just that. Afterwards, output that holds what it should conforms.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ def restarts(pod: Json, container: str) -> int:
 
 
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
-    """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case asks."""
+    """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
     return started(pod) or status.get("phase") == "Failed" or _shows(_own_words(status), reasons)
 
@@ -155,9 +155,9 @@ def _renewed(then: Json, raw: Raw) -> Reading:
     if said.outcome is Outcome.PROBE_FAILED:
         return probe_failed(told)
     if address in said.addresses:
-        return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"{name} came again; {told}"))
+        return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"{name} was recreated; {told}"))
     if said.outcome in {Outcome.RESOLVED, Outcome.NXDOMAIN}:
-        detail = f"the Pod that came again as {name} has {address}, but {told}"
+        detail = f"the Pod that was recreated as {name} has {address}, but {told}"
         return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
     return Reading(outcome=said.outcome, detail=one_line(told))
 

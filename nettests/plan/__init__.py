@@ -1,8 +1,8 @@
 """Which checks apply to a cluster: same facts, same flows, same plan, in the same order.
 
 Suites declare flows (``flow``), and the ``registry`` collects them. Planning goes one way, in the order in which
-``build`` names its stages: node pools (``cast``) → cells (``places``, ``matrix``) → questions (``questions``,
-``asks``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``objects``).
+``build`` names its stages: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
+``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``objects``).
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 

@@ -1,6 +1,6 @@
-"""Whether a due question can be asked on this cluster at all, and if not, why not.
+"""Whether a candidate check can be run on this cluster at all, and if not, why not.
 
-Fourth stage of planning: what cannot is a skip with the reason. What a documented limitation forbids is asked all the
+Fourth stage of planning: what cannot is a skip with the reason. What a documented limitation forbids is probed all the
 same: only what has no vantage, no target or no permission is skipped.
 """
 
@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
-from nettests.model.check import Ask, Skip
+from nettests.model.check import Action, Skip
 from nettests.model.facts import ClusterFacts, ExternalTarget
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
@@ -27,7 +27,7 @@ from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
 from nettests.plan.permits import why_denied
 from nettests.plan.privileged import why_no_host_process, why_not_privileged
-from nettests.plan.questions import Due
+from nettests.plan.questions import Candidate
 from nettests.rules.subjects import subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
@@ -39,66 +39,70 @@ POD_SECURITY = KubernetesVersion.parse("1.23")
 
 
 def sift(
-    asked: Iterable[tuple[Due, Ask]],
+    probed: Iterable[tuple[Candidate, Action]],
     facts: ClusterFacts,
     enabled: Collection[CheckClass] = (),
-) -> Iterator[tuple[Due, Ask] | Skip]:
-    """Yield each question that can be asked here, and is to be, and a skip for each other one."""
-    for due, ask in asked:
-        flow = due.flow
+) -> Iterator[tuple[Candidate, Action] | Skip]:
+    """Yield each question that can be run here, and is to be, and a skip for each other one."""
+    for candidate, action in probed:
+        flow = candidate.flow
         reason = (
-            why_not(ask, facts) or why_unseen(flow, facts) or not_enabled(flow.check_class, enabled)
+            why_not(action, facts)
+            or why_unseen(flow, facts)
+            or not_enabled(flow.check_class, enabled)
         )
-        yield flow.skipped(due.id, reason) if reason else (due, ask)
+        yield flow.skipped(candidate.id, reason) if reason else (candidate, action)
 
 
-def why_not(ask: Ask, facts: ClusterFacts) -> str:
-    """Return why ``ask`` cannot be asked here, or nothing."""
+def why_not(action: Action, facts: ClusterFacts) -> str:
+    """Return why ``action`` cannot be run here, or nothing."""
     return (
-        why_denied(ask, facts)
-        or _no_namespace_of_level(ask, facts)
-        or _forbidden_by_level(ask, facts)
-        or why_not_privileged(ask, facts)
-        or why_no_host_process(ask, facts)
-        or _no_pod_records(ask, facts)
-        or _no_slices(ask, facts)
-        or _no_hints(ask, facts)
-        or _no_external_target(ask, facts)
-        or _no_external_vantage(ask, facts)
-        or _not_about_this(ask, facts)
-        or _no_name_server(ask, facts)
-        or _no_mtu(ask, facts)
+        why_denied(action, facts)
+        or _no_namespace_of_level(action, facts)
+        or _forbidden_by_level(action, facts)
+        or why_not_privileged(action, facts)
+        or why_no_host_process(action, facts)
+        or _no_pod_records(action, facts)
+        or _no_slices(action, facts)
+        or _no_hints(action, facts)
+        or _no_external_target(action, facts)
+        or _no_external_vantage(action, facts)
+        or _not_about_this(action, facts)
+        or _no_name_server(action, facts)
+        or _no_mtu(action, facts)
     )
 
 
-def _forbidden_by_level(ask: Ask, facts: ClusterFacts) -> str:
+def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
     """Return what the Pod Security level of the run's namespace does not let this question have."""
     level = facts.pod_security.value or pod_security.PRIVILEGED
     what = ""
-    if level != pod_security.PRIVILEGED and not (ask.case and ask.case.level):
+    if level != pod_security.PRIVILEGED and not (action.case and action.case.level):
         what = (
-            "hostNetwork and HostProcess" if _on_hosts(ask) else _forbidden_case(ask, facts, level)
+            "hostNetwork and HostProcess"
+            if _on_hosts(action)
+            else _forbidden_case(action, facts, level)
         )
-        what = what or ("hostPort" if ask.target.descriptor.owner is Owner.HOST_PORT else "")
+        what = what or ("hostPort" if action.target.descriptor.owner is Owner.HOST_PORT else "")
     if level == pod_security.RESTRICTED and not what:
-        what = _forbidden_ping(ask)
+        what = _forbidden_ping(action)
     return f"the namespace's Pod Security level {level!r} forbids {what}" if what else ""
 
 
-def _forbidden_ping(ask: Ask) -> str:
+def _forbidden_ping(action: Action) -> str:
     """Return what a ping needs that ``restricted`` forbids: Linux pods may not, and others count beside theirs."""
-    if ask.question is not Question.PING:
+    if action.question is not Question.PING:
         return ""
-    if ask.source.os is OS.LINUX:
+    if action.source.os is OS.LINUX:
         return "the capability NET_RAW that ping needs"
-    if ask.target.descriptor.location is Location.EXTERNAL_ADDRESS:
+    if action.target.descriptor.location is Location.EXTERNAL_ADDRESS:
         return "the capability NET_RAW that the ping of a Linux pod needs, beside which this one would count"
     return ""
 
 
-def _no_namespace_of_level(ask: Ask, facts: ClusterFacts) -> str:
-    """Levels are asked in namespaces that the run makes, from the version on that enforces them."""
-    if ask.case is None or not ask.case.level:
+def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
+    """Levels are run in namespaces that the run makes, from the version on that enforces them."""
+    if action.case is None or not action.case.level:
         return ""
     if facts.namespace:
         return f"namespace {facts.namespace} is not the run's own: it makes none of another level"
@@ -107,22 +111,22 @@ def _no_namespace_of_level(ask: Ask, facts: ClusterFacts) -> str:
     return ""
 
 
-def _on_hosts(ask: Ask) -> bool:
+def _on_hosts(action: Action) -> bool:
     """Whether the question needs a pod on a node's own network."""
-    settings = ask.target.settings
+    settings = action.target.settings
     return (
-        ask.source.kind is VantageKind.NODE
-        or ask.answered_on_host
+        action.source.kind is VantageKind.NODE
+        or action.answered_on_host
         or (settings is not None and settings.behind == "node")
     )
 
 
-def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
+def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
     """Return what is forbidden of a case's Pod: of what has to be accepted or to start."""
-    case = ask.case
-    if case is None or not ask.question.tries_objects:
+    case = action.case
+    if case is None or not action.question.tries_objects:
         return ""
-    os = facts.node(ask.source.node).os if ask.source.node else OS.WINDOWS
+    os = facts.node(action.source.node).os if action.source.node else OS.WINDOWS
     refused = case.outcome is Outcome.REJECTED  # by validation, which comes before admission
     texts = [text for text in ("" if refused else case.object, case.counter) if text]
     items = [item for item in map(json.loads, texts) if item["kind"] == "Pod"]
@@ -130,17 +134,17 @@ def _forbidden_case(ask: Ask, facts: ClusterFacts, level: str) -> str:
     return next(filter(None, found), "")
 
 
-def _no_pod_records(ask: Ask, facts: ClusterFacts) -> str:
+def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
     """Names made of pod addresses are an option of the cluster's DNS."""
-    if "{pod_address}" not in (ask.target.name_form or "") or facts.pod_records.value:
+    if "{pod_address}" not in (action.target.name_form or "") or facts.pod_records.value:
         return ""
     served = "serves no" if facts.pod_records.known else "is not known to serve"
     return f"the cluster's DNS {served} records of pod addresses: {facts.pod_records.origin}"
 
 
-def _no_slices(ask: Ask, facts: ClusterFacts) -> str:
+def _no_slices(action: Action, facts: ClusterFacts) -> str:
     """Slices made by hand need their API."""
-    settings = ask.target.settings
+    settings = action.target.settings
     if settings is None or settings.by_hand is None:
         return ""
     if facts.server_version >= SLICES:
@@ -148,16 +152,16 @@ def _no_slices(ask: Ask, facts: ClusterFacts) -> str:
     return f"Kubernetes {facts.server_version} has no EndpointSlices of version v1: {SLICES} has"
 
 
-def _no_hints(ask: Ask, facts: ClusterFacts) -> str:
+def _no_hints(action: Action, facts: ClusterFacts) -> str:
     """kube-proxy follows hints where it knows its own zone, and one of them is for it."""
-    settings = ask.target.settings
+    settings = action.target.settings
     if settings is None or settings.by_hand is not ByHand.HINTED:
         return ""
     if facts.server_version < HINTS:
         return (
             f"kube-proxy {facts.server_version} looks at no topology hints by default: {HINTS} does"
         )
-    node = facts.node(ask.source.node or "")
+    node = facts.node(action.source.node or "")
     if node.zone.value is None:
         return f"the zone of {node.name} is not known: {node.zone.origin}"
     zones = {one.zone.value for one in facts.nodes if one.zone.value}
@@ -166,10 +170,10 @@ def _no_hints(ask: Ask, facts: ClusterFacts) -> str:
     return ""
 
 
-def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
+def _no_external_target(action: Action, facts: ClusterFacts) -> str:
     external = facts.external_target
     missing = ""
-    settings, reached = ask.target.settings, ask.target.descriptor
+    settings, reached = action.target.settings, action.target.descriptor
     by_address = reached.location is Location.EXTERNAL_ADDRESS
     by_name = reached.location is Location.EXTERNAL_NAME or bool(
         settings and settings.external_name
@@ -182,10 +186,10 @@ def _no_external_target(ask: Ask, facts: ClusterFacts) -> str:
         missing = "address"
     if by_name and external.name is None:
         missing = "name"
-    if ask.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
+    if action.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
-    if ask.question is Question.REACH:
-        missing = missing or _missing_port(ask.protocol, external)
+    if action.question is Question.REACH:
+        missing = missing or _missing_port(action.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
 
 
@@ -216,29 +220,29 @@ def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
     return "the external target of the cluster profile does not tell whom it sees: reportsClientAddress"
 
 
-def _no_external_vantage(ask: Ask, facts: ClusterFacts) -> str:
-    if ask.source.kind is not VantageKind.EXTERNAL:
+def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
+    if action.source.kind is not VantageKind.EXTERNAL:
         return ""
     if facts.external_vantage == "none":
         return "the cluster profile declares no external vantage"
-    if not ask.protocol.from_outside:
-        return f"the external vantage carries TCP only, not {ask.protocol.value.upper()}"
+    if not action.protocol.from_outside:
+        return f"the external vantage carries TCP only, not {action.protocol.value.upper()}"
     return ""
 
 
-def _not_about_this(ask: Ask, facts: ClusterFacts) -> str:
+def _not_about_this(action: Action, facts: ClusterFacts) -> str:
     """A rule of configuration is about some clusters and nodes only (``Case.when``)."""
-    if ask.case is None:
+    if action.case is None:
         return ""
-    node = facts.node(ask.source.node) if ask.source.node else None
-    subjects = map(subject_of, ask.case.when)
+    node = facts.node(action.source.node) if action.source.node else None
+    subjects = map(subject_of, action.case.when)
     return next(filter(None, (why_not_about(one, facts, node) for one in subjects)), "")
 
 
-def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
+def _no_name_server(action: Action, facts: ClusterFacts) -> str:
     """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
-    named = ask.source.dns_policy == "None"
-    location = ask.target.descriptor.location
+    named = action.source.dns_policy == "None"
+    location = action.target.descriptor.location
     if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
     if location is Location.DNS_POD and not facts.dns_pods.value:
@@ -246,7 +250,7 @@ def _no_name_server(ask: Ask, facts: ClusterFacts) -> str:
     return ""
 
 
-def _no_mtu(ask: Ask, facts: ClusterFacts) -> str:
-    if ask.size is None or facts.cni.mtu.known:
+def _no_mtu(action: Action, facts: ClusterFacts) -> str:
+    if action.size is None or facts.cni.mtu.known:
         return ""
     return f"the pods' MTU is not known: {facts.cni.mtu.origin}"

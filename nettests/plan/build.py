@@ -1,7 +1,7 @@
 """Facts × flows → Plan, one way: node pools → cells → questions → skips → controls → needs.
 
 Each stage has a module, is entered once and hands all that it found to the next one. Nothing is dropped: what a
-cluster does not have, and a due check that cannot be asked on it, leaves as a skip with the reason. Same facts, same
+cluster does not have, and a planned check that cannot be run on it, leaves as a skip with the reason. Same facts, same
 flows: same ids in the same order.
 """
 
@@ -11,12 +11,12 @@ from typing import TypeVar
 from nettests.model.check import Plan, Skip
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
+from nettests.plan.actions import action
 from nettests.plan.applies import sift
-from nettests.plan.asks import ask
-from nettests.plan.cast import cast
 from nettests.plan.checks import check
-from nettests.plan.controls import Stage
+from nettests.plan.controls import Topology
 from nettests.plan.flow import Flow
+from nettests.plan.node_pools import choose_pools
 from nettests.plan.places import places
 from nettests.plan.questions import questions
 from nettests.plan.selection import objects_of
@@ -33,13 +33,15 @@ def build(
 
     Checks of classes other than ``default`` that are not ``enabled`` are skips.
     """
-    players = cast(facts)
-    placed, without_nodes = _parted(places(flows, players, facts))
-    asked = [(due, ask(due, players, facts)) for due in questions(placed, facts)]
-    possible, left_out = _parted(sift(asked, facts, enabled))
-    stage = Stage(cast=players, facts=facts)
-    checks = [check(due, question, stage) for due, question in possible]
-    pods, services = objects_of(checks, players, facts)
+    node_pools = choose_pools(facts)
+    placed, without_nodes = _separated(places(flows, node_pools, facts))
+    probed = [
+        (candidate, action(candidate, node_pools, facts)) for candidate in questions(placed, facts)
+    ]
+    possible, left_out = _separated(sift(probed, facts, enabled))
+    topology = Topology(node_pools=node_pools, facts=facts)
+    checks = [check(candidate, question, topology) for candidate, question in possible]
+    pods, services = objects_of(checks, node_pools, facts)
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
         skips=tuple(sorted((*without_nodes, *left_out), key=lambda skip: skip.id)),
@@ -48,7 +50,7 @@ def build(
     )
 
 
-def _parted(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
+def _separated(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
     """Part what goes on to the next stage from what is skipped."""
     kept: list[T] = []
     skips: list[Skip] = []

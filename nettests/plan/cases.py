@@ -1,7 +1,7 @@
 """The cases of flows without a path: objects for the API server, rules of configuration.
 
 Used by suites beside ``flow``. Pure construction: a case carries its object as JSON, so that a journal
-says word for word what was asked; what a rule is about, and what it demands, stands with it (``rules``).
+says word for word what was tested; what a rule is about, and what it demands, stands with it (``rules``).
 """
 
 import json

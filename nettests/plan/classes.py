@@ -1,4 +1,4 @@
-"""Which flows are asked unasked: those of class ``default``; the others when a user enables their class.
+"""Which flows are run by default: those of class ``default``; the others when a user enables their class.
 
 The rule is the same on every cluster. Used by ``applies``; the words are read here for the command line
 and for pytest alike. Pure.
@@ -25,8 +25,8 @@ def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
 
 
 def not_enabled(check_class: CheckClass, enabled: Collection[CheckClass]) -> str:
-    """Return why a check of this class is not asked, or nothing."""
+    """Return why a check of this class is not run, or nothing."""
     if check_class is CheckClass.DEFAULT or check_class in enabled:
         return ""
     name = check_class.value
-    return f"checks of class {name} are asked only when enabled: {OPTION}={name}"
+    return f"checks of class {name} are run only when enabled: {OPTION}={name}"

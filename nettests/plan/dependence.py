@@ -17,7 +17,7 @@ def nodes_of(check: Check, pods: Mapping[str, str], facts: ClusterFacts) -> froz
     """
     named = {check.source.node, check.target.node}
     behind = {pods.get(name) for name in (*check.target.backends, check.target.pod or "")}
-    names = _of_dns(facts) if check.asks_dns else set()
+    names = _of_dns(facts) if check.queries_dns else set()
     return frozenset(name for name in (*named, *behind, *names) if name)
 
 

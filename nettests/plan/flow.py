@@ -28,45 +28,45 @@ from nettests.model.words import (
 
 
 class Matrix(StrEnum):
-    """How a flow is crossed with the cluster's roles and placements."""
+    """How a flow is crossed with the cluster's node pools and placements."""
 
     PAIRS = "pairs"
-    """Every role to every role: the source's own node and another node."""
+    """Every node pool to every node pool: the source's own node and another node."""
     OWN_NODE = "own-node"
-    """Every role to its own node's address, by backends on that node and elsewhere."""
+    """Every node pool to its own node's address, by backends on that node and elsewhere."""
     OTHER_NODES = "other-nodes"
-    """Every role to other nodes' addresses, by backends on that node and elsewhere."""
-    ROLES = "roles"
-    """Every role to all servers of every role."""
+    """Every node pool to other nodes' addresses, by backends on that node and elsewhere."""
+    POOLS = "roles"
+    """Every node pool to all servers of every node pool."""
     SOURCES = "sources"
-    """Every role to one target outside the cluster."""
+    """Every node pool to one target outside the cluster."""
     WINDOWS_SOURCES = "windows-sources"
-    """Every Windows role to it: for what is up to the plugin on Linux."""
+    """Every Windows node pool to it: for what is up to the plugin on Linux."""
     NEAREST = "nearest"
-    """Every role to a target on its own node: for questions that do not depend on the target's."""
+    """Every node pool to a target on its own node: for questions that do not depend on the target's."""
     NODES = "nodes"
-    """From outside to every role's node address, by backends on that node and elsewhere."""
+    """From outside to every node pool's node address, by backends on that node and elsewhere."""
     FROM_OUTSIDE = "from-outside"
-    """From outside to what stands on every role's node."""
+    """From outside to what stands on every node pool's node."""
     ELSEWHERE = "elsewhere"
-    """Every role to every role, on another node."""
-    NOBODY = "nobody"
-    """Every role to a Service that nobody backs."""
+    """Every node pool to every node pool, on another node."""
+    NO_ENDPOINTS = "nobody"
+    """Every node pool to a Service without endpoints."""
     CLUSTER = "cluster"
     """The cluster as a whole, once: for questions to the API server."""
-    CROWD = "crowd"
-    """Every role to one Service with many backends, as many as the flow says."""
+    MANY_BACKENDS = "crowd"
+    """Every node pool to one Service with many backends, as many as the flow says."""
     EACH = "each"
-    """Every role by itself: for questions about a node, or a Pod made on it."""
+    """Every node pool alone: for questions about a node, or a Pod made on it."""
     EACH_WINDOWS = "each-windows"
-    """Every Windows role by itself: for questions that Linux nodes do not raise."""
+    """Every Windows node pool alone: for questions that Linux nodes do not raise."""
 
 
 class Backing(StrEnum):
     """Where the backends of a NodePort stand, seen from the node that owns the address."""
 
     ANYWHERE = "anywhere"
-    """On that node, and in other cells on a node of every role elsewhere."""
+    """On that node, and in other cells on a node of every node pool elsewhere."""
     LOCAL = "local"
     """On that node only."""
     ELSEWHERE = "elsewhere"
@@ -77,10 +77,10 @@ class Backing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameForm:
-    """A name that resolvers are asked: ``template`` as in ``Target.name_form``.
+    """A name that resolvers are queried for: ``template`` as in ``Target.name_form``.
 
     ``label`` distinguishes the forms of one flow in check ids (``svc.ns``); empty when there is one.
-    ``resolvers`` are asked for the name alone; the names of ``REACH`` flows go through the system's.
+    ``resolvers`` are requested the name alone; the names of ``REACH`` flows go through the system's.
     """
 
     template: str
@@ -96,16 +96,16 @@ class Declaration:
     others are what distinguishes it.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
-    unless ``outcome`` names another one. ``cases`` are the things asked where there is no path.
+    unless ``outcome`` names another one. ``cases`` are the things probed where there is no path.
     ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
     ``source_seen`` and ``distribution`` are asserted when given.
     ``service`` are the settings of the Service in question, ``backing`` the place of a NodePort's backends.
     ``pause`` is how many seconds pass between the connections of a ``DISTRIBUTE`` question.
     ``required`` makes a run worthless in which every check of the flow was skipped.
-    ``check_class`` says whether the flow is asked unasked, or only when its class is enabled.
-    ``dns_policy`` is the ``dnsPolicy`` of the asking pods where it is not the usual one.
-    ``backends`` is how many pods stand behind the Service of ``Matrix.CROWD``.
-    ``each_family`` asks the same in every IP family of the cluster, not only in its first one.
+    ``check_class`` says whether the flow is run by default, or only when its class is enabled.
+    ``dns_policy`` is the ``dnsPolicy`` of the source Pods where it is not the usual one.
+    ``backends`` is how many pods stand behind the Service of ``Matrix.MANY_BACKENDS``.
+    ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
     ``dual_stack`` keeps the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     """
@@ -145,15 +145,15 @@ class Declaration:
         if self.required and self.check_class is not CheckClass.DEFAULT:
             raise PlanError(
                 f"flow {self.name} is required and of class {self.check_class.value}",
-                hint="what every run needs is asked in every run: leave one of the two out",
+                hint="what every run needs runs in every run: leave one of the two out",
             )
         if self.question.has_path is not descriptor(self.target).has_path:
             raise PlanError(
-                f"flow {self.name} asks {self.question.value} of {self.target.value}, "
+                f"flow {self.name} probes {self.question.value} of {self.target.value}, "
                 "and only one of the two has a path",
-                hint="ask admit, inspect and start of api-server, configuration and pod, and these nothing else",
+                hint="probe admit, inspect and start of api-server, configuration and pod, and these nothing else",
             )
-        if (self.backends > 0) is not (self.matrix is Matrix.CROWD):
+        if (self.backends > 0) is not (self.matrix is Matrix.MANY_BACKENDS):
             raise PlanError(
                 f"flow {self.name} says how many backends, or has the matrix crowd, but not both",
                 hint="Matrix.CROWD and backends belong together",
@@ -190,7 +190,7 @@ class Flow(Declaration):
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
-        """Return what this flow claims for ``protocol`` when ``question`` is asked about ``case``."""
+        """Return what this flow claims for ``protocol`` when ``question`` is tested about ``case``."""
         stated = (case and case.outcome) or self.outcome
         claimed = Expected(outcome=stated or _works(question, protocol))
         if not question.has_path or question is Question.RESOLVE:

@@ -1,7 +1,7 @@
 """Which image stands for which node, where it comes from, and which Windows builds it has.
 
 Pure. Used by discovery (a node that no image serves is left out), by ``probes`` (the image of each Pod)
-and by ``nettests images`` (what to mirror). No registry is asked: what an agnhost tag holds is documented.
+and by ``nettests images`` (what to mirror). No registry is contacted: what an agnhost tag holds is documented.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nettests.model.check import Ask, Plan
+from nettests.model.check import Action, Plan
 from nettests.model.cluster_profile import AGNHOST, Images
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.versions import WindowsBuild
@@ -100,9 +100,9 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
     for check in plan.checks:
-        for ask in started(check.ask, *(control.ask for control in check.controls)):
-            node = facts.node(ask.source.node or "")
-            for image in _images_of(ask):
+        for action in started(check.action, *(control.action for control in check.controls)):
+            node = facts.node(action.source.node or "")
+            for image in _images_of(action):
                 if image is None:
                     yield _probe_use(images, node, check.flow)
                 else:
@@ -110,14 +110,18 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
                     yield _Use(image=copy, origin=image, node=node, purpose=check.flow)
 
 
-def started(*asks: Ask) -> Iterator[Ask]:
+def started(*actions: Action) -> Iterator[Action]:
     """Yield the questions that make a Pod of their own."""
-    return (ask for ask in asks if ask.question is Question.START and ask.case is not None)
+    return (
+        action
+        for action in actions
+        if action.question is Question.START and action.case is not None
+    )
 
 
-def _images_of(ask: Ask) -> Iterable[str | None]:
+def _images_of(action: Action) -> Iterable[str | None]:
     """Return the images of a case's Pod, ``None`` for the run's own."""
-    spec = json.loads(ask.case.object)["spec"] if ask.case else {}
+    spec = json.loads(action.case.object)["spec"] if action.case else {}
     containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
     return dict.fromkeys(container.get("image") for container in containers)
 

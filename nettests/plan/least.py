@@ -1,7 +1,7 @@
 """Least rights: the contexts of a run's Pods at every level of Pod Security, beyond what the level demands.
 
 Pure. Used by ``probes`` for each Pod before ``pod_security`` makes it fit its namespace. A Pod of a check's own
-that says something of users or rights, or that runs another image than the probes', is what the check asks about:
+that says something of users or rights, or that runs another image than the probes', is what the check is about:
 nothing of it is changed here.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from nettests.model.check import Ask, Plan
+from nettests.model.check import Action, Plan
 from nettests.model.words import OS, Question
 from nettests.plan.pod_security import CAPABILITIES, USER, WINDOWS_USER
 
@@ -53,11 +53,11 @@ def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:
     """Return the Pods that send echo requests, for checks or beside them."""
-    return frozenset(ask.source.probe for ask in _pings(plan) if ask.source.kind.has_pod)
+    return frozenset(action.source.probe for action in _pings(plan) if action.source.kind.has_pod)
 
 
-def _pings(plan: Plan) -> Iterator[Ask]:
+def _pings(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
-        for ask in (check.ask, *(control.ask for control in check.controls)):
-            if ask.question is Question.PING or (ask is check.ask and PING in check.needs):
-                yield ask
+        for action in (check.action, *(control.action for control in check.controls)):
+            if action.question is Question.PING or (action is check.action and PING in check.needs):
+                yield action

@@ -1,7 +1,7 @@
 """Which sources meet which targets, and where: the cells of a flow's matrix.
 
 Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols; an ordinary pair that this
-cluster cannot offer (another node of a role that has one) is a gap with its reason, never silence.
+cluster cannot offer (another node of a node pool that has one) is a gap with its reason, never silence.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from nettests.model.check_id import API, EXTERNAL, SAMPLED, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
-from nettests.plan.cast import Cast, Role
 from nettests.plan.flow import Backing, Matrix
+from nettests.plan.node_pools import NodePool, NodePools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,36 +26,36 @@ class Cell:
     target: NodeFacts | None
     placement: Placement
     backend: NodeFacts | None = None
-    backends: Role | None = None
-    crowd: Role | None = None
-    """The role on whose members many backends stand."""
+    backends: NodePool | None = None
+    many_backends: NodePool | None = None
+    """The node pool on whose members many backends stand."""
 
     @property
     def path(self) -> str:
         """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``api``."""
         if self.placement is Placement.NOWHERE:
-            return self.source.role if self.source else API
+            return self.source.pool if self.source else API
         return between(self.source_name, self.target_name, self.placement.value)
 
     @property
     def source_name(self) -> str:
         """What ids call the source."""
-        return self.source.role if self.source else EXTERNAL
+        return self.source.pool if self.source else EXTERNAL
 
     @property
     def target_name(self) -> str:
         """What ids call the target: the pool of its node, or of its backends where they stand for it."""
-        over = self.backends or self.crowd
+        over = self.backends or self.many_backends
         if over:
             return over.name
-        return self.target.role if self.target else EXTERNAL
+        return self.target.pool if self.target else EXTERNAL
 
     @property
     def suffix(self) -> str:
         """The last part of a check's id where the backend's place matters: ``backend-local``."""
         if self.backend is None:
             return ""
-        return f"backend-{'local' if self.backend is self.target else self.backend.role}"
+        return f"backend-{'local' if self.backend is self.target else self.backend.pool}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,108 +67,110 @@ class Gap:
 
 
 def cells(
-    matrix: Matrix, cast: Cast, backing: Backing = Backing.ANYWHERE
+    matrix: Matrix, node_pools: NodePools, backing: Backing = Backing.ANYWHERE
 ) -> tuple[Cell | Gap, ...]:
-    """Return the matrix of a flow over the roles that play, in the order of the roles' names.
+    """Return the matrix of a flow over the node pools, in the order of the node pools' names.
 
     ``backing`` narrows the matrices of NodePorts.
     """
     rule = _NODE_PORTS.get(matrix)
-    return tuple(rule(cast, backing) if rule else _RULES[matrix](cast))
+    return tuple(rule(node_pools, backing) if rule else _RULES[matrix](node_pools))
 
 
-def _pairs(cast: Cast) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
-        for target in cast.met_by(source):
+def _pairs(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        for target in node_pools.met_by(source):
             if source is target:
                 yield Cell(source=source.first, target=source.first, placement=Placement.SAME_NODE)
             yield _other(source, target)
-        yield from _left_out(cast, source, source.name)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _other(source: Role, target: Role) -> Cell | Gap:
+def _other(source: NodePool, target: NodePool) -> Cell | Gap:
     node = _elsewhere(target, source.first)
     if node is None:
         return _lone(source)
     return Cell(source=source.first, target=node, placement=Placement.OTHER_NODE)
 
 
-def _lone(role: Role) -> Gap:
+def _lone(pool: NodePool) -> Gap:
     return Gap(
-        path=between(role.name, role.name, Placement.OTHER_NODE.value),
-        reason=f"only one usable node of role {role.name}: {role.first.name}",
+        path=between(pool.name, pool.name, Placement.OTHER_NODE.value),
+        reason=f"only one usable node in node pool {pool.name}: {pool.first.name}",
     )
 
 
-def _left_out(cast: Cast, source: Role, path: str) -> Iterator[Gap]:
-    """Yield what the sampling rule leaves out of the roles that ``source`` could meet."""
-    met = cast.met_by(source)
-    left = [role.name for role in cast.roles if role not in met]
+def _left_out(node_pools: NodePools, source: NodePool, path: str) -> Iterator[Gap]:
+    """Yield what the sampling rule leaves out of the node pools that ``source`` could meet."""
+    met = node_pools.met_by(source)
+    left = [pool.name for pool in node_pools.pools if pool not in met]
     if left:
         reason = (
-            f"of {len(cast.roles)} roles {source.name} meets {len(met)}, one of each kind; "
+            f"of {len(node_pools.pools)} node pools {source.name} meets {len(met)}, one of each kind; "
             f"left out: {', '.join(left)}"
         )
         yield Gap(path=f"{path}/{SAMPLED}", reason=reason)
 
 
-def _elsewhere_only(cast: Cast) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
-        for target in cast.met_by(source):
+def _elsewhere_only(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        for target in node_pools.met_by(source):
             yield _other(source, target)
-        yield from _left_out(cast, source, source.name)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _own_node(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield from _backends(cast, role.first, role.first, Placement.SAME_NODE, backing)
+def _own_node(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield from _backends(node_pools, pool.first, pool.first, Placement.SAME_NODE, backing)
         if backing in _ELSEWHERE:
-            yield from _left_out(cast, role, role.name)
+            yield from _left_out(node_pools, pool, pool.name)
 
 
-def _other_nodes(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
-        for target in cast.met_by(source):
+def _other_nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        for target in node_pools.met_by(source):
             owner = _elsewhere(target, source.first)
             if owner is None:
                 yield _lone(source)
             else:
-                yield from _backends(cast, source.first, owner, Placement.OTHER_NODE, backing)
-        yield from _left_out(cast, source, source.name)
+                yield from _backends(node_pools, source.first, owner, Placement.OTHER_NODE, backing)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _nodes(cast: Cast, backing: Backing) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield from _backends(cast, None, role.first, Placement.OUTSIDE, backing)
+def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield from _backends(node_pools, None, pool.first, Placement.OUTSIDE, backing)
         if backing in _ELSEWHERE:
-            yield from _left_out(cast, role, f"{EXTERNAL}/{role.name}")
+            yield from _left_out(node_pools, pool, f"{EXTERNAL}/{pool.name}")
 
 
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
-"""Backings that meet other roles."""
+"""Backings that meet other node pools."""
 
 
 def _backends(
-    cast: Cast,
+    node_pools: NodePools,
     source: NodeFacts | None,
     owner: NodeFacts,
     placement: Placement,
     backing: Backing,
 ) -> Iterator[Cell]:
-    """Yield one cell for a backend on the owner of the address, and one for each role elsewhere."""
+    """Yield one cell for a backend on the owner of the address, and one for each node pool elsewhere."""
     places: list[NodeFacts | None] = [None] if backing is Backing.NOWHERE else []
     if backing in {Backing.ANYWHERE, Backing.LOCAL}:
         places.append(owner)
     if backing in _ELSEWHERE:
-        elsewhere = (_elsewhere(role, owner) for role in cast.met_by(cast.role_of(owner)))
+        elsewhere = (
+            _elsewhere(pool, owner) for pool in node_pools.met_by(node_pools.pool_of(owner))
+        )
         places.extend(node for node in elsewhere if node is not None)
     for backend in places:
         yield Cell(source=source, target=owner, placement=placement, backend=backend)
 
 
-def _roles(cast: Cast) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
-        for target in cast.met_by(source):
+def _pools(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        for target in node_pools.met_by(source):
             alone = source is target and len(target.members) == 1
             yield Cell(
                 source=source.first,
@@ -176,81 +178,81 @@ def _roles(cast: Cast) -> Iterator[Cell | Gap]:
                 placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
                 backends=target,
             )
-        yield from _left_out(cast, source, source.name)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _crowd(cast: Cast) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
-        alone = source is cast.crowd and len(source.members) == 1
+def _many_backends(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        alone = source is node_pools.many_backends and len(source.members) == 1
         yield Cell(
             source=source.first,
             target=None,
             placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
-            crowd=cast.crowd,
+            many_backends=node_pools.many_backends,
         )
 
 
-def _sources(cast: Cast) -> Iterator[Cell | Gap]:
-    for source in cast.roles:
+def _sources(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
         yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
 
 
-def _windows_sources(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        if role.os is OS.WINDOWS:
-            yield Cell(source=role.first, target=None, placement=Placement.OUTSIDE)
+def _windows_sources(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        if pool.os is OS.WINDOWS:
+            yield Cell(source=pool.first, target=None, placement=Placement.OUTSIDE)
 
 
-def _from_outside(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield Cell(source=None, target=role.first, placement=Placement.OUTSIDE)
+def _from_outside(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield Cell(source=None, target=pool.first, placement=Placement.OUTSIDE)
 
 
-def _own_role(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield Cell(source=role.first, target=role.first, placement=Placement.SAME_NODE)
+def _own_pool(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield Cell(source=pool.first, target=pool.first, placement=Placement.SAME_NODE)
 
 
-def _nobody(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield Cell(source=role.first, target=None, placement=Placement.NOWHERE)
+def _no_endpoints(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield Cell(source=pool.first, target=None, placement=Placement.NOWHERE)
 
 
-def _cluster(_cast: Cast) -> Iterator[Cell | Gap]:
+def _cluster(_node_pools: NodePools) -> Iterator[Cell | Gap]:
     yield Cell(source=None, target=None, placement=Placement.NOWHERE)
 
 
-def _each(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        yield Cell(source=role.first, target=role.first, placement=Placement.NOWHERE)
+def _each(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield Cell(source=pool.first, target=pool.first, placement=Placement.NOWHERE)
 
 
-def _each_windows(cast: Cast) -> Iterator[Cell | Gap]:
-    for role in cast.roles:
-        if role.os is OS.WINDOWS:
-            yield Cell(source=role.first, target=role.first, placement=Placement.NOWHERE)
+def _each_windows(node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        if pool.os is OS.WINDOWS:
+            yield Cell(source=pool.first, target=pool.first, placement=Placement.NOWHERE)
 
 
-def _elsewhere(role: Role, node: NodeFacts) -> NodeFacts | None:
-    """Return the role's first member that is not ``node``."""
-    return next((member for member in role.members if member is not node), None)
+def _elsewhere(pool: NodePool, node: NodeFacts) -> NodeFacts | None:
+    """Return the node pool's first member that is not ``node``."""
+    return next((member for member in pool.members if member is not node), None)
 
 
-_RULES: dict[Matrix, Callable[[Cast], Iterator[Cell | Gap]]] = {
+_RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.PAIRS: _pairs,
     Matrix.ELSEWHERE: _elsewhere_only,
-    Matrix.ROLES: _roles,
+    Matrix.POOLS: _pools,
     Matrix.SOURCES: _sources,
     Matrix.WINDOWS_SOURCES: _windows_sources,
-    Matrix.NEAREST: _own_role,
-    Matrix.NOBODY: _nobody,
+    Matrix.NEAREST: _own_pool,
+    Matrix.NO_ENDPOINTS: _no_endpoints,
     Matrix.FROM_OUTSIDE: _from_outside,
     Matrix.CLUSTER: _cluster,
-    Matrix.CROWD: _crowd,
+    Matrix.MANY_BACKENDS: _many_backends,
     Matrix.EACH: _each,
     Matrix.EACH_WINDOWS: _each_windows,
 }
-_NODE_PORTS: dict[Matrix, Callable[[Cast, Backing], Iterator[Cell | Gap]]] = {
+_NODE_PORTS: dict[Matrix, Callable[[NodePools, Backing], Iterator[Cell | Gap]]] = {
     Matrix.OWN_NODE: _own_node,
     Matrix.OTHER_NODES: _other_nodes,
     Matrix.NODES: _nodes,

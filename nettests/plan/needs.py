@@ -1,4 +1,4 @@
-"""Which Pods and Services must stand for a set of questions to be asked.
+"""Which Pods and Services must stand for a set of questions to be run.
 
 Sixth stage of planning: needs, once all checks and their controls are known. Only names and places; the objects
 themselves are written by ``probes``.
@@ -7,17 +7,17 @@ themselves are written by ``probes``.
 from collections.abc import Iterable, Iterator
 
 from nettests.errors import PlanError
-from nettests.model.check import Ask, ProbePod, ServiceObject, Target
+from nettests.model.check import Action, ProbePod, ServiceObject, Target
 from nettests.model.facts import NodeFacts
 from nettests.model.service import ServiceSettings
 from nettests.model.target_kinds import Owner
 from nettests.model.words import VantageKind
-from nettests.plan.cast import (
-    CROWD,
+from nettests.plan.node_pools import (
     HEADLESS,
-    Cast,
-    crowd_pods,
+    MANY_BACKENDS,
+    NodePools,
     host_port,
+    many_backend_pods,
     node_vantage,
     pod_vantage,
     second_server,
@@ -32,27 +32,31 @@ NODE_POLICY = "ClusterFirstWithHostNet"
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
-def pods_for(asks: Iterable[Ask], cast: Cast, *, may_stand: bool) -> tuple[ProbePod, ...]:
-    """Return the pods that ask and answer, and those that are looked at if any ``may_stand``, by name."""
-    asks = tuple(asks)
-    every = {pod.name: pod for node in cast.nodes for pod in _possible(node)}
-    for ask in asks:
-        every |= _crowded(ask, cast)
-    needed = {name for ask in asks for name in _needed(ask, cast)}
+def pods_for(
+    actions: Iterable[Action], node_pools: NodePools, *, may_stand: bool
+) -> tuple[ProbePod, ...]:
+    """Return the Pods that are source or target, and those that are looked at if any ``may_stand``, by name."""
+    actions = tuple(actions)
+    every = {pod.name: pod for node in node_pools.nodes for pod in _possible(node)}
+    for action in actions:
+        every |= _many_backend_pods(action, node_pools)
+    needed = {name for action in actions for name in _needed(action, node_pools)}
     if may_stand:
-        looked_at = {ask.target.node for ask in asks if ask.case and ask.case.beside_pod}
-        needed |= {server(node) for node in cast.nodes if node.name in looked_at}
+        looked_at = {
+            action.target.node for action in actions if action.case and action.case.beside_pod
+        }
+        needed |= {server(node) for node in node_pools.nodes if node.name in looked_at}
     return tuple(every[name] for name in sorted(needed))
 
 
-def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
-    """Return the Services that are asked, by name; server pods have names through a headless one.
+def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
+    """Return the Services that are probed, by name; server pods have names through a headless one.
 
     ``PlanError`` when two flows give a Service of one name different settings.
     """
-    asks = tuple(asks)
+    actions = tuple(actions)
     found: dict[str, ServiceObject] = {}
-    for wanted in (_service(ask.target) for ask in asks if ask.target.service):
+    for wanted in (_service(action.target) for action in actions if action.target.service):
         known = found.setdefault(wanted.name, wanted)
         if known != wanted:
             raise PlanError(
@@ -61,9 +65,9 @@ def services_for(asks: Iterable[Ask]) -> tuple[ServiceObject, ...]:
             )
     named = {
         pod
-        for ask in asks
-        if ask.target.descriptor.named_by_headless
-        for pod in ask.target.backends
+        for action in actions
+        if action.target.descriptor.named_by_headless
+        for pod in action.target.backends
     }
     if named:
         found[HEADLESS] = ServiceObject(
@@ -91,7 +95,7 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
         (host_port(node), "hostport"),
     )
     for name, purpose in names:
-        yield ProbePod(name=name, purpose=purpose, node=node.name, os=node.os, role=node.role)
+        yield ProbePod(name=name, purpose=purpose, node=node.name, os=node.os, pool=node.pool)
     special = [(pod_vantage(node, policy), "resolver") for policy in POD_POLICIES]
     for vantage, purpose in (*special, (node_vantage(node, NODE_POLICY), "node")):
         yield ProbePod(
@@ -99,36 +103,36 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
             purpose=purpose,
             node=node.name,
             os=node.os,
-            role=node.role,
+            pool=node.pool,
             dns_policy=vantage.dns_policy,
         )
 
 
-def _crowded(ask: Ask, cast: Cast) -> dict[str, ProbePod]:
+def _many_backend_pods(action: Action, node_pools: NodePools) -> dict[str, ProbePod]:
     """Return the pods behind a Service with many backends."""
-    if not (ask.target.service or "").startswith(f"{CROWD}-"):
+    if not (action.target.service or "").startswith(f"{MANY_BACKENDS}-"):
         return {}
-    places = crowd_pods(cast.crowd, len(ask.target.backends))
+    places = many_backend_pods(node_pools.many_backends, len(action.target.backends))
     return {
-        name: ProbePod(name=name, purpose="server", node=node.name, os=node.os, role=node.role)
+        name: ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
         for name, node in places.items()
     }
 
 
-def _needed(ask: Ask, cast: Cast) -> Iterator[str]:
-    if ask.source.kind.has_pod:
-        yield ask.source.probe
-    yield from (*ask.target.backends, *ask.target.former)
-    owner = next((node for node in cast.nodes if node.name == ask.target.node), None)
+def _needed(action: Action, node_pools: NodePools) -> Iterator[str]:
+    if action.source.kind.has_pod:
+        yield action.source.probe
+    yield from (*action.target.backends, *action.target.former)
+    owner = next((node for node in node_pools.nodes if node.name == action.target.node), None)
     if owner is None:
         return
-    reached = ask.target.descriptor
+    reached = action.target.descriptor
     if reached.owner is Owner.NODE_PORT:
         # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)
-    if reached.owner is Owner.NOBODY and ask.source.kind is VantageKind.NODE:
+    if reached.owner is Owner.NO_ENDPOINTS and action.source.kind is VantageKind.NODE:
         # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
         yield server(owner)
-    if ask.answered_on_host:
+    if action.answered_on_host:
         yield node_vantage(owner).probe

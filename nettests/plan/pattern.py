@@ -11,7 +11,7 @@ from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Placement, Protocol, Question
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 
-_POOL = "<role>"
+_POOL = "<pool>"
 _OWN_NODE = between(_POOL, _POOL, Placement.SAME_NODE.value)
 _OTHER_NODE = between(_POOL, _POOL, Placement.OTHER_NODE.value)
 _EITHER = "{" + f"{Placement.SAME_NODE.value},{Placement.OTHER_NODE.value}" + "}"
@@ -22,16 +22,16 @@ _PATHS = {
     Matrix.PAIRS: _BOTH,
     Matrix.OWN_NODE: _OWN_NODE,
     Matrix.OTHER_NODES: _OTHER_NODE,
-    Matrix.ROLES: _BOTH,
+    Matrix.POOLS: _BOTH,
     Matrix.SOURCES: _TO_OUTSIDE,
     Matrix.WINDOWS_SOURCES: _TO_OUTSIDE,
     Matrix.NEAREST: _OWN_NODE,
     Matrix.NODES: _FROM_OUTSIDE,
     Matrix.FROM_OUTSIDE: _FROM_OUTSIDE,
     Matrix.ELSEWHERE: _OTHER_NODE,
-    Matrix.NOBODY: _POOL,
+    Matrix.NO_ENDPOINTS: _POOL,
     Matrix.CLUSTER: API,
-    Matrix.CROWD: _BOTH,
+    Matrix.MANY_BACKENDS: _BOTH,
     Matrix.EACH: _POOL,
     Matrix.EACH_WINDOWS: _POOL,
 }
@@ -57,13 +57,13 @@ def _by_path(flow: Flow, path: str) -> tuple[str, ...]:
         label = _labels(flow.names)
         protocols = _any(protocol.value for protocol in flow.protocols)
         found.append(check_id(flow.name, path, protocols, *backend, *label))
-    asked = tuple(name for name in flow.names if name.resolvers)
-    if asked:
-        resolvers = _any(dict.fromkeys(r.value for name in asked for r in name.resolvers))
+    probed = tuple(name for name in flow.names if name.resolvers)
+    if probed:
+        resolvers = _any(dict.fromkeys(r.value for name in probed for r in name.resolvers))
         own = path.replace(_EITHER, Placement.SAME_NODE.value)
         by_protocol = descriptor(flow.target).name_server
         protocols = _any(one.value for one in (flow.protocols if by_protocol else (Protocol.UDP,)))
-        found.append(check_id(flow.name, own, protocols, *backend, *_labels(asked), resolvers))
+        found.append(check_id(flow.name, own, protocols, *backend, *_labels(probed), resolvers))
     return tuple(found)
 
 

@@ -1,13 +1,13 @@
 """Which permissions a question needs, and why it is left out where one is denied.
 
-Used by ``applies`` for every check that is due, and by ``preflight`` to say what a missing rule costs. Pure:
+Used by ``applies`` for every check that is planned, and by ``preflight`` to say what a missing rule costs. Pure:
 what is denied was found out beforehand (``ClusterFacts.denied``).
 """
 
 import json
 from typing import assert_never
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts
 from nettests.model.permission import (
     CREATE_NAMESPACE,
@@ -39,12 +39,12 @@ EXEC, FORWARD = "pods/exec", "pods/portforward"
 Needs = tuple[Permission, ...]
 
 
-def why_denied(ask: Ask, facts: ClusterFacts) -> str:
-    """Return which missing permission keeps ``ask`` from being asked, or nothing."""
-    for permission in needed(ask, facts):
+def why_denied(action: Action, facts: ClusterFacts) -> str:
+    """Return which missing permission keeps ``action`` from being probed, or nothing."""
+    for permission in needed(action, facts):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
-    if _asks_a_probe(ask):
+    if _needs_a_probe(action):
         channels = [_denied(needs, facts) for needs in channels_to(facts)]
         if all(channels):
             return (
@@ -53,23 +53,23 @@ def why_denied(ask: Ask, facts: ClusterFacts) -> str:
     return ""
 
 
-def needed(ask: Ask, facts: ClusterFacts) -> Needs:
-    """Return every permission that ``ask`` cannot do without."""
-    match ask.question:
+def needed(action: Action, facts: ClusterFacts) -> Needs:
+    """Return every permission that ``action`` cannot do without."""
+    match action.question:
         case Question.ADMIT:
             return _to_try(own=not facts.namespace)
         case Question.INSPECT:
-            return _to_inspect(ask, facts)
+            return _to_inspect(action, facts)
         case Question.START:
-            return (*_to_reach(ask, facts), *_to_start(ask), *_by_way(ask, facts))
+            return (*_to_reach(action, facts), *_to_start(action), *_by_way(action, facts))
         case Question.CHURN:
-            return (*_to_reach(ask, facts), GET_SERVICE, DELETE_SERVICE, *_by_way(ask, facts))
+            return (*_to_reach(action, facts), GET_SERVICE, DELETE_SERVICE, *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-            return (*_to_reach(ask, facts), *_by_way(ask, facts))
+            return (*_to_reach(action, facts), *_by_way(action, facts))
         case Question.IDLE:
-            return (*_to_reach(ask, facts), *_by_way(ask, facts))
+            return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:
-            assert_never(ask.question)
+            assert_never(action.question)
 
 
 def _to_try(*, own: bool) -> Needs:
@@ -79,30 +79,30 @@ def _to_try(*, own: bool) -> Needs:
     return (*(makes if own else removes), *HOLDING, CREATE_POD)
 
 
-def _to_inspect(ask: Ask, facts: ClusterFacts) -> Needs:
+def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
     """Return what a rule reads from the API server, and what it takes to look at a node."""
-    rule = RULES.get(ask.case.label) if ask.case else None
+    rule = RULES.get(action.case.label) if action.case else None
     read = rule.permissions if rule else ()
-    if ask.source.kind is not VantageKind.NODE:
+    if action.source.kind is not VantageKind.NODE:
         return read
     stands = standing(own_namespace=not facts.namespace)
     return (*read, *stands, *opening(EXEC, facts.server_version))
 
 
-def _to_start(ask: Ask) -> Needs:
+def _to_start(action: Action) -> Needs:
     """Return what it takes to make a Pod of the check's own, and to remove it."""
-    if ask.case is not None and json.loads(ask.case.object)["kind"] == STATEFUL_SET:
+    if action.case is not None and json.loads(action.case.object)["kind"] == STATEFUL_SET:
         return (DELETE_POD, *STATEFUL)
     return (DELETE_POD,)
 
 
-def _to_reach(ask: Ask, facts: ClusterFacts) -> Needs:
-    """Return what the pods and Services take that ask and answer."""
+def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
+    """Return what the pods and Services take that are source or target."""
     own = not facts.namespace
     found = [*standing(own_namespace=own)]
-    if ask.target.service or ask.target.descriptor.named_by_headless:
+    if action.target.service or action.target.descriptor.named_by_headless:
         found += serving(own_namespace=own)
-    settings = ask.target.settings
+    settings = action.target.settings
     if settings is not None and settings.by_hand is not None:
         found.append(CREATE_SLICE)
     if settings is not None and settings.type == LOAD_BALANCER:
@@ -117,16 +117,16 @@ def may_stand(facts: ClusterFacts) -> bool:
 
 
 def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
-    """Return the ways in which a probe's HTTP server is asked, any of which will do."""
+    """Return the ways in which a probe's HTTP server is queried, any of which will do."""
     version = facts.server_version
     return (opening(FORWARD, version), (POD_PROXY,), opening(EXEC, version))
 
 
-def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
+def _by_way(action: Action, facts: ClusterFacts) -> Needs:
     """Return what the question itself takes, beside pods and Services that stand."""
-    if ask.source.kind is VantageKind.NODE or ask.is_process:
+    if action.source.kind is VantageKind.NODE or action.is_process:
         return opening(EXEC, facts.server_version)
-    then = ask.case.then if ask.case else None
+    then = action.case.then if action.case else None
     match then.how if then else "":
         case "exec" | "renew":
             return opening(EXEC, facts.server_version)
@@ -139,8 +139,8 @@ def _by_way(ask: Ask, facts: ClusterFacts) -> Needs:
     return ()
 
 
-def _asks_a_probe(ask: Ask) -> bool:
-    return ask.source.kind is VantageKind.POD and not ask.is_process
+def _needs_a_probe(action: Action) -> bool:
+    return action.source.kind is VantageKind.POD and not action.is_process
 
 
 def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:

@@ -1,6 +1,6 @@
-"""Where each flow is asked: its cells, and skips for what the cluster has no nodes for.
+"""Where each flow is run: its cells, and skips for what the cluster has no nodes for.
 
-Second stage of planning: cells, of the nodes that ``cast`` chose. What is asked in a cell is a matter of
+Second stage of planning: cells, of the nodes that ``node_pools`` chose. What is tested in a cell is a matter of
 ``questions``.
 """
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from nettests.model.check import Skip
 from nettests.model.facts import ClusterFacts
-from nettests.plan.cast import Cast
 from nettests.plan.flow import Flow, Matrix
 from nettests.plan.matrix import Cell, Gap, cells
+from nettests.plan.node_pools import NodePools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,22 +22,24 @@ class Place:
     cell: Cell
 
 
-def places(flows: Iterable[Flow], players: Cast, facts: ClusterFacts) -> Iterator[Place | Skip]:
+def places(
+    flows: Iterable[Flow], node_pools: NodePools, facts: ClusterFacts
+) -> Iterator[Place | Skip]:
     """Yield the cells of every flow, in the order of the flows' names, and a skip for each that is missing."""
     for flow in sorted(flows, key=lambda flow: flow.name):
         if flow.dual_stack and len(facts.families) < 2:
             yield flow.skipped(flow.name, f"the cluster has {facts.families[0]} only")
             continue
-        yield from _absences(flow, players)
-        for one in cells(flow.matrix, players, flow.backing):
+        yield from _absences(flow, node_pools)
+        for one in cells(flow.matrix, node_pools, flow.backing):
             if isinstance(one, Gap):
                 yield flow.skipped(f"{flow.name}/{one.path}", one.reason)
             else:
                 yield Place(flow=flow, cell=one)
 
 
-def _absences(flow: Flow, players: Cast) -> Iterator[Skip]:
+def _absences(flow: Flow, node_pools: NodePools) -> Iterator[Skip]:
     if flow.matrix is Matrix.CLUSTER:
-        return  # the API server is asked whatever nodes there are
-    for who, reason in players.absent:
+        return  # the API server is tested whatever nodes there are
+    for who, reason in node_pools.absent:
         yield flow.skipped(f"{flow.name}/{who}", reason)

@@ -1,7 +1,7 @@
 """Pods of a check's own, and the cases that let them start.
 
 Used by suites beside ``flow``. Pure construction: on which node a Pod is made, with which labels and
-image, is decided when it is asked for.
+image, is decided when it is requested.
 """
 
 import json
@@ -38,8 +38,8 @@ def server(name: str = "first", **fields: Any) -> Json:
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
 
 
-def asking(label: str) -> Case:
-    """Return a case whose hook asks a server Pod on another node, by address, before the Pod may start.
+def probing(label: str) -> Case:
+    """Return a case whose hook queries a server Pod on another node, by address, before the Pod may start.
 
     A container that is ended for its hook may end well; one that starts again shows that it does not stay.
     """

@@ -1,6 +1,6 @@
 """What takes privileged Pods, and why it is left out where nodes, or the API server, take none.
 
-Pure. Used by ``applies``. Windows nodes ask, answer over UDP and back Services through HostProcess containers
+Pure. Used by ``applies``. Windows nodes probe, answer over UDP and back Services through HostProcess containers
 (KEP-1981), and some cases are about Pods that are privileged themselves.
 """
 
@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS, Outcome, Question, VantageKind
 
@@ -18,23 +18,23 @@ HOST_PROCESS, PRIVILEGED = "HostProcess containers", "privileged containers"
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def why_not_privileged(ask: Ask, facts: ClusterFacts) -> str:
-    """Return why an API server that takes no privileged containers keeps ``ask`` from being asked, or nothing.
+def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
+    """Return why an API server that takes no privileged containers keeps ``action`` from being probed, or nothing.
 
     It is started without ``--allow-privileged``; the reason is in its own words.
     """
     if facts.privileged.value is not False:
         return ""
-    on_hosts = any(node.os is OS.WINDOWS for node in _hosts(ask, facts))
-    what = HOST_PROCESS if on_hosts else next(_of_case(ask), "")
+    on_hosts = any(node.os is OS.WINDOWS for node in _hosts(action, facts))
+    what = HOST_PROCESS if on_hosts else next(_of_case(action), "")
     return f"the API server takes no {what}: {facts.privileged.origin}" if what else ""
 
 
-def why_no_host_process(ask: Ask, facts: ClusterFacts) -> str:
-    """Return which Windows node that ``ask`` needs has no HostProcess containers, or nothing."""
-    nodes = _hosts(ask, facts)
-    if _makes_host_process(ask):
-        nodes.append(facts.node(ask.source.node or ""))
+def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
+    """Return which Windows node that ``action`` needs has no HostProcess containers, or nothing."""
+    nodes = _hosts(action, facts)
+    if _makes_host_process(action):
+        nodes.append(facts.node(action.source.node or ""))
     lacking = [node for node in nodes if _lacks_host_process(node)]
     if not lacking:
         return ""
@@ -43,16 +43,16 @@ def why_no_host_process(ask: Ask, facts: ClusterFacts) -> str:
     return f"{lacking[0].name} has {known} HostProcess containers: {fact.origin}"
 
 
-def _hosts(ask: Ask, facts: ClusterFacts) -> list[NodeFacts]:
+def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
     """Return the nodes on whose own network a Pod has to stand."""
     nodes = []
-    if ask.source.kind is VantageKind.NODE:
-        nodes.append(facts.node(ask.source.node or ""))
-    if ask.answered_on_host:
-        nodes.append(facts.node(ask.target.node or ""))
-    settings = ask.target.settings
+    if action.source.kind is VantageKind.NODE:
+        nodes.append(facts.node(action.source.node or ""))
+    if action.answered_on_host:
+        nodes.append(facts.node(action.target.node or ""))
+    settings = action.target.settings
     if settings is not None and settings.behind == "node":
-        nodes.append(facts.node(ask.target.node or ""))
+        nodes.append(facts.node(action.target.node or ""))
     return nodes
 
 
@@ -60,20 +60,20 @@ def _lacks_host_process(node: NodeFacts) -> bool:
     return node.os is OS.WINDOWS and node.host_process.value is not True
 
 
-def _makes_host_process(ask: Ask) -> bool:
+def _makes_host_process(action: Action) -> bool:
     """Whether the Pod that is to start is a HostProcess pod."""
-    if ask.question is not Question.START or ask.case is None:
+    if action.question is not Question.START or action.case is None:
         return False
-    return HOST_PROCESS in _kinds(json.loads(ask.case.object))
+    return HOST_PROCESS in _kinds(json.loads(action.case.object))
 
 
-def _of_case(ask: Ask) -> Iterator[str]:
+def _of_case(action: Action) -> Iterator[str]:
     """Yield what a case's Pods are that have to be accepted, its counter-case's among them.
 
     One that has to be rejected is rejected all the same, and names its field beside the API server's policy.
     """
-    case = ask.case
-    if case is None or not ask.question.tries_objects:
+    case = action.case
+    if case is None or not action.question.tries_objects:
         return
     refused = case.outcome is Outcome.REJECTED
     for text in ("" if refused else case.object, case.counter):

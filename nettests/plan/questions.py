@@ -1,7 +1,7 @@
-"""What is asked in each cell: by which protocol, in which family, by which name and resolver, about which case.
+"""What is tested in each cell: by which protocol, in which family, by which name and resolver, about which case.
 
-Third stage of planning. A question has its stable id here, and its words; ``asks`` adds from where it is asked and
-to what it goes. Whether it can be asked on this cluster is not known yet.
+Third stage of planning. A question has its stable id here, and its words; ``actions`` adds from where it is probed and
+to what it goes. Whether it can be run on this cluster is not known yet.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,10 +19,10 @@ from nettests.plan.places import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
-    """One check that is due, before it is known whether it can be asked.
+class Candidate:
+    """One check that is planned, before it is known whether it can be probed.
 
-    ``id`` is stable and made of roles; ``title`` says the same in words.
+    ``id`` is stable and made of node pools; ``title`` says the same in words.
     """
 
     flow: Flow
@@ -59,9 +59,9 @@ class Due:
         if self.case is not None:
             return f"{self.cell.path} {self.question.value} {self.case.label}"
         source = (
-            f"{self.cell.source.role} {self.flow.source.value}" if self.cell.source else "outside"
+            f"{self.cell.source.pool} {self.flow.source.value}" if self.cell.source else "outside"
         )
-        owner = self.cell.backends or self.cell.crowd or self.cell.target
+        owner = self.cell.backends or self.cell.many_backends or self.cell.target
         target = ""
         if owner is not None and self.cell.placement is not Placement.NOWHERE:
             target = f"{self.cell.target_name} "
@@ -73,41 +73,43 @@ class Due:
         return ", ".join((words, self.protocol.value.upper(), *self.details))
 
 
-def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Due]:
-    """Yield what is asked in each place: as it is, and again in every other family if its flow asks in each."""
+def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Candidate]:
+    """Yield what is tested in each place: as it is, and again in every other family if its flow tests in each."""
     for place in places:
-        for due in _in_place(place.flow, place.cell):
-            yield due
-            for family in facts.families[1:] if due.flow.each_family else ():
-                yield replace(due, family=family)
+        for candidate in _in_place(place.flow, place.cell):
+            yield candidate
+            for family in facts.families[1:] if candidate.flow.each_family else ():
+                yield replace(candidate, family=family)
 
 
-def _in_place(flow: Flow, cell: Cell) -> Iterator[Due]:
+def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
     for case in flow.cases:
         if case.os not in {None, cell.source.os if cell.source else None}:
             continue
-        yield Due(flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case)
+        yield Candidate(
+            flow=flow, cell=cell, protocol=Protocol.TCP, question=flow.question, case=case
+        )
     if flow.cases:
         return
     for name in flow.names or (None,):
         if flow.question is not Question.RESOLVE:
             for protocol in flow.protocols:
-                yield Due(
+                yield Candidate(
                     flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
                 )
-        # Placement makes no difference to a name: it is asked for once a source.
+        # Placement makes no difference to a name: it is queried once a source.
         if name and cell.placement is not Placement.OTHER_NODE:
             yield from _resolutions(flow, cell, name)
 
 
-def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Due]:
+def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
     """Yield the questions for a name alone: over UDP, unless a name server itself is in question."""
     by_protocol = descriptor(flow.target).name_server
     for resolver in name.resolvers:
         if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
             continue
         for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
-            yield Due(
+            yield Candidate(
                 flow=flow,
                 cell=cell,
                 protocol=protocol,

@@ -1,6 +1,6 @@
 """How many connections tell one backend from several.
 
-Used where a flow asks for a distribution. Pure arithmetic; it assumes that a balancer without
+Used where a flow requests a distribution. Pure arithmetic; it assumes that a balancer without
 affinity picks a backend independently for each new connection, as hashing of distinct source ports
 does approximately.
 """
@@ -11,7 +11,7 @@ FALSE_RATE = 1e-8
 """The chance, per check, that connections spread over several backends all meet the same one."""
 
 FEWEST = 32
-"""Asked for even where fewer would do: hashes of consecutive ports are not quite independent."""
+"""Requested even where fewer would do: hashes of consecutive ports are not quite independent."""
 
 
 def connections(backends: int) -> int:

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from nettests.model.check import Check, Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts
-from nettests.plan.cast import Cast, cast
 from nettests.plan.needs import pods_for, services_for
+from nettests.plan.node_pools import NodePools, choose_pools
 from nettests.plan.permits import may_stand
 
 
@@ -20,7 +20,7 @@ def select(plan: Plan, facts: ClusterFacts, ids: Collection[str]) -> Plan:
     ``facts`` are those that the plan was built from.
     """
     checks = tuple(check for check in plan.checks if check.id in ids)
-    pods, services = objects_of(checks, cast(facts), facts)
+    pods, services = objects_of(checks, choose_pools(facts), facts)
     return replace(
         plan,
         checks=checks,
@@ -31,8 +31,12 @@ def select(plan: Plan, facts: ClusterFacts, ids: Collection[str]) -> Plan:
 
 
 def objects_of(
-    checks: Iterable[Check], players: Cast, facts: ClusterFacts
+    checks: Iterable[Check], node_pools: NodePools, facts: ClusterFacts
 ) -> tuple[tuple[ProbePod, ...], tuple[ServiceObject, ...]]:
     """Return the Pods and Services that checks and their controls need, each by name."""
-    asks = [ask for check in checks for ask in (check.ask, *(one.ask for one in check.controls))]
-    return pods_for(asks, players, may_stand=may_stand(facts)), services_for(asks)
+    actions = [
+        action
+        for check in checks
+        for action in (check.action, *(one.action for one in check.controls))
+    ]
+    return pods_for(actions, node_pools, may_stand=may_stand(facts)), services_for(actions)

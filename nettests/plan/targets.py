@@ -1,6 +1,6 @@
 """The targets of checks and of their controls, spelled the same way everywhere.
 
-Used by ``asks`` and ``controls``. Pure construction: which target is meant is decided there.
+Used by ``actions`` and ``controls``. Pure construction: which target is meant is decided there.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from nettests.model.facts import NodeFacts
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.target_kinds import descriptor
 from nettests.model.words import Family, TargetKind
-from nettests.plan.cast import (
-    CROWD,
-    Role,
-    crowd_pods,
+from nettests.plan.node_pools import (
+    MANY_BACKENDS,
+    NodePool,
     host_port,
     host_probe,
+    many_backend_pods,
     probe,
     server,
     service,
@@ -71,7 +71,7 @@ def unbacked(
     settings: ServiceSettings,
     template: str | None = None,
 ) -> Target:
-    """Return the Service that no pod backs: by ClusterIP, a name, or a NodePort of ``owner``."""
+    """Return the Service without endpoints: by ClusterIP, a name, or a NodePort of ``owner``."""
     if owner is None:
         return Target(kind=kind, service=settings.label, settings=settings, name_form=template)
     return _on(owner, kind, service=settings.label, settings=settings)
@@ -103,7 +103,7 @@ def of_node(kind: TargetKind, node: NodeFacts) -> Target:
     return _on(node, kind)
 
 
-def of_asker(kind: TargetKind, node: NodeFacts, probe: str) -> Target:
+def of_source(kind: TargetKind, node: NodeFacts, probe: str) -> Target:
     """Return the source pod by its own address."""
     return _on(node, kind, pod=probe, backends=(probe,))
 
@@ -115,7 +115,7 @@ def of_pods(kind: TargetKind, nodes: Iterable[NodeFacts], template: str | None) 
 
 
 def placeless(kind: TargetKind, template: str | None) -> Target:
-    """Return what has a name or an address, but no node that plays: in the cluster, or outside."""
+    """Return what has a name or an address, but no probe node: in the cluster, or outside."""
     return Target(kind=kind, name_form=template)
 
 
@@ -137,40 +137,40 @@ def no_name() -> Target:
 AFFINITY = ServiceSettings(label="affinity", session_affinity=True)
 
 
-def affinity(role: Role, settings: ServiceSettings = AFFINITY) -> Target:
-    """Return the Service over all servers of a role, with ClientIP affinity unless told otherwise."""
-    return _over(role, settings.label, settings)
+def affinity(pool: NodePool, settings: ServiceSettings = AFFINITY) -> Target:
+    """Return the Service over all servers of a node pool, with ClientIP affinity unless told otherwise."""
+    return _over(pool, settings.label, settings)
 
 
-def two_numbers(role: Role, settings: ServiceSettings) -> Target:
-    """Return a Service over a server and a probe of a role, which serve at different numbers."""
-    over = affinity(role, settings)
-    return replace(over, backends=(server(role.first), probe(role.members[-1])))
+def mixed_target_ports(pool: NodePool, settings: ServiceSettings) -> Target:
+    """Return a Service over a server and a probe of a node pool, which serve at different target ports."""
+    over = affinity(pool, settings)
+    return replace(over, backends=(server(pool.first), probe(pool.members[-1])))
 
 
-def churned(role: Role, settings: ServiceSettings, client: str) -> Target:
-    """Return a Service of one client role that ends in front of a role's first server, after the others.
+def churned(pool: NodePool, settings: ServiceSettings, client: str) -> Target:
+    """Return a Service of one client node pool that ends in front of a node pool's first server, after the others.
 
-    Nobody else uses it: what one check takes away must not be what another one asks.
+    Nobody else uses it: what one check takes away must not be what another one targets.
     """
-    final, *former = role.servers
+    final, *former = pool.servers
     return replace(
-        affinity(role, settings),
-        service=service(role.name, f"{settings.label}-{client}"),
+        affinity(pool, settings),
+        service=service(pool.name, f"{settings.label}-{client}"),
         backends=(final,),
         former=tuple(former),
     )
 
 
-def spread(role: Role) -> Target:
+def spread(pool: NodePool) -> Target:
     """Return the Service without affinity over the same servers."""
-    return _over(role, "spread")
+    return _over(pool, "spread")
 
 
-def crowd(role: Role, count: int) -> Target:
-    """Return the Service over ``count`` servers on the members of a role; larger ones hold smaller ones."""
-    over = _over(role, f"{CROWD}-{count}")
-    return replace(over, backends=tuple(crowd_pods(role, count)))
+def many_backends(pool: NodePool, count: int) -> Target:
+    """Return the Service over ``count`` servers on the members of a node pool; larger ones hold smaller ones."""
+    over = _over(pool, f"{MANY_BACKENDS}-{count}")
+    return replace(over, backends=tuple(many_backend_pods(pool, count)))
 
 
 def external_ip() -> Target:
@@ -181,7 +181,7 @@ def external_ip() -> Target:
 def pathless(
     kind: TargetKind, node: NodeFacts | None, settings: ServiceSettings | None = None
 ) -> Target:
-    """Return what is asked about without a path: an API server, a configuration, a Pod to be made.
+    """Return what is tested without a path: an API server, a configuration, a Pod to be made.
 
     A Pod to be made may have a Service that stands before it: then ``settings`` are that one's.
     """
@@ -190,13 +190,13 @@ def pathless(
     return replace(made, service=label, settings=settings)
 
 
-def asked_by_a_pod(node: NodeFacts) -> Target:
-    """Return a Pod to be made that asks the server on ``node``."""
+def requested_by_a_pod(node: NodeFacts) -> Target:
+    """Return a Pod to be made that queries the server on ``node``."""
     return replace(pod_ip(node), kind=TargetKind.POD)
 
 
 def in_family(target: Target, family: Family | None) -> Target:
-    """Return the target as it is asked in a family that is not the cluster's first one.
+    """Return the target as it is probed in a family that is not the cluster's first one.
 
     A Service gets a twin of that family alone, unless its families are what is in question: Services of
     one family are what the documents promise first.
@@ -210,14 +210,14 @@ def in_family(target: Target, family: Family | None) -> Target:
     return replace(target, service=f"{target.service}-{family.value.lower()}", settings=alone)
 
 
-def _over(role: Role, label: str, settings: ServiceSettings | None = None) -> Target:
+def _over(pool: NodePool, label: str, settings: ServiceSettings | None = None) -> Target:
     return Target(
         kind=TargetKind.SERVICE_CLUSTERIP,
-        role=role.name,
-        os=role.os,
-        build=role.first.build.value,
-        service=service(role.name, label),
-        backends=role.servers,
+        pool=pool.name,
+        os=pool.os,
+        build=pool.first.build.value,
+        service=service(pool.name, label),
+        backends=pool.servers,
         settings=settings,
     )
 
@@ -246,7 +246,7 @@ def _on(
 ) -> Target:
     return Target(
         kind=kind,
-        role=node.role,
+        pool=node.pool,
         os=node.os,
         node=node.name,
         build=node.build.value,

@@ -1,4 +1,4 @@
-"""The pytest plugin: options, and a door to the rest that opens only when a cluster is to be asked.
+"""The pytest plugin: options, and a door to the rest that opens only when a cluster is to be tested.
 
 Registered as a pytest entry point, so it is loaded in every pytest run of the environment: without
 our options it costs an import and does nothing. With them, ``single`` or ``controller`` prepares and
@@ -20,10 +20,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Load the working parts, in a worker or in the process that users started."""
     if hasattr(config, "workerinput"):
         if pytest_options.WORKER_KEY in config.workerinput:
-            from nettests.plugin import worker  # noqa: PLC0415 - only runs that ask pay for it
+            from nettests.plugin import worker  # noqa: PLC0415 - only runs pay for it
 
             worker.register(config)
-    elif pytest_options.asked(config):
+    elif pytest_options.probed(config):
         from nettests.plugin import controller  # noqa: PLC0415
 
         controller.register(config)
@@ -31,9 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Refuse a suite's test in a run that was given no cluster."""
-    asks = hasattr(metafunc.function, "nettests_flow")
-    if asks and not metafunc.config.pluginmanager.has_plugin(pytest_options.COLLECTOR):
+    actions = hasattr(metafunc.function, "nettests_flow")
+    if actions and not metafunc.config.pluginmanager.has_plugin(pytest_options.COLLECTOR):
         raise pytest.UsageError(
-            f"{metafunc.function.__name__} asks a cluster, and none was given: "
+            f"{metafunc.function.__name__} tests a cluster, and none was given: "
             "add --kubeconfig=FILE, --context=NAME or --lab"
         )

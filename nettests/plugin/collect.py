@@ -23,7 +23,7 @@ CHECK = "check"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collector:
-    """What a collecting process knows: what will be asked, and where the answers appear.
+    """What a collecting process knows: what will be run, and where the answers appear.
 
     Compared by identity, because pytest keeps plugins in sets.
     """
@@ -54,17 +54,17 @@ class Collector:
         if flow.name not in self.declared:
             raise pytest.Collector.CollectError(_unregistered(flow.name, metafunc.module))
         plan = self.blueprint.plan
-        due: list[Check | Skip] = [
+        planned: list[Check | Skip] = [
             *(check for check in plan.checks if check.flow == flow.name),
             *(skip for skip in plan.skips if skip.flow == flow.name),
         ]
-        metafunc.parametrize(CHECK, [_parameter(one) for one in due])
+        metafunc.parametrize(CHECK, [_parameter(one) for one in planned])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Drop the tests of flows that are not asked; pytest keeps a placeholder for each."""
+        """Drop the tests of flows that are not run; pytest keeps a placeholder for each."""
         placeholders = [item for item in items if _of_flow(item) and check_in(item.nodeid) is None]
         if placeholders:
             config.hook.pytest_deselected(items=placeholders)
@@ -78,9 +78,9 @@ def _unregistered(flow: str, module: ModuleType) -> str:
     )
 
 
-def _parameter(due: Check | Skip) -> object:
-    marks = [pytest.mark.skip(reason=as_line(due.reason))] if isinstance(due, Skip) else []
-    return pytest.param(due, id=due.id, marks=marks)
+def _parameter(planned: Check | Skip) -> object:
+    marks = [pytest.mark.skip(reason=as_line(planned.reason))] if isinstance(planned, Skip) else []
+    return pytest.param(planned, id=planned.id, marks=marks)
 
 
 def _of_flow(item: pytest.Item) -> bool:

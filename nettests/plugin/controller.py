@@ -102,7 +102,7 @@ class Controller:
         for name in ("terminaldistreporter", "terminalreporter"):
             manager.unregister(name=name)
         if manager.has_plugin("dsession"):
-            # xdist holds on to the reporter it met first, and asks whether there is one.
+            # xdist holds on to the reporter it met first, and checks whether there is one.
             manager.getplugin("dsession").terminal = None
 
     def _prepare(self) -> Prepared:
@@ -245,9 +245,9 @@ class Controller:
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:
         """Return the selected checks and skips of each required flow."""
-        due: list[Check | Skip] = [*plan.checks, *plan.skips]
+        planned: list[Check | Skip] = [*plan.checks, *plan.skips]
         found: dict[str, set[str]] = {}
-        for one in due:
+        for one in planned:
             if one.required and one.id in self._selected:
                 found.setdefault(one.flow, set()).add(one.id)
         return found

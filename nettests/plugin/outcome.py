@@ -108,7 +108,7 @@ def _without(report: pytest.TestReport, check: str) -> Judgement:
         return _blank(
             check,
             Verdict.UNKNOWN,
-            f"{check}: its test ended without asking for the verdict",
+            f"{check}: its test ended without requesting the verdict",
             "let the suite's test use the fixture verdict and assert verdict.accepted",
         )
     crashed = report.when not in {"setup", "call"}

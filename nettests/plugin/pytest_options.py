@@ -21,9 +21,11 @@ COLLECTOR = "nettests-collector"
 
 def add(parser: pytest.Parser) -> None:
     """Add our group to pytest's options."""
-    group = parser.getgroup("nettests", "nettests: ask a Kubernetes cluster")
+    group = parser.getgroup("nettests", "nettests: test a Kubernetes cluster")
     group.addoption(
-        "--kubeconfig", metavar="FILE", help="cluster to ask (default: $KUBECONFIG, ~/.kube/config)"
+        "--kubeconfig",
+        metavar="FILE",
+        help="cluster to test (default: $KUBECONFIG, ~/.kube/config)",
     )
     group.addoption("--context", metavar="NAME", help="context of the kubeconfig")
     group.addoption("--cluster-profile", metavar="FILE", help="what a kubeconfig cannot say (YAML)")
@@ -50,14 +52,14 @@ def add(parser: pytest.Parser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="ask this flow only (repeatable)",
+        help="run this flow only (repeatable)",
     )
     group.addoption(
         "--enable",
         metavar="CLASS,…",
         action="append",
         default=[],
-        help="ask checks of these classes too: costly, exposed, disruptive (repeatable)",
+        help="run checks of these classes too: costly, exposed, disruptive (repeatable)",
     )
     _add_keeping(group)
     _add_ending(group)
@@ -112,8 +114,8 @@ def _add_pods(group: pytest.OptionGroup) -> None:
     )
 
 
-def asked(config: pytest.Config) -> bool:
-    """Whether this pytest run is to ask a cluster: one was named, or the shipped suites were."""
+def probed(config: pytest.Config) -> bool:
+    """Whether this pytest run is to test a cluster: one was named, or the shipped suites were."""
     option = config.option
     if config.option.help or getattr(option, "version", 0):
         return False
@@ -154,7 +156,7 @@ def suites(config: pytest.Config) -> tuple[Path, ...]:
 
 
 def run_options(config: pytest.Config) -> RunOptions:
-    """Return what the user asks of the run.
+    """Return what the user wants of the run.
 
     A lab adds its kubeconfig and profile later, and classes are read where an error can be reported.
     """

@@ -96,7 +96,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         lost = sum(bool(one.problem) for one in results.pulls)
         slowest = duration(max(one.seconds for one in results.pulls))
         told = f"{plural(len(results.pulls), 'image')} pulled onto nodes beforehand in at most {slowest}"
-        yield f"{told}, {lost} of them in vain" if lost else told, ""
+        yield f"{told}, {lost} of them failed" if lost else told, ""
     if results.diagnostics:
         files = sum(len(one.collected) for one in results.diagnostics)
         page = directory / DIAGNOSTICS / DIAGNOSTICS_INDEX

@@ -9,7 +9,7 @@ from nettests.model.check import Plan, Skip
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
-from nettests.plan.cast import unusable
+from nettests.plan.node_pools import unusable
 from nettests.preflight.demand import Passing
 from nettests.preflight.finding import Level
 
@@ -53,7 +53,7 @@ class Evidence:
     exposed: tuple[str, ...] = ()
     """Each port that is reachable from outside the pod network, in words, with the objects that have it."""
     objects: tuple[Object, ...] = ()
-    """What stands in the namespace while a run asks, as it would be created."""
+    """What stands in the namespace while a run tests, as it would be created."""
     passing: tuple[Passing, ...] = ()
     """Pods and StatefulSets of single checks that come and go beside it."""
     refusals: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Evidence:
 
     @property
     def usable(self) -> tuple[NodeFacts, ...]:
-        """The nodes that can play."""
+        """The nodes that can hold probes."""
         return tuple(node for node in self.facts.nodes if not unusable(node))
 
     @property
@@ -92,9 +92,9 @@ class Evidence:
         """Return how much it matters that these are left out."""
         if not skips:
             return Level.OK
-        asked = {check.flow for check in self.plan.checks}
-        lost = any(skip.required and skip.flow not in asked for skip in skips)
-        return Level.BLOCKER if lost or not asked else Level.WARNING
+        probed = {check.flow for check in self.plan.checks}
+        lost = any(skip.required and skip.flow not in probed for skip in skips)
+        return Level.BLOCKER if lost or not probed else Level.WARNING
 
 
 def counted(number: int, word: str) -> str:

@@ -14,7 +14,7 @@ class Level(StrEnum):
     NOTE = "note"
     """Worth knowing; changes nothing."""
     WARNING = "warning"
-    """A part of what is due will not be asked, or will say less."""
+    """A part of what is planned will not be tested, or will say less."""
     BLOCKER = "blocker"
     """A run would judge nothing, leave out a required flow, or end in ``unknown``."""
 
@@ -47,5 +47,5 @@ def worst(levels: Iterable[Level]) -> Level:
 
 
 def unreachable(error: NettestsError, *, topic: str = "reachability") -> Finding:
-    """Return the finding that ends every preflight: the cluster could not be asked."""
+    """Return the finding that ends every preflight: the cluster could not be tested."""
     return Finding(topic=topic, level=Level.BLOCKER, summary=error.message, next_step=error.hint)

@@ -1,4 +1,4 @@
-"""Read ResourceQuotas and LimitRanges: what is left of each limit, and what containers are given unasked."""
+"""Read ResourceQuotas and LimitRanges: what is left of each limit, and what containers are given by itself."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction

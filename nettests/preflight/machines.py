@@ -1,11 +1,11 @@
-"""Which nodes can play, whether the image runs on them, and whether they can be vantages themselves."""
+"""Which nodes can hold probes, whether the image runs on them, and whether they can be vantages themselves."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, VantageKind
-from nettests.plan.cast import unusable
+from nettests.plan.node_pools import unusable
 from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 
@@ -33,9 +33,9 @@ def nodes(evidence: Evidence) -> Finding:
     if not usable:
         level, summary = Level.BLOCKER, "no node is Ready and schedulable"
     elif not windows:
-        level, summary = Level.WARNING, "no Windows node is usable: only Linux is asked"
+        level, summary = Level.WARNING, "no Windows node is usable: only Linux is tested"
     else:
-        level, summary = Level.OK, f"{counted(len(usable), 'node')} can play"
+        level, summary = Level.OK, f"{counted(len(usable), 'node')} can hold probes"
     step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair what is out"
     return Finding(
         topic="nodes", level=level, summary=summary, details=tuple(lines), next_step=step
@@ -116,11 +116,11 @@ def host_process(evidence: Evidence) -> Finding:
 
 
 def node_vantages(evidence: Evidence) -> Finding:
-    """Say whether nodes themselves can ask: rights, admission, HostProcess and free ports together."""
+    """Say whether nodes themselves can be vantage points: rights, admission, HostProcess and free ports together."""
     topic = "node vantages"
     clashes = tuple(_clashes(evidence))
-    asked = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
-    due = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.checks)
+    probed = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
+    planned = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.checks)
     if clashes:
         return Finding(
             topic=topic,
@@ -129,18 +129,18 @@ def node_vantages(evidence: Evidence) -> Finding:
             details=clashes,
             next_step="move that pod, or cordon the node for the time of a run",
         )
-    if not due and not asked:
+    if not planned and not probed:
         return note(topic, "none is needed or possible")
-    if asked < due:
+    if probed < planned:
         nothing = not evidence.plan.checks
         return Finding(
             topic=topic,
             level=Level.BLOCKER if nothing else Level.WARNING,
-            summary=f"{due - asked} of {counted(due, 'check')} from nodes cannot be asked",
+            summary=f"{planned - probed} of {counted(planned, 'check')} from nodes cannot be tested",
             next_step="see permissions and Pod Security",
         )
     words = ", ".join(sorted(evidence.vantages - {""}))
-    summary = f"{counted(asked, 'check')} from {words}"
+    summary = f"{counted(probed, 'check')} from {words}"
     return ok(topic, summary)
 
 

@@ -23,8 +23,8 @@ def permissions(evidence: Evidence) -> Finding:
         )
     lost = len(evidence.whole.checks) - len(evidence.plan.checks)
     whole = {check.flow for check in evidence.whole.checks if check.required}
-    asked = {check.flow for check in evidence.plan.checks}
-    blocked = bool(lost) and (not asked or not whole <= asked)
+    probed = {check.flow for check in evidence.plan.checks}
+    blocked = bool(lost) and (not probed or not whole <= probed)
     costly = Level.BLOCKER if blocked else Level.WARNING
     return Finding(
         topic="permissions",
@@ -63,4 +63,4 @@ def _detail(one: Permission, evidence: Evidence) -> str:
 
 
 def _needs(check: Check, one: Permission, evidence: Evidence) -> bool:
-    return str(one) in map(str, needed(check.ask, evidence.facts))
+    return str(one) in map(str, needed(check.action, evidence.facts))

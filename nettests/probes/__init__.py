@@ -1,13 +1,12 @@
-"""Make the probes stand and ask them: resident agnhost pods, node vantages, the external vantage.
+"""Deploy the probes and run checks from them: resident agnhost pods, node vantages, the external vantage.
 
 ``objects`` are what is deployed, ``deploy`` makes it stand, ``addresses`` and ``commands`` turn a
-question into what is asked (pure), ``examine`` and ``starting`` ask what has no path, ``asking`` asks and writes down, ``attempts`` repeats with positive
+question into what is run (pure), ``examine`` and ``starting`` test what has no path, ``sending`` sends and writes down, ``attempts`` repeats with positive
 controls, ``convergence`` waits for Services, ``observe`` does all of it concurrently. The cluster is
 met through the protocols in ``seams``; nothing here judges.
 """
 
 from nettests.probes.addresses import Directory
-from nettests.probes.asking import Asker, Probe, StoppedError
 from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
@@ -20,9 +19,9 @@ from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
 from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images
+from nettests.probes.sending import Probe, Sender, StoppedError
 
 __all__ = [
-    "Asker",
     "Blank",
     "Churn",
     "Deployment",
@@ -31,6 +30,7 @@ __all__ = [
     "Object",
     "Observer",
     "Probe",
+    "Sender",
     "StoppedError",
     "close_probes",
     "deploy",

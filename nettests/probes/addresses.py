@@ -1,6 +1,6 @@
 """Where a question goes, and which addresses are needed to read its answer. Pure.
 
-Checks name objects by role; here they become addresses, ports and names of what stands. What does not
+Checks name objects by node pool; here they become addresses, ports and names of what stands. What does not
 stand raises ``NotStandingError`` with the reason that deployment recorded.
 """
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from nettests.errors import NettestsError
-from nettests.model.check import Ask, Target
+from nettests.model.check import Action, Target
 from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.service import LOAD_BALANCER, ByHand
 from nettests.model.target_kinds import Location, Naming, Owner
 from nettests.model.words import OS, Family, Question, VantageKind
-from nettests.plan.cast import host_probe, server
+from nettests.plan.node_pools import host_probe, server
 from nettests.probes.deployment import Deployment, StandingPod, StandingService
 from nettests.probes.endpoint import CLIENT_IP, WHOAMI, Endpoint, of_host_port, of_pod, of_service
 from nettests.probes.objects import (
@@ -38,7 +38,7 @@ class NotStandingError(NettestsError):
 
 
 class NotOfferedError(NotStandingError):
-    """The cluster does not offer what the question is about: there is nothing to ask."""
+    """The cluster does not offer what the question is about: there is nothing to probe."""
 
 
 _OfService = Literal[
@@ -57,10 +57,10 @@ class Directory:
     facts: ClusterFacts
     deployment: Deployment
 
-    def endpoint(self, ask: Ask) -> Endpoint:
-        """Return where ``ask`` goes."""
-        target, family = ask.target, ask.family
-        self._require_on_node(ask)
+    def endpoint(self, action: Action) -> Endpoint:
+        """Return where ``action`` goes."""
+        target, family = action.target, action.family
+        self._require_on_node(action)
         match target.descriptor.location:
             case Location.POD_ADDRESS | Location.POD_NAME:
                 return self._pod(target, family)
@@ -111,17 +111,17 @@ class Directory:
                 service = self.service(target.service)
                 return service, str(of_family(service.external, family))
 
-    def _require_on_node(self, ask: Ask) -> None:
+    def _require_on_node(self, action: Action) -> None:
         """Raise where the Pod did not become Ready without which the target's node does not answer by itself.
 
         A Windows node forwards NodePorts only while a Pod of its network stands on it ("Kubernetes on Windows,
         common problems": my Windows node cannot access NodePort).
         """
-        node = self.facts.node(ask.target.node) if ask.target.node else None
+        node = self.facts.node(action.target.node) if action.target.node else None
         if node is None:
             return
-        forwards = ask.target.descriptor.owner is Owner.NODE_PORT and node.os is OS.WINDOWS
-        lacking = [host_probe(node)] if ask.answered_on_host else []
+        forwards = action.target.descriptor.owner is Owner.NODE_PORT and node.os is OS.WINDOWS
+        lacking = [host_probe(node)] if action.answered_on_host else []
         lacking += [server(node)] if forwards else []
         for name in lacking:
             if name in self.deployment.problems:
@@ -172,7 +172,7 @@ class Directory:
         if by == "node":
             # It answers with its machine's name, which is no pod's: that it answers is all it tells.
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
-        if settings is not None and settings.by_hand is ByHand.TWO_NUMBERS:
+        if settings is not None and settings.by_hand is ByHand.MIXED_TARGET_PORTS:
             return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
         found = replace(of_service(host), client_path=CLIENT_IP if by == "probe" else WHOAMI)
         if settings is not None and settings.type == LOAD_BALANCER:
@@ -180,7 +180,7 @@ class Directory:
         return found
 
     def name(self, target: Target) -> str:
-        """Return the name that a resolver is asked for."""
+        """Return the name that a resolver is queried for."""
         external = self.facts.external_target
         if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""
@@ -200,13 +200,13 @@ class Directory:
             return ""
         return str(self.pod(pod).addresses[0]).replace(".", "-").replace(":", "-")
 
-    def context(self, ask: Ask) -> dict[str, str]:
+    def context(self, action: Action) -> dict[str, str]:
         """Return the addresses that are needed to read whom the server saw."""
-        source = self.facts.node(ask.source.node) if ask.source.node else None
-        target = self.facts.node(ask.target.node) if ask.target.node else None
+        source = self.facts.node(action.source.node) if action.source.node else None
+        target = self.facts.node(action.target.node) if action.target.node else None
         found: dict[str, str] = {}
-        if ask.source.kind is VantageKind.POD:
-            found["client-pod"] = _joined(self.pod(ask.source.probe).addresses)
+        if action.source.kind is VantageKind.POD:
+            found["client-pod"] = _joined(self.pod(action.source.probe).addresses)
         if source is not None:
             found["client-node"] = _joined(seen_of(source))
         if target is not None:
@@ -214,9 +214,9 @@ class Directory:
         vips = [node.kube_proxy.source_vip.value for node in (source, target) if node is not None]
         if any(vips):
             found["source-vip"] = _joined(vip for vip in dict.fromkeys(vips) if vip is not None)
-        if ask.source.kind is VantageKind.EXTERNAL:
+        if action.source.kind is VantageKind.EXTERNAL:
             found["cluster"] = self._cluster()
-        own = self._own(ask.target) if ask.question is Question.RESOLVE else ()
+        own = self._own(action.target) if action.question is Question.RESOLVE else ()
         if own:
             found["resolved"] = _joined(own)
         return found
@@ -345,7 +345,7 @@ class Directory:
 
 
 def _dialled(location: _NameAlone) -> int:
-    """Return the port at which a name is dialled that only a resolver is asked for, to make it look."""
+    """Return the port at which a name is dialled that only a resolver is queried for, to make it look."""
     match location:
         case Location.HEADLESS_NAME:
             return SERVER_HOSTNAME

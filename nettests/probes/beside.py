@@ -1,7 +1,7 @@
-"""Ask one question beside another, and notice when the first only waits for its time-out.
+"""Probe one question beside another, and notice when the first only waits for its time-out.
 
 Used by ``attempts``, ``controls`` and ``convergence``: a negative answer over a silent path costs seconds of
-waiting and no work, so what has to be asked anyway is asked meanwhile. It knows nothing of answers.
+waiting and no work, so what has to be run anyway is sent meanwhile. It knows nothing of answers.
 """
 
 import concurrent.futures
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.read import read_raw
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 RESOLVER_SECONDS = 9.0
 """Two time-outs of 5 s are the least that a resolver waits for a silent server (resolv.conf(5); Windows' DNS client
-asks again after 1, 2 and 4 s more), but for a little."""
+retry after 1, 2 and 4 s more), but for a little."""
 DIAL_PATIENCE = 2.0
 """Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""
 PROCESS_PATIENCE = 6.0
@@ -89,37 +89,41 @@ def results(pending: Collection[Pending[T]]) -> list[T]:
     return [one.result() for one in pending]
 
 
-def patience(ask: Ask) -> float:
-    """Return after how many seconds without an answer ``ask`` is probably silent.
+def patience(action: Action) -> float:
+    """Return after how many seconds without an answer ``action`` is probably silent.
 
-    What makes objects or looks at a node is not asked a second time beside itself: it is never called silent.
+    What makes objects or looks at a node is not run a second time beside itself: it is never called silent.
     """
-    if ask.question.examined:
+    if action.question.examined:
         return threading.TIMEOUT_MAX
-    process = ask.is_process or ask.source.kind is VantageKind.NODE
+    process = action.is_process or action.source.kind is VantageKind.NODE
     return PROCESS_PATIENCE if process else DIAL_PATIENCE
 
 
-def asks_resolver(ask: Ask) -> bool:
+def queries_resolver(action: Action) -> bool:
     """Whether a resolver stands before the answer, which repeats a query to a silent server by itself."""
-    return ask.target.descriptor.by_name or ask.question is Question.RESOLVE
+    return action.target.descriptor.by_name or action.question is Question.RESOLVE
 
 
-def repeats_itself(ask: Ask) -> bool:
-    """Whether what was lost is sent again by whoever asks: a resolver's query, ``ping``'s echo, a process' SYN."""
-    process = ask.is_process or ask.source.kind is VantageKind.NODE
-    return asks_resolver(ask) or ask.protocol.echoed or (process and ask.protocol.retransmitted)
+def repeats_itself(action: Action) -> bool:
+    """Whether what was lost is sent again by the client: a resolver's query, ``ping``'s echo, a process' SYN."""
+    process = action.is_process or action.source.kind is VantageKind.NODE
+    return (
+        queries_resolver(action)
+        or action.protocol.echoed
+        or (process and action.protocol.retransmitted)
+    )
 
 
-def one_try_tells(ask: Ask) -> bool:
+def one_try_tells(action: Action) -> bool:
     """Whether one silent answer stands for several packets that were lost, seconds apart."""
-    return asks_resolver(ask) or ask.protocol.echoed
+    return queries_resolver(action) or action.protocol.echoed
 
 
-def gave_up(ask: Ask, raw: Raw) -> bool:
-    """Whether whoever repeats a question by itself was silent to the end: asking again would hardly show more."""
-    if not repeats_itself(ask) or raw.error is not None:
+def gave_up(action: Action, raw: Raw) -> bool:
+    """Whether whoever repeats a question by itself was silent to the end: retrying would hardly show more."""
+    if not repeats_itself(action) or raw.error is not None:
         return False
-    if asks_resolver(ask):
+    if queries_resolver(action):
         return raw.elapsed >= RESOLVER_SECONDS
     return read_raw(raw).outcome is Outcome.TIMED_OUT

@@ -11,10 +11,10 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Check
 from nettests.model.powershell import POWERSHELL
 from nettests.parse.reading import one_line
-from nettests.probes.asking import Asker, Probe
 from nettests.probes.commands import ping_words
+from nettests.probes.idle_client import TRIALS
 from nettests.probes.rerun import Rerunning
-from nettests.probes.speaking import TRIALS
+from nettests.probes.sending import Probe, Sender
 
 NSLOOKUP = ("nslookup", "localhost")
 """Tried for its presence only: its exit code says nothing."""
@@ -24,9 +24,9 @@ RESOLVE_DNSNAME = (*POWERSHELL, "Get-Command Resolve-DnsName")
 
 @dataclass(slots=True)
 class Capabilities:
-    """What the probes of a run lack, as far as anybody asked; safe for threads."""
+    """What the probes of a run lack, as far as it was tested; safe for threads."""
 
-    asker: Asker
+    sender: Sender
     _found: dict[str, str | None] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -44,11 +44,11 @@ class Capabilities:
             if key not in self._found:
                 self._found[key] = self._try(check, need)
                 if self._found[key] is not None:
-                    self.asker.recorder.event(f"capability: {self._found[key]}")
+                    self.sender.recorder.event(f"capability: {self._found[key]}")
             return self._found[key]
 
     def _try(self, check: Check, need: str) -> str | None:
-        probe = self.asker.probes[check.source.probe]
+        probe = self.sender.probes[check.source.probe]
         trials: Mapping[str, tuple[str, ...]] = {
             "ping": ping_words(check.source.os, "127.0.0.1"),
             "nslookup": NSLOOKUP,
@@ -57,14 +57,14 @@ class Capabilities:
         }
         if need not in trials or probe.execute is None:
             return f"{probe.name} has no {need}"
-        return _why_not(probe, need, trials[need], self.asker.timing.execute)
+        return _why_not(probe, need, trials[need], self.sender.timing.execute)
 
 
 def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) -> str | None:
     assert probe.execute is not None
     try:
         with probe.execute.slots:
-            # Presence is asked, so that no second process can hide what the first one had to repeat.
+            # Presence is probed, so that no second process can hide what the first one had to repeat.
             answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"

@@ -1,4 +1,4 @@
-"""Ask one check to its end: what keeps it from being asked first, then its question and the repeats.
+"""Run one check to its end: what keeps it from being queried first, then its question and the repeats.
 
 Between ``observe``, which says when, and ``attempts``, which says how often. Whatever goes wrong becomes the
 ``done`` record of this check alone. Nothing is judged here.
@@ -16,43 +16,43 @@ from nettests.model.target_kinds import Location
 from nettests.model.words import Question, VantageKind
 from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
 from nettests.probes.addresses import NotOfferedError
-from nettests.probes.asking import STOPPED, Asker
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
 from nettests.probes.families import why_lacking
 from nettests.probes.origin import Origins
 from nettests.probes.seams import Recorder, Services
+from nettests.probes.sending import STOPPED, Sender
 
 OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
-    """Asks the checks of one run, each when it is told to; safe for threads."""
+    """Runs the checks of one run, each when it is told to; safe for threads."""
 
-    asker: Asker
+    sender: Sender
     attempts: Attempts
     origins: Origins
     capabilities: Capabilities
     problems: Mapping[str, str]
-    """Which probes cannot be asked, and why."""
+    """Which probes cannot be used, and why."""
     single_stack: Mapping[str, str]
-    """By role, the limitation by which its Pods need not have both IP families."""
+    """By node pool, the limitation by which its Pods need not have both IP families."""
     late: Callable[[str], str | None]
-    """Names the Service that did not answer before a check was asked, by the check's id."""
+    """Names the Service that did not answer before a check was run, by the check's id."""
     services: Services | None = None
     """Where the DNS Pods that serve can be read."""
 
     def carry_out(
         self, check: Check, recorder: Recorder, stopped: threading.Event | None = None
     ) -> None:
-        """Ask ``check`` and write it down, also that it could not be asked; ``stopped`` ends it before the run is stopped."""
-        asker = replace(self.asker, recorder=recorder, stopped=stopped or self.asker.stopped)
-        if asker.stopped.is_set():
-            recorder.done(check.id, distrust=f"{STOPPED} before it was asked")
+        """Run ``check`` and write it down, also that it could not be probed; ``stopped`` ends it before the run is stopped."""
+        sender = replace(self.sender, recorder=recorder, stopped=stopped or self.sender.stopped)
+        if sender.stopped.is_set():
+            recorder.done(check.id, distrust=f"{STOPPED} before it was probed")
             return
         try:
-            self._ask(asker, check)
+            self._send(sender, check)
         except NotOfferedError as error:
             recorder.done(check.id, skip=error.message)
         except NettestsError as error:
@@ -60,13 +60,13 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 - one check must not take the others with it
             recorder.done(check.id, distrust=f"nettests failed: {type(error).__name__}: {error}")
 
-    def _ask(self, asker: Asker, check: Check) -> None:
-        recorder = asker.recorder
+    def _send(self, sender: Sender, check: Check) -> None:
+        recorder = sender.recorder
         distrust = self.problems.get(check.source.probe) or self._barren(check)
         if distrust is not None:
             recorder.done(check.id, distrust=distrust)
             return
-        lacking = why_lacking(check.ask, self.asker.directory, self.single_stack)
+        lacking = why_lacking(check.action, self.sender.directory, self.single_stack)
         missing = lacking or self.capabilities.missing(check)
         if missing:
             recorder.done(check.id, skip=missing)
@@ -78,20 +78,20 @@ class CheckRun:
             if proof.distrust is not None:
                 recorder.done(check.id, distrust=proof.distrust)
                 return
-        self.attempts.carry_out(asker, check)
+        self.attempts.carry_out(sender, check)
         recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
 
     def _barren(self, check: Check) -> str | None:
         """Say that no Pod of the run started on the node: one more would wait for as long to tell the same."""
-        if check.ask.question is not Question.START:
+        if check.action.question is not Question.START:
             return None
-        return self.asker.directory.deployment.barren.get(check.source.node or "")
+        return self.sender.directory.deployment.barren.get(check.source.node or "")
 
     def _gone(self, check: Check) -> str | None:
-        """Say that the DNS Pod that was asked serves no longer; what it did not answer tells nothing then."""
+        """Say that the DNS Pod that was queried serves no longer; what it did not answer tells nothing then."""
         if check.target.descriptor.location is not Location.DNS_POD or self.services is None:
             return None
-        address = self.asker.directory.endpoint(check.ask).server
+        address = self.sender.directory.endpoint(check.action).server
         try:
             status, text = self.services.read(DNS_PODS, DNS_LABEL)
         except ChannelError:

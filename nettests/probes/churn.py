@@ -12,19 +12,19 @@ from typing import Any
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
-from nettests.model.check import Ask, Check
+from nettests.model.check import Action, Check
 from nettests.model.json_text import read_json
 from nettests.model.labels import POD_LABEL
 from nettests.model.words import Question
 from nettests.parse import read_raw
-from nettests.probes.asking import Asker
 from nettests.probes.seams import Services
+from nettests.probes.sending import Sender
 
 Object = dict[str, Any]
 
 PURPOSE = "churn"
 ROUNDS = 2
-NOBODY = "nobody"
+NO_ENDPOINTS = "nobody"
 """No pod has this name: a selector of it scales the Service to zero."""
 PAUSE_SECONDS = 0.3
 _KEPT = ("name", "port", "targetPort", "protocol")
@@ -41,10 +41,10 @@ class Churn:
     services: Services
     namespace: str
 
-    def carry_out(self, asker: Asker, check: Check) -> str:
+    def carry_out(self, sender: Sender, check: Check) -> str:
         """Leave the Service in front of the check's backend, after many others; return who is behind it.
 
-        It ends at the first change that the rules do not follow: what is asked then shows who answers
+        It ends at the first change that the rules do not follow: what is tested then shows who answers
         instead, or that nobody does. Rules that never left the last backend would look like rules that came
         back to it: that is why it is told who should answer.
         """
@@ -52,14 +52,14 @@ class Churn:
         path = f"/api/v1/namespaces/{self.namespace}/services/{name}"
         known = self._read(path)
         numbers = iter(range(1, 1_000_000))
-        ask = replace(check.ask, question=Question.REACH, connections=1)
+        action = replace(check.action, question=Question.REACH, connections=1)
         for backend in _backends(check):
             self._remake(path, known, backend)
-            if self._watch(asker, check.id, ask, backend, numbers):
+            if self._watch(sender, check.id, action, backend, numbers):
                 continue
-            seconds = asker.timing.convergence
-            asker.recorder.event(
-                f"Service {name} was made again in front of {backend}, and its rules did not follow in {seconds:g} s"
+            seconds = sender.timing.convergence
+            sender.recorder.event(
+                f"Service {name} was recreated in front of {backend}, and its rules did not follow in {seconds:g} s"
             )
             return backend
         return check.target.backends[0]
@@ -82,16 +82,16 @@ class Churn:
         self.services.create(remade(known, backend))
 
     def _watch(
-        self, asker: Asker, check: str, ask: Ask, backend: str, numbers: Iterator[int]
+        self, sender: Sender, check: str, action: Action, backend: str, numbers: Iterator[int]
     ) -> bool:
-        """Ask until ``backend`` answers, or nobody if there is none; return whether it came to that."""
-        deadline = time.monotonic() + asker.timing.convergence
+        """Probe until ``backend`` answers, or nobody if there is none; return whether it came to that."""
+        deadline = time.monotonic() + sender.timing.convergence
         while True:
-            raw = asker.ask(check, PURPOSE, next(numbers), ask)
+            raw = sender.send(check, PURPOSE, next(numbers), action)
             attempt = None if raw.error else read_raw(raw)
             if attempt is not None:
                 silent = not attempt.outcome.positive
-                if silent if backend == NOBODY else attempt.backend == backend:
+                if silent if backend == NO_ENDPOINTS else attempt.backend == backend:
                     return True
             if time.monotonic() > deadline:
                 return False
@@ -122,5 +122,5 @@ def _backends(check: Check) -> Iterator[str]:
             yield former
             yield final
             yield former
-        yield NOBODY
+        yield NO_ENDPOINTS
         yield final

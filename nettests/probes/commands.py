@@ -1,4 +1,4 @@
-"""What is asked, word for word: a request to a resident probe, or the argv of a process. Pure.
+"""What is sent, word for word: a request to a resident probe, or the argv of a process. Pure.
 
 Commands are lists, never shell text. Answers are read by the parser that ``tool`` names. The
 deadlines are the tools' own: netexec's dial gives up after 5 s, and the others are told to.
@@ -10,7 +10,7 @@ from typing import assert_never
 from urllib.parse import urlencode
 
 from nettests.errors import NettestsError
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
@@ -20,8 +20,8 @@ PINGS = 3
 PING_SECONDS = 2
 
 
-class CannotAskError(NettestsError):
-    """This vantage has no means to ask that."""
+class CannotProbeError(NettestsError):
+    """This vantage has no means to probe that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Command:
     """One thing to do: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
 
     ``words`` are what the journal records; for an exec they are its argv. ``request`` says what the
-    answer should hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, where one is asked
+    answer should hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, where one is probed
     for it. ``deadline`` is the tool's own.
     """
 
@@ -42,64 +42,64 @@ class Command:
 
     @property
     def path(self) -> str:
-        """For ``dial``: the path to ask; for ``external``: the address to fetch."""
+        """For ``dial``: the path to probe; for ``external``: the address to fetch."""
         return self.words[-1]
 
 
-def command(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
-    """Return the command for the ``turn``-th time (from 0) that ``ask`` is asked.
+def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
+    """Return the command for the ``turn``-th time (from 0) that ``action`` is probed.
 
     Turns alternate between who answers and whom it saw, where the target can tell both.
     """
-    match ask.question:
+    match action.question:
         case Question.PING:
-            return _ping(ask, endpoint)
+            return _ping(action, endpoint)
         case Question.RESOLVE:
-            return _resolve(ask, endpoint, timing)
+            return _resolve(action, endpoint, timing)
         case Question.REACH | Question.DISTRIBUTE | Question.CHURN:
-            return _request(ask, endpoint, turn, timing)
+            return _request(action, endpoint, turn, timing)
         case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
-            raise CannotAskError(f"no one command can {ask.question.value}")
+            raise CannotProbeError(f"no one command can {action.question.value}")
         case _:
-            assert_never(ask.question)
+            assert_never(action.question)
 
 
-def _request(ask: Ask, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
-    requests = endpoint.requests(ask.protocol)
+def _request(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
+    requests = endpoint.requests(action.protocol)
     if not requests:
-        raise CannotAskError(f"{endpoint.host} offers nothing to ask over {ask.protocol}")
+        raise CannotProbeError(f"{endpoint.host} offers nothing to probe over {action.protocol}")
     request, port = requests[turn % len(requests)]
-    return replace(_reach(ask, endpoint, request, port, timing), port=port)
+    return replace(_reach(action, endpoint, request, port, timing), port=port)
 
 
-def _resolve(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
-    match ask.resolver:
+def _resolve(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
+    match action.resolver:
         case Resolver.NSLOOKUP:
-            words = _nslookup(ask, endpoint)
+            words = _nslookup(action, endpoint)
             return Command(means="exec", tool="nslookup", words=words, deadline=timing.execute)
         case Resolver.RESOLVE_DNSNAME:
-            asked = f"Resolve-DnsName -Name {_word(endpoint.host)}"
+            probed = f"Resolve-DnsName -Name {_word(endpoint.host)}"
             return Command(
                 means="exec",
                 tool="resolve_dnsname",
-                words=(*POWERSHELL, f"{asked} -Type {_record(ask.family)} -DnsOnly"),
+                words=(*POWERSHELL, f"{probed} -Type {_record(action.family)} -DnsOnly"),
                 deadline=timing.execute,
             )
         case Resolver.SYSTEM | None:
-            return _dial_name(ask, endpoint, timing)
+            return _dial_name(action, endpoint, timing)
         case _:
-            assert_never(ask.resolver)
+            assert_never(action.resolver)
 
 
-def _nslookup(ask: Ask, endpoint: Endpoint) -> tuple[str, ...]:
-    match ask.protocol:
+def _nslookup(action: Action, endpoint: Endpoint) -> tuple[str, ...]:
+    match action.protocol:
         case Protocol.TCP:
             way: tuple[str, ...] = ("-vc",)
         case Protocol.UDP | Protocol.ICMP:
             way = ()
         case _:
-            assert_never(ask.protocol)
-    of_type = () if ask.family is Family.IPV4 else (f"-type={_record(ask.family)}",)
+            assert_never(action.protocol)
+    of_type = () if action.family is Family.IPV4 else (f"-type={_record(action.family)}",)
     server = (endpoint.server,) if endpoint.server else ()
     return ("nslookup", *way, *of_type, endpoint.host, *server)
 
@@ -115,41 +115,41 @@ def _record(family: Family) -> str:
             assert_never(family)
 
 
-def _dial_name(ask: Ask, endpoint: Endpoint, timing: Timing) -> Command:
+def _dial_name(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
     """Return the dial that makes the system's resolver look: by which protocol, and who answers, does not matter."""
     for protocol in (Protocol.UDP, Protocol.TCP):
         for request, port in endpoint.requests(protocol)[:1]:
-            return _reach(replace(ask, protocol=protocol), endpoint, request, port, timing)
-    raise CannotAskError(f"{endpoint.host} offers nothing to dial")
+            return _reach(replace(action, protocol=protocol), endpoint, request, port, timing)
+    raise CannotProbeError(f"{endpoint.host} offers nothing to dial")
 
 
 def _word(name: str) -> str:
     """Return ``name`` if PowerShell reads it as one plain word."""
     # sample: server-windows-1-1.servers.nettests-x7.svc.cluster.local
     if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
-        raise CannotAskError(f"{name} is no name that PowerShell can be asked for")
+        raise CannotProbeError(f"{name} is no name that PowerShell can be queried for")
     return name
 
 
-def _reach(ask: Ask, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:
-    host, path = endpoint.host, endpoint.path(request, ask.protocol)
-    match ask.source.kind:
+def _reach(action: Action, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:
+    host, path = endpoint.host, endpoint.path(request, action.protocol)
+    match action.source.kind:
         case VantageKind.POD:
-            asked = dial(host, port, ask.protocol, path, timing)
-            patience = timing.names if ask.target.descriptor.by_name else 0
-            return replace(asked, request=request, deadline=asked.deadline + patience)
-        case VantageKind.NODE if ask.question is Question.RESOLVE:
-            raise CannotAskError("a node vantage has no system resolver to ask for a name alone")
+            probed = dial(host, port, action.protocol, path, timing)
+            patience = timing.names if action.target.descriptor.by_name else 0
+            return replace(probed, request=request, deadline=probed.deadline + patience)
+        case VantageKind.NODE if action.question is Question.RESOLVE:
+            raise CannotProbeError("a node vantage has no system resolver to query a name alone")
         case VantageKind.NODE:
-            asked = _from_node(ask, host, port, path, timing)
-            return asked if asked.tool == "connect" else replace(asked, request=request)
+            probed = _from_node(action, host, port, path, timing)
+            return probed if probed.tool == "connect" else replace(probed, request=request)
         case VantageKind.EXTERNAL:
-            asked = _from_outside(ask.protocol, f"{_bracketed(host)}:{port}", path, timing)
-            return replace(asked, request=request)
+            probed = _from_outside(action.protocol, f"{_bracketed(host)}:{port}", path, timing)
+            return replace(probed, request=request)
         case VantageKind.API:
-            raise CannotAskError("the API server carries no packets of its own")
+            raise CannotProbeError("the API server carries no packets of its own")
         case _:
-            assert_never(ask.source.kind)
+            assert_never(action.source.kind)
 
 
 def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -> Command:
@@ -158,7 +158,7 @@ def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -
             words = ("GET", f"http://{address}/{path}")
             return Command(means="external", tool="http", words=words, deadline=timing.dial)
         case Protocol.UDP | Protocol.ICMP:
-            raise CannotAskError(f"the external vantage carries TCP only, not {protocol}")
+            raise CannotProbeError(f"the external vantage carries TCP only, not {protocol}")
         case _:
             assert_never(protocol)
 
@@ -189,16 +189,16 @@ def _dialled(protocol: Protocol) -> str:
         case Protocol.UDP:
             return "udp"
         case Protocol.ICMP:
-            raise CannotAskError("ICMP has no ports to dial")
+            raise CannotProbeError("ICMP has no ports to dial")
         case _:
             assert_never(protocol)
 
 
-def _from_node(ask: Ask, host: str, port: int, path: str, timing: Timing) -> Command:
+def _from_node(action: Action, host: str, port: int, path: str, timing: Timing) -> Command:
     seconds = str(int(timing.dial))
     address = f"{_bracketed(host)}:{port}"
-    agnhost, curl = host_programs(ask.source.os or OS.LINUX)
-    match ask.protocol:
+    agnhost, curl = host_programs(action.source.os or OS.LINUX)
+    match action.protocol:
         case Protocol.TCP:
             words = (curl, "-sS", "-m", seconds, f"http://{address}/{path}")
             return Command(means="exec", tool="curl", words=words, deadline=timing.dial)
@@ -206,9 +206,9 @@ def _from_node(ask: Ask, host: str, port: int, path: str, timing: Timing) -> Com
             words = (agnhost, "connect", "--protocol=udp", f"--timeout={seconds}s", address)
             return Command(means="exec", tool="connect", words=words, deadline=timing.dial)
         case Protocol.ICMP:
-            raise CannotAskError("ICMP has no ports to connect to")
+            raise CannotProbeError("ICMP has no ports to connect to")
         case _:
-            assert_never(ask.protocol)
+            assert_never(action.protocol)
 
 
 def host_programs(os: OS) -> tuple[str, str]:
@@ -223,11 +223,11 @@ def host_programs(os: OS) -> tuple[str, str]:
             assert_never(os)
 
 
-def _ping(ask: Ask, endpoint: Endpoint) -> Command:
+def _ping(action: Action, endpoint: Endpoint) -> Command:
     return Command(
         means="exec",
         tool="ping",
-        words=ping_words(ask.source.os, endpoint.host, ask.size),
+        words=ping_words(action.source.os, endpoint.host, action.size),
         deadline=PINGS * (PING_SECONDS + 1),
     )
 

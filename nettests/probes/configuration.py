@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from nettests.model.channel import ChannelError
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.parse.inspection import RULE
 from nettests.probes.addresses import NotOfferedError
-from nettests.probes.asking import Probe
 from nettests.probes.examine import API, Examination, case_of
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
+from nettests.probes.sending import Probe
 from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
 from nettests.rules.known import known_facts
 from nettests.rules.readings import (
@@ -38,7 +38,7 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One reading: what was asked, and its text or why there is none."""
+    """One reading: what was tested, and its text or why there is none."""
 
     words: tuple[str, ...]
     text: str = ""
@@ -58,14 +58,14 @@ class Inspection:
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def examine(self, ask: Ask) -> Examination:
+    def examine(self, action: Action) -> Examination:
         """Take every reading that the case's rule needs."""
-        name = case_of(ask).label
-        node = self.facts.node(ask.source.node) if ask.source.node else None
+        name = case_of(action).label
+        node = self.facts.node(action.source.node) if action.source.node else None
         context = {RULE: name, **known_facts(self.facts, node)}
         wanted = RULES[name].reads if name in RULES else ()
         try:
-            taken = {one.name: self._take(one, node, ask.source.probe) for one in wanted}
+            taken = {one.name: self._take(one, node, action.source.probe) for one in wanted}
         except ChannelError as error:
             words = tuple(one.name for one in wanted)
             return Examination(tool="inspection", words=words, error=error.message, context=context)
@@ -94,13 +94,13 @@ class Inspection:
     def _read(self, reading: Reading, node: NodeFacts | None, probe: str) -> Taken:
         match reading:
             case ApiObjects():
-                return self._asked(reading.request(self.facts, node))
+                return self._probed(reading.request(self.facts, node))
             case ToolOutput():
                 return self._run(reading.words, probe)
             case PodLog():
                 return self._log(reading, node, probe)
 
-    def _asked(self, request: Request) -> Taken:
+    def _probed(self, request: Request) -> Taken:
         status, text = self.api.read(request.path, request.query)
         if status != OK:
             return Taken(words=request.words, problem=f"{request.words[1]}: status {status}")
@@ -131,7 +131,7 @@ class Inspection:
             metadata = pod["metadata"]
             if metadata["name"].startswith(reading.component):
                 container = pod["spec"]["containers"][0]["name"]
-                return self._asked(log_of(metadata["namespace"], metadata["name"], container))
+                return self._probed(log_of(metadata["namespace"], metadata["name"], container))
         return Taken(words=("GET", "log"), problem=f"no {reading.component} Pod runs on this node")
 
 

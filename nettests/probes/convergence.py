@@ -2,7 +2,7 @@
 
 Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each
 (thing, probe) pair is polled until it answers or its deadline passes; checks of a pair wait for it.
-What has not converged is recorded, and its checks are asked anyway.
+What has not converged is recorded, and its checks are run anyway.
 """
 
 import time
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
 from nettests.model.observation import Raw
 from nettests.model.service import ByHand
@@ -28,28 +28,28 @@ from nettests.parse.answers import HEALTH
 from nettests.parse.read import positive, read_raw
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
-from nettests.probes.asking import Answer, Asker
-from nettests.probes.beside import DIAL_PATIENCE, Pending, asks_resolver, begin, one_over
-from nettests.probes.commands import CannotAskError, Command, command
+from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
+from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deadlines import Deadlines
+from nettests.probes.sending import Answer, Sender
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
 """What has waited for long is polled less often: many polls at once slow down what they wait for."""
 STALLED_SECONDS = 5.0
-"""What has been silent for so long may never answer: who waits for it is asked before its time."""
+"""What has been silent for so long may never answer: the check that waits for it is run before its time."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
 UNDER_WAY = 2
 """Questions to one pair at the same time: where packets are lost, the second may be answered before the first gives up."""
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
-_IN_QUESTION = {ByHand.TWO_NUMBERS, ByHand.TERMINATING}
+_IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """Something that has to answer (``kind`` and ``name``), and the probe pod that asks it."""
+    """Something that has to answer (``kind`` and ``name``), and the probe pod that probes it."""
 
     kind: TargetKind
     name: str
@@ -60,48 +60,52 @@ class Pair:
 def pairs_of(
     check: Check, probe_on: dict[str, str], sentinel: str | None = None
 ) -> frozenset[Pair]:
-    """Return what has to answer before ``check`` and its controls are asked.
+    """Return what has to answer before ``check`` and its controls are run.
 
-    ``probe_on`` names the probe pod of each node that has one. A node or an outside vantage has no
+    ``probe_on`` names the probe pod of each node that has one. A node or an external vantage point has no
     dial of its own; the probe pod of its node, or of the target's, stands in for it, because
     kube-proxy programs a node as a whole. ``sentinel`` is the Service that was made last: a node where
     it answers knows all that was said of the others, also of those that are meant to stay silent.
     """
     found: set[Pair] = set()
-    for ask in (check.ask, *(control.ask for control in check.controls)):
-        probes = _askers(ask, probe_on)
-        if sentinel and ask.target.service is not None:
+    for action in (check.action, *(control.action for control in check.controls)):
+        probes = _askers(action, probe_on)
+        if sentinel and action.target.service is not None:
             found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
-        named = _named(ask.target)
+        named = _named(action.target)
         if named is not None:
-            served = probes & _served(ask, probe_on)
-            found |= {Pair(*named, probe, ask.family) for probe in served}
+            served = probes & _served(action, probe_on)
+            found |= {Pair(*named, probe, action.family) for probe in served}
     return frozenset(found)
 
 
-def _askers(ask: Ask, probe_on: dict[str, str]) -> set[str]:
+def _askers(action: Action, probe_on: dict[str, str]) -> set[str]:
     """Return the probe pods of the nodes whose rules a question meets."""
-    nodes = {ask.source.node, ask.target.node}
-    settings = ask.target.settings
+    nodes = {action.source.node, action.target.node}
+    settings = action.target.settings
     local = settings is not None and settings.internal_local
-    at_target = ask.target.descriptor.owner is Owner.NODE_PORT
-    if not at_target and ask.source.node in probe_on and not local:
-        nodes = {ask.source.node}
+    at_target = action.target.descriptor.owner is Owner.NODE_PORT
+    if not at_target and action.source.node in probe_on and not local:
+        nodes = {action.source.node}
     probes = {probe_on[node] for node in nodes if node in probe_on}
     return probes or set(sorted(probe_on.values())[:1])
 
 
-def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that the target answers where all is well: whom else to wait for in vain?"""
-    settings, own = ask.target.settings, probe_on.get(ask.source.node or "")
+def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods that the target answers where all is well: which others to wait for without an answer?"""
+    settings, own = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:
         # Nobody but the clients of its own node is ever served.
-        return {probe_on.get(ask.target.node or "", "")}
-    if settings is not None and settings.behind == "node" and ask.source.node == ask.target.node:
+        return {probe_on.get(action.target.node or "", "")}
+    if (
+        settings is not None
+        and settings.behind == "node"
+        and action.source.node == action.target.node
+    ):
         # Documented to stay silent on Windows: waiting for an answer would take a minute.
         return every - {own or ""}
-    if settings is not None and settings.publish_not_ready and ask.source.os is OS.WINDOWS:
+    if settings is not None and settings.publish_not_ready and action.source.os is OS.WINDOWS:
         # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
         return every - {own or ""}
     return every
@@ -109,9 +113,11 @@ def _served(ask: Ask, probe_on: dict[str, str]) -> set[str]:
 
 def _named(target: Target) -> tuple[TargetKind, str] | None:
     if target.settings is not None and target.settings.by_hand in _IN_QUESTION:
-        return None  # whether its backends answer is what is asked
+        return None  # whether its backends answer is what is tested
     if target.settings is not None and target.settings.no_endpoints:
-        return None  # it answers nobody; the ordinary Service that its control asks is waited for
+        return (
+            None  # it answers nobody; the ordinary Service that its control targets is waited for
+        )
     reached = target.descriptor
     if reached.owner is Owner.PODS:
         return target.kind, SUBDOMAIN
@@ -143,7 +149,7 @@ class Convergence:
     ``names`` holds the name templates of pods that are waited for by name.
     """
 
-    asker: Asker
+    sender: Sender
     names: Mapping[str, str]
     deadlines: Deadlines
 
@@ -162,9 +168,9 @@ class Convergence:
                 break
             left.append(left.pop(0))  # what is silent in one way may answer in the others
             polls.pause()
-        if not left and pair.name == self.asker.directory.deployment.sentinel:
+        if not left and pair.name == self.sender.directory.deployment.sentinel:
             self.deadlines.sentinel_answered(pair.probe, time.monotonic(), polls.waited)
-        self.asker.recorder.convergence(
+        self.sender.recorder.convergence(
             service=pair.name, probe=pair.probe, seconds=polls.waited, converged=not left
         )
         return Waited(frozenset(protocol for protocol, _ in left), polls.waited)
@@ -174,11 +180,11 @@ class _Polls:
     """The questions to one pair, within its deadline: a question that is silent then is not waited for."""
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
-        self._asker, self._pair, self._names = waits.asker, pair, waits.names
+        self._sender, self._pair, self._names = waits.sender, pair, waits.names
         self._deadlines = waits.deadlines
         self._on_stalled, self._stalled = on_stalled, False
         self._began = time.monotonic()
-        self._asked: defaultdict[tuple[Protocol, int], list[Pending[bool]]] = defaultdict(list)
+        self._probed: defaultdict[tuple[Protocol, int], list[Pending[bool]]] = defaultdict(list)
 
     @property
     def waited(self) -> float:
@@ -187,19 +193,19 @@ class _Polls:
 
     def over(self) -> bool:
         """Whether its time is over, or that of the run."""
-        return self._left <= 0 or self._asker.stopped.is_set()
+        return self._left <= 0 or self._sender.stopped.is_set()
 
     def answers(self, protocol: Protocol, turn: int) -> bool:
         """Whether the pair answers a question, before its time is over.
 
-        One that is silent for a while is left to itself, as long as few are: its answer counts when it comes.
+        One that is idle is left to itself, as long as few are: its answer counts when it comes.
         """
-        asker, pair, names = self._asker, self._pair, self._names
-        kept = self._asked[protocol, turn]
+        sender, pair, names = self._sender, self._pair, self._names
+        kept = self._probed[protocol, turn]
         mine: Pending[bool] | None = None
         while not self.over() and not any(one.over and one.result() for one in kept):
             if mine is None and len(self._under_way) < self._most:
-                mine = begin(lambda _: _answers(asker, pair, names, protocol, turn))
+                mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
                 kept.append(mine)
             if mine is not None and (mine.over or self._left_to_itself(mine)):
                 break
@@ -208,7 +214,7 @@ class _Polls:
 
     @property
     def _under_way(self) -> list[Pending[bool]]:
-        return [one for asked in self._asked.values() for one in asked if not one.over]
+        return [one for probed in self._probed.values() for one in probed if not one.over]
 
     def _left_to_itself(self, one: Pending[bool]) -> bool:
         silent = time.monotonic() - one.began >= DIAL_PATIENCE
@@ -229,7 +235,7 @@ class _Polls:
 
     def pause(self) -> None:
         """Wait until another question is worth its while."""
-        self._asker.stopped.wait(min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
+        self._sender.stopped.wait(min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
         self._look()
 
     @property
@@ -247,28 +253,28 @@ class _Polls:
 
 
 def _answers(
-    asker: Asker, pair: Pair, names: Mapping[str, str], protocol: Protocol, turn: int
+    sender: Sender, pair: Pair, names: Mapping[str, str], protocol: Protocol, turn: int
 ) -> bool:
     """Whether the pair answers; what does not stand will not, and is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
     try:
-        target = _target(asker, pair, names)
-        ask = Ask(source=vantage, target=target, protocol=protocol, family=pair.family)
-        wanted = command(ask, asker.directory.endpoint(ask), turn, asker.timing)
-    except (NotStandingError, CannotAskError):
+        target = _target(sender, pair, names)
+        action = Action(source=vantage, target=target, protocol=protocol, family=pair.family)
+        wanted = command(action, sender.directory.endpoint(action), turn, sender.timing)
+    except (NotStandingError, CannotProbeError):
         return True
-    raw = _read(wanted, asker.carry_out(wanted, ask))
+    raw = _read(wanted, sender.carry_out(wanted, action))
     if raw is None:
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
-        asker.pace.told(pair.probe, time.monotonic())
+        sender.pace.told(pair.probe, time.monotonic())
     enough = _enough(raw)
-    if enough and asks_resolver(ask):
-        asker.resolvers.told(pair.probe, time.monotonic())
+    if enough and queries_resolver(action):
+        sender.resolvers.told(pair.probe, time.monotonic())
     return enough
 
 
-def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
+def _target(sender: Sender, pair: Pair, names: Mapping[str, str]) -> Target:
     reached = descriptor(pair.kind)
     if reached.owner is Owner.PODS:
         return Target(kind=pair.kind, name_form=HEADLESS_FQDN)
@@ -276,8 +282,8 @@ def _target(asker: Asker, pair: Pair, names: Mapping[str, str]) -> Target:
         return Target(kind=pair.kind, pod=pair.name, name_form=names.get(pair.name))
     if reached.owner is Owner.NODE_PORT:
         # Where a backend is: nothing tells that a node has heard that it has none.
-        (backend, *_) = asker.directory.service(pair.name).backends
-        node = asker.directory.pod(backend).node
+        (backend, *_) = sender.directory.service(pair.name).backends
+        node = sender.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)
     form = SERVICE_FQDN if reached.by_name else None
     return Target(kind=pair.kind, service=pair.name, name_form=form)
@@ -310,10 +316,12 @@ def _enough(raw: Raw) -> bool:
 
 
 def name_forms(checks: Iterable[Check]) -> dict[str, str]:
-    """Return the template of the name by which each pod is asked, where one is."""
+    """Return the template of the name by which each pod is probed, where one is."""
     return {
-        ask.target.pod: ask.target.name_form
+        action.target.pod: action.target.name_form
         for check in checks
-        for ask in (check.ask, *(control.ask for control in check.controls))
-        if ask.target.kind is TargetKind.POD_NAME and ask.target.pod and ask.target.name_form
+        for action in (check.action, *(control.action for control in check.controls))
+        if action.target.kind is TargetKind.POD_NAME
+        and action.target.pod
+        and action.target.name_form
     }

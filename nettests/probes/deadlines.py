@@ -38,7 +38,7 @@ class Deadlines:
             self._fastest[system] = min(self._fastest.get(system, (math.inf, 0)), (at, waited))
 
     def of_server(self, began: float) -> float:
-        """Return until when a server that was asked first at ``began`` may begin to listen."""
+        """Return until when a server that was queried first at ``began`` may begin to listen."""
         return began + self.timing.listening
 
     def of_service(self, probe: str, began: float) -> float:

@@ -180,7 +180,7 @@ def _wait_for_endpoints(
         )
     except ClusterError as error:
         return (
-            f"Services may be asked before all their backends are known to the nodes: {error.message}",
+            f"Services may be probed before all their backends are known to the nodes: {error.message}",
         )
     return tuple(
         f"Service {name}: after {seconds:g} s its EndpointSlices lack {', '.join(sorted(pods))}"
@@ -233,13 +233,13 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
 
 def in_cluster(plan: Plan) -> bool:
     """Whether anything of ``plan`` is created, or tried out, in a namespace."""
-    tried = any(check.ask.question.tries_objects for check in plan.checks)
+    tried = any(check.action.question.tries_objects for check in plan.checks)
     return tried or bool(plan.pods or plan.services)
 
 
 def levels(plan: Plan) -> list[str]:
     """Return the levels of Pod Security in whose namespaces objects are tried out."""
-    cases = (check.ask.case for check in plan.checks)
+    cases = (check.action.case for check in plan.checks)
     return sorted({case.level for case in cases if case and case.level})
 
 

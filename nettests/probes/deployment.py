@@ -58,7 +58,7 @@ class Deployment:
     remarks: tuple[str, ...] = ()
     """What went otherwise than wished while all this was made, for the journal."""
     declined: Mapping[str, str] = field(default_factory=dict)
-    """What this cluster does not offer at all, by the name of the Service that asked for it, and why."""
+    """What this cluster does not offer at all, by the name of the Service that requested it, and why."""
 
 
 def standing_pod(pod: Object, purpose: str) -> StandingPod:

@@ -1,9 +1,9 @@
-"""Ask a check while a Service that it waits for is silent, and keep the answers until the Service had its time.
+"""Run a check while a Service that it waits for is silent, and keep the answers until the Service had its time.
 
 Used by ``observe``: what never converges would cost its deadline first and its checks' time-outs after that. What
-was asked in the meantime counts if nothing that the check waited for has converged since, or if the very first answer
+was sent in the meantime counts if nothing that the check waited for has converged since, or if the very first answer
 was positive: then the Service served already, and what came after it is no less true. Else it is dropped, what was not
-asked yet is not asked any more, and the check is asked anew. It judges nothing.
+probed yet is not run any more, and the check is run again. It judges nothing.
 """
 
 import threading
@@ -28,7 +28,7 @@ class Held:
 
     recorder: Recorder
     question: Question
-    """What the check asks."""
+    """What the check targets."""
     raws: list[Raw] = field(default_factory=list)
     """The answers so far, in the order in which they came."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Held:
         skip: str | None = None,
         late: str | None = None,  # noqa: ARG002 - not known as long as a Service has time
     ) -> None:
-        """Keep that the check was asked to the end, or why not."""
+        """Keep that the check was run to the end, or why not."""
         self._done = {"distrust": distrust, "skip": skip}
 
     def event(self, text: str) -> None:
@@ -79,7 +79,7 @@ class Held:
 
     @property
     def proven(self) -> bool:
-        """Whether the check was asked to its end of what served from the first answer on, and so did its controls."""
+        """Whether the check was run to its end of what served from the first answer on, and so did its controls."""
         first = self._first()
         told = not any(self._done.values()) and first is not None
         controls = {raw.purpose for raw in self.raws if raw.purpose.startswith(CONTROL)}
@@ -99,11 +99,11 @@ class Held:
 
 @dataclass(slots=True)
 class Early:
-    """One check that was asked before its time, while ``awaited`` were silent."""
+    """One check that was run before its time, while ``awaited`` were silent."""
 
     awaited: frozenset[Pair]
     held: Held
-    asked: Future[None]
+    probed: Future[None]
     void: threading.Event
     """Set when something of ``awaited`` has converged meanwhile, and no answer shows that it served before."""
     doubted: bool = False
@@ -116,8 +116,8 @@ class Early:
             self.void.set()
 
     def counts(self) -> bool:
-        """Wait until the check was asked; return whether its answers count."""
-        self.asked.result()
+        """Wait until the check was run; return whether its answers count."""
+        self.probed.result()
         return not self.doubted or self.held.proven
 
 
@@ -135,10 +135,10 @@ class Waiting:
             self.early.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
-        """Whether all that it waits for is silent, and nothing that was asked before is good for that."""
+        """Whether all that it waits for is silent, and nothing that was probed before is good for that."""
         begun = self.early is not None and not self.early.void.is_set()
         return bool(self.pairs) and self.pairs <= stalled and not begun
 
     def kept(self) -> Early | None:
-        """Return what was asked before its time, if it counts."""
+        """Return what was run before its time, if it counts."""
         return self.early if self.early is not None and not self.early.void.is_set() else None

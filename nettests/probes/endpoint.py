@@ -28,7 +28,7 @@ from nettests.probes.objects import (
 CLIENT_IP = "clientip"
 """Where ``agnhost netexec`` tells whom it saw."""
 HEALTH_PATH = "healthz"
-"""What is asked for at health check ports, which answer any path."""
+"""What is requested at health check ports, which answer any path."""
 WHOAMI = "whoami"
 """Where ``agnhost no-snat-test`` tells whom it saw, as ``address:port``."""
 
@@ -39,7 +39,7 @@ class Endpoint:
 
     ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
     ``no-snat-test``, which serves nothing that must not be exposed. ``server`` is the name server that
-    is asked for ``host``, where it is not the source's own. ``health_port`` answers one question alone:
+    is requested ``host``, where it is not the source's own. ``health_port`` answers one question alone:
     whether there are backends.
     """
 
@@ -64,7 +64,7 @@ class Endpoint:
                 assert_never(protocol)
 
     def requests(self, protocol: Protocol) -> tuple[tuple[str, int], ...]:
-        """Return what may be asked (``hostname``, ``clientip``) and on which port, in that order."""
+        """Return what may be probed (``hostname``, ``clientip``) and on which port, in that order."""
         match protocol:
             case Protocol.TCP if self.health_port is not None:
                 return ((HEALTH, self.health_port),)

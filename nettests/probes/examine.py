@@ -1,6 +1,6 @@
 """Questions without a path: what the API server admits, how a node is set up, whether a Pod starts.
 
-Beside ``asking``: an examiner does for one ``Question`` what ``commands`` and the control channels do for
+Beside ``sending``: an examiner does for one ``Question`` what ``commands`` and the control channels do for
 packets. Its answer is written to the journal like any other and read by the parser that it names. What
 an answer means is not known here. ``starting`` is the examiner that makes Pods.
 """
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
-from nettests.model.check import Ask, Case
+from nettests.model.check import Action, Case
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 from nettests.plan import pod_security
@@ -43,17 +43,17 @@ class Examination:
 class Examiner(Protocol):
     """Answers one kind of question; safe for threads."""
 
-    def examine(self, ask: Ask) -> Examination:
-        """Ask once; what goes wrong on the way to an answer is the answer's ``error``."""
+    def examine(self, action: Action) -> Examination:
+        """Try once; what goes wrong on the way to an answer is the answer's ``error``."""
 
 
 class NoCaseError(NettestsError):
-    """A question without a path says nothing of what is asked."""
+    """A question without a path says nothing of what is run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """Asks the API server, by dry run, whether it accepts an object in ``namespace``."""
+    """Queries the API server, by dry run, whether it accepts an object in ``namespace``."""
 
     api: ApiServer
     namespace: str
@@ -62,10 +62,10 @@ class Admission:
     runtime_classes: tuple[str, ...] = ()
     """The names of the cluster's classes that say where Pods may stand."""
 
-    def examine(self, ask: Ask) -> Examination:
+    def examine(self, action: Action) -> Examination:
         """Send the case's object; nothing is stored."""
-        case = case_of(ask)
-        item = tried(ask, self.namespace, self.level)
+        case = case_of(action)
+        item = tried(action, self.namespace, self.level)
         context = {
             name: value for name, value in (("field", case.field), ("level", case.level)) if value
         }
@@ -107,16 +107,16 @@ class Admission:
             namespace = item["metadata"]["namespace"]
             raise ChannelError(
                 f"Pod Security enforces nothing in namespace {namespace}: it took a hostNetwork Pod "
-                f"with status {status}; whoever asks may be exempt, or the admission plugin is off"
+                f"with status {status}; the client may be exempt, or the admission plugin is off"
             )
 
 
-def tried(ask: Ask, namespace: str, level: str) -> dict[str, Any]:
+def tried(action: Action, namespace: str, level: str) -> dict[str, Any]:
     """Return the object of a question of admission, as a run in ``namespace`` of a level sends it."""
-    case = case_of(ask)
+    case = case_of(action)
     item = in_namespace(case, namespace_of(case, namespace))
     if item["kind"] == "Pod" and not case.level:
-        spec = pod_security.secured(item["spec"], ask.source.os or OS.WINDOWS, level)
+        spec = pod_security.secured(item["spec"], action.source.os or OS.WINDOWS, level)
         for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
             container.setdefault("resources", _RESOURCES)
         item["spec"] = spec
@@ -128,15 +128,15 @@ _RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m"
 
 
 def namespace_of(case: Case, own: str) -> str:
-    """Return the namespace that a case is asked in: that of its level, or the run's own."""
+    """Return the namespace that a case is run in: that of its level, or the run's own."""
     return f"{own}-{case.level}" if case.level else own
 
 
-def case_of(ask: Ask) -> Case:
-    """Return the case that is asked."""
-    if ask.case is None:
-        raise NoCaseError(f"{ask.question.value} without a case asks nothing")
-    return ask.case
+def case_of(action: Action) -> Case:
+    """Return the case that is run."""
+    if action.case is None:
+        raise NoCaseError(f"{action.question.value} without a case tests nothing")
+    return action.case
 
 
 def in_namespace(case: Case, namespace: str) -> dict[str, Any]:

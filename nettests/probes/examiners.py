@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
-from nettests.probes.asking import Probe
 from nettests.probes.configuration import Inspection
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Admission, Examiner
+from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.objects import Blank
 from nettests.probes.seams import Examined
-from nettests.probes.silence import Silence
+from nettests.probes.sending import Probe
 from nettests.probes.starting import Starting
 
 
@@ -26,7 +26,7 @@ def examiners(
     standing: Mapping[str, StandingPod],
     stopped: threading.Event,
 ) -> dict[Question, Examiner]:
-    """Return who asks these questions in a run, until it is stopped."""
+    """Return who answers these questions in a run, until it is stopped."""
     return {
         Question.ADMIT: Admission(
             api=api,
@@ -38,7 +38,7 @@ def examiners(
         Question.START: Starting(
             pods=api, blank=blank, facts=facts, timing=timing, standing=standing
         ),
-        Question.IDLE: Silence(
+        Question.IDLE: IdleConnection(
             talks=api,
             namespace=blank.namespace,
             facts=facts,

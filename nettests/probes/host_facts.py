@@ -1,4 +1,4 @@
-"""Ask nodes for settings that no object of the API tells: the mode of a kube-proxy that is a service of its host.
+"""Read settings from nodes that no object of the API tells: the mode of a kube-proxy that is a service of its host.
 
 Between opening the probes and observing, over node vantages that stand for checks anyway; none is made for it.
 kube-proxy serves its mode, as text, where its metrics are: at the node's loopback address by default
@@ -16,10 +16,10 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS, Family
 from nettests.parse.host_facts import PROXY_MODE
-from nettests.probes.asking import Probe
 from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import Rerunning
+from nettests.probes.sending import Probe
 
 SECONDS = 5
 """curl's own bound: a process of the same host answers at once, or does not run."""
@@ -33,12 +33,12 @@ def read_host_facts(
     A process on a node may take ``timing.execute`` beyond its own bound.
     """
     bounds = Bounds.of(timing)
-    asked = list(_asked(probes, deployment, facts))
+    probed = list(_probed(probes, deployment, facts))
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
-        return tuple(pool.map(lambda one: _read(one[0], one[1], facts, timing.execute), asked))
+        return tuple(pool.map(lambda one: _read(one[0], one[1], facts, timing.execute), probed))
 
 
-def _asked(
+def _probed(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> Iterator[tuple[StandingPod, ExecChannel]]:
     """Yield one vantage of each node in question."""
@@ -83,7 +83,7 @@ def _failed(told: NodeReading, why: str) -> NodeReading:
 
 
 def command(os: OS, family: Family) -> tuple[str, ...]:
-    """Return the argv that asks kube-proxy for its mode, in the family that it binds its metrics in."""
+    """Return the argv that reads kube-proxy's mode, in the family that it binds its metrics in."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     _, curl = host_programs(os)
     return (curl, "-sS", "-m", str(SECONDS), f"http://{host}:{ports.KUBE_PROXY_METRICS}/proxyMode")

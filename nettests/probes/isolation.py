@@ -1,4 +1,4 @@
-"""The NetworkPolicy of a run: who may reach the Pods that run commands for whoever asks them.
+"""The NetworkPolicy of a run: who may reach the Pods that run commands for any client.
 
 Pure. ``deploy`` makes it before any Pod, where it may; nothing depends on it, and many clusters enforce none. Servers,
 which clients from everywhere are meant to reach, serve nothing else and are not selected (decision 0028).
@@ -22,7 +22,7 @@ NAME = "nettests-probes"
 PROBES = frozenset({"probe", "resolver"})
 """Purposes of Pods that run a full netexec for the whole run; both carry the label of the first."""
 NODES_AT_MOST = 100
-"""Of larger clusters the nodes that play are named alone: plugins turn each address into rules."""
+"""Of larger clusters the probe nodes are named alone: plugins turn each address into rules."""
 
 
 def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
@@ -61,7 +61,7 @@ def why_not_isolated(facts: ClusterFacts) -> str:
 
 
 def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
-    """Return peers for all that nodes are seen as: API servers and kubelets on them ask probes."""
+    """Return peers for all that nodes are seen as: API servers and kubelets on them connect to probes."""
     names = {pod.node for pod in plan.pods}
     few = len(facts.nodes) <= NODES_AT_MOST
     nodes = [node for node in facts.nodes if few or node.name in names]

@@ -1,8 +1,8 @@
 """Which Services did not answer within their deadline, and which checks are to say so.
 
-Filled by ``observe`` while Services converge, asked when a check is done. A check speaks of the Service that it
-asks itself; of one that none asks from there, such as a control's, all speak that waited for it, unless Services
-that are asked from there do not answer either: those have checks of their own to say it. What was silent over UDP alone
+Filled by ``observe`` while Services converge, probed when a check is done. A check speaks of the Service that it
+probes itself; of one that none probes from there, such as a control's, all speak that waited for it, unless Services
+that are probed from there do not answer either: those have checks of their own to say it. What was silent over UDP alone
 says nothing of TCP, and a name is late where nothing behind it answered. It judges nothing.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from nettests.model.check import Ask, Check
+from nettests.model.check import Action, Check
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Protocol, Question
 from nettests.probes.addresses import Directory
@@ -28,10 +28,10 @@ class Lateness:
     awaited: Mapping[str, frozenset[Pair]]
     own: Mapping[str, frozenset[Pair]]
     """Of these, the pairs that show what a check's own question meets."""
-    asked: frozenset[Pair]
+    probed: frozenset[Pair]
     """All pairs that some check's own question meets."""
-    questions: Mapping[str, Ask]
-    """What each check asks, by its id."""
+    questions: Mapping[str, Action]
+    """What each check targets, by its id."""
     _late: dict[Pair, tuple[frozenset[Protocol], float]] = field(default_factory=dict)
     _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -48,15 +48,15 @@ class Lateness:
             self._answered.add(pair)
 
     def of(self, check: str) -> str | None:
-        """Name the Service that did not answer before the check was asked, with probe, node and seconds."""
-        ask = self.questions[check]
+        """Name the Service that did not answer before the check was run, with probe, node and seconds."""
+        action = self.questions[check]
         with self._lock:
             late = {
                 pair: seconds
                 for pair in self.awaited[check]
                 if pair in self._late
                 for protocols, seconds in (self._late[pair],)
-                if _met(ask, protocols)
+                if _met(action, protocols)
             }
         own = [pair for pair in sorted(late) if pair in self.own[check]]
         told = own or [pair for pair in sorted(late) if self._nobody_else_says(pair)]
@@ -69,10 +69,10 @@ class Lateness:
         )
 
     def _nobody_else_says(self, pair: Pair) -> bool:
-        """Whether no check asks the Service from there, and all others that are asked from there answer."""
+        """Whether no check targets the Service from there, and all others that are probed from there answer."""
         with self._lock:
-            silent = self.asked - self._answered
-        return pair not in self.asked and not any(
+            silent = self.probed - self._answered
+        return pair not in self.probed and not any(
             one.probe == pair.probe and not _is_pod(one) for one in silent
         )
 
@@ -82,22 +82,22 @@ def _is_pod(pair: Pair) -> bool:
     return descriptor(pair.kind).owner is Owner.POD
 
 
-def _met(ask: Ask, silent: frozenset[Protocol]) -> bool:
+def _met(action: Action, silent: frozenset[Protocol]) -> bool:
     """Whether a question meets what was silent in these protocols."""
-    match ask.protocol:
-        case Protocol.TCP | Protocol.UDP if ask.question is not Question.RESOLVE:
-            return ask.protocol in silent
+    match action.protocol:
+        case Protocol.TCP | Protocol.UDP if action.question is not Question.RESOLVE:
+            return action.protocol in silent
         case Protocol.TCP | Protocol.UDP | Protocol.ICMP:
             return silent >= _POLLED
         case _:
-            assert_never(ask.protocol)
+            assert_never(action.protocol)
 
 
 def _own(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
     """Return the pairs that show the rules by which a check's own packets travel: those of one node's proxy."""
-    ask = check.ask
-    at_target = ask.target.descriptor.owner is Owner.NODE_PORT
-    proxy = ask.target.node if at_target else ask.source.node
+    action = check.action
+    at_target = action.target.descriptor.owner is Owner.NODE_PORT
+    proxy = action.target.node if at_target else action.source.node
     pairs = pairs_of(replace(check, controls=()), probe_on)
     return frozenset(pair for pair in pairs if pair.probe == probe_on.get(proxy or ""))
 
@@ -114,6 +114,6 @@ def lateness(
         directory=directory,
         awaited={one: frozenset(pairs) for one, pairs in awaited.items()},
         own=own,
-        asked=frozenset(pair for pairs in own.values() for pair in pairs),
-        questions={check.id: check.ask for check in checks},
+        probed=frozenset(pair for pairs in own.values() for pair in pairs),
+        questions={check.id: check.action for check in checks},
     )

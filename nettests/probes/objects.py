@@ -152,9 +152,9 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
 def inspected_pods(plan: Plan) -> frozenset[str]:
     """Return the Pods through which nodes are looked at: they need a container that HNS answers."""
-    asked = (check for check in plan.checks if check.ask.question is Question.INSPECT)
+    probed = (check for check in plan.checks if check.action.question is Question.INSPECT)
     return frozenset({pod.name for pod in plan.pods if pod.inspected}).union(
-        check.source.probe for check in asked
+        check.source.probe for check in probed
     )
 
 
@@ -271,7 +271,7 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
             "searches": [DEFAULT_SEARCH.format(domain=domain)],
         }
     if pod.purpose == "node":
-        # It is asked by exec only, and its node's usual probe has the ports.
+        # It is probed by exec only, and its node's usual probe has the ports.
         (container,) = spec["containers"]
         container["args"] = ["pause"]
 
@@ -293,7 +293,7 @@ def _service(
     spec = item["spec"]
     if settings.by_hand is None:
         spec["selector"] = {f"{MEMBER_LABEL}{service.name}": "true"}
-    if settings.by_hand is ByHand.TWO_NUMBERS:
+    if settings.by_hand is ByHand.MIXED_TARGET_PORTS:
         spec["ports"] = [port for port in spec["ports"] if port["name"] == "hostname"]
     if settings.type == LOAD_BALANCER:
         spec["ports"] = [port for port in spec["ports"] if port["protocol"] == "TCP"]

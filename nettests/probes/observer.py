@@ -2,7 +2,7 @@
 
 Checks are partitioned by source probe and bounded per probe and node; those that use a Service start when it has
 converged for them, or, while it is silent, before that, with answers that are kept back (``early``). Waiting for
-time-outs is most of the work, so there are many threads. Disruptive checks take their turn while nobody else asks.
+time-outs is most of the work, so there are many threads. Disruptive checks take their turn while no other check runs.
 """
 
 import threading
@@ -16,7 +16,6 @@ from itertools import zip_longest
 from nettests.bounds import Bounds
 from nettests.model.check import Check
 from nettests.model.words import CheckClass
-from nettests.probes.asking import Asker
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
@@ -25,27 +24,28 @@ from nettests.probes.controls import Controls
 from nettests.probes.convergence import Convergence, Pair, name_forms, pairs_of
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
-from nettests.probes.families import can_ask, why_lacking
+from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
+from nettests.probes.sending import Sender
 
 LATE_SECONDS = 20
-"""What has not converged by then holds up no disruptive check: it is asked when these are done."""
+"""What has not converged by then holds up no disruptive check: it is probed when these are done."""
 
 
 @dataclass(slots=True)
 class Observer:
-    """Observes the checks of one run. ``problems`` says which probes cannot be asked, and why."""
+    """Observes the checks of one run. ``problems`` says which probes cannot be used, and why."""
 
-    asker: Asker
+    sender: Sender
     checks: Sequence[Check]
     problems: Mapping[str, str] = field(default_factory=dict)
     on_progress: Callable[[str, int, int], None] = lambda *_: None
     churn: Churn | None = None
-    """Who changes Services for the checks that ask for it."""
+    """Who changes Services for the checks that request it."""
     single_stack: Mapping[str, str] = field(default_factory=dict)
-    """By role, the limitation by which its Pods need not have both IP families."""
+    """By node pool, the limitation by which its Pods need not have both IP families."""
     late: float = LATE_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
@@ -61,30 +61,30 @@ class Observer:
         """Observe every check and return when the last one is done, or soon after ``stop``."""
         self._look_what_is_awaited()
         self._one = CheckRun(
-            asker=self.asker,
-            attempts=Attempts(churn=self.churn, controls=Controls(self.asker.stopped)),
-            origins=Origins(self.asker),
-            capabilities=Capabilities(self.asker),
+            sender=self.sender,
+            attempts=Attempts(churn=self.churn, controls=Controls(self.sender.stopped)),
+            origins=Origins(self.sender),
+            capabilities=Capabilities(self.sender),
             problems=self.problems,
             single_stack=self.single_stack,
             late=self._lateness.of,
             services=self.churn.services if self.churn else None,
         )
         waiting = self._waiting
-        convergence = Convergence(self.asker, name_forms(self.checks), self._deadlines())
+        convergence = Convergence(self.sender, name_forms(self.checks), self._deadlines())
         free = [one for one in interleaved(self.checks) if _calm(one) and not waiting[one.id].pairs]
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
-            ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as askers,
+            ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as senders,
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
             gates = {
-                pair: pollers.submit(self._converge, pair, convergence, askers)
+                pair: pollers.submit(self._converge, pair, convergence, senders)
                 for pair in sorted(self._users)
             }
             for check in free:
-                self._queue(askers, partial(self._observe, check))
+                self._queue(senders, partial(self._observe, check))
             if disruptive:
                 wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
@@ -94,22 +94,22 @@ class Observer:
 
     @property
     def _bounds(self) -> Bounds:
-        return Bounds.of(self.asker.timing)
+        return Bounds.of(self.sender.timing)
 
     def stop(self) -> None:
         """Begin no further check."""
-        self.asker.stopped.set()
+        self.sender.stopped.set()
 
     def _look_what_is_awaited(self) -> None:
         """Find what each check waits for; who is late is known from here on."""
         probe_on = {
             pod.node: pod.name
-            for pod in self.asker.directory.deployment.pods.values()
-            if pod.purpose == "probe" and pod.name in self.asker.probes
+            for pod in self.sender.directory.deployment.pods.values()
+            if pod.purpose == "probe" and pod.name in self.sender.probes
         }
-        sentinel = self.asker.directory.deployment.sentinel
+        sentinel = self.sender.directory.deployment.sentinel
         found = {check.id: set(self._awaited(check, probe_on, sentinel)) for check in self.checks}
-        self._lateness = lateness(self.asker.directory, self.checks, found, probe_on)
+        self._lateness = lateness(self.sender.directory, self.checks, found, probe_on)
         self._waiting = {check: Waiting(pairs) for check, pairs in found.items()}
         for check in self.checks:
             for pair in found[check.id]:
@@ -118,27 +118,27 @@ class Observer:
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
     ) -> Iterator[Pair]:
-        """Yield what has to answer first; nothing has to for a check that cannot be asked."""
-        lacking = why_lacking(check.ask, self.asker.directory, self.single_stack)
+        """Yield what has to answer first; nothing has to for a check that cannot be run."""
+        lacking = why_lacking(check.action, self.sender.directory, self.single_stack)
         if lacking or check.source.probe in self.problems:
             return
-        directory = self.asker.directory
+        directory = self.sender.directory
         for pair in pairs_of(check, probe_on, sentinel):
-            if can_ask(pair.probe, pair.family, directory) and not directory.deserted(pair.name):
+            if can_probe(pair.probe, pair.family, directory) and not directory.deserted(pair.name):
                 yield pair
 
     def _deadlines(self) -> Deadlines:
-        directory = self.asker.directory
+        directory = self.sender.directory
         systems = {
             pod.name: directory.facts.node(pod.node).os
             for pod in directory.deployment.pods.values()
         }
-        return Deadlines(self.asker.timing, systems)
+        return Deadlines(self.sender.timing, systems)
 
-    def _converge(self, pair: Pair, convergence: Convergence, askers: Executor) -> None:
-        """Wait for one pair, and have those asked that waited for it."""
-        stopped = self.asker.stopped
-        stalled = partial(self._begin_early, pair, askers)
+    def _converge(self, pair: Pair, convergence: Convergence, senders: Executor) -> None:
+        """Wait for one pair, and have those run that waited for it."""
+        stopped = self.sender.stopped
+        stalled = partial(self._begin_early, pair, senders)
         waited = None if stopped.is_set() else convergence.wait_for(pair, stalled)
         converged = waited is not None and not waited.silent
         if converged:
@@ -150,53 +150,53 @@ class Observer:
             self.on_progress("converge", self._converged, len(self._users))
             for check in self._users[pair]:
                 self._waiting[check.id].settle(pair, converged=converged or stopped.is_set())
-                self._next_for(check, askers)
+                self._next_for(check, senders)
 
-    def _begin_early(self, pair: Pair, askers: Executor) -> None:
-        """Have those asked before their time who wait for nothing but what is silent, such as ``pair``."""
+    def _begin_early(self, pair: Pair, senders: Executor) -> None:
+        """Have those run before their time who wait for nothing but what is silent, such as ``pair``."""
         with self._lock:
             self._stalled.add(pair)
             for check in self._users[pair]:
-                self._next_for(check, askers)
+                self._next_for(check, senders)
 
-    def _next_for(self, check: Check, askers: Executor) -> None:
-        """Have a calm check asked if all that it waited for has had its time, or is silent."""
+    def _next_for(self, check: Check, senders: Executor) -> None:
+        """Have a calm check run if all that it waited for has had its time, or is silent."""
         waiting = self._waiting[check.id]
         if not _calm(check):
             return
         if not waiting.pairs:
             early = waiting.kept()
-            ask = partial(self._release, early) if early else self._observe
-            self._queue(askers, partial(ask, check))
+            action = partial(self._release, early) if early else self._observe
+            self._queue(senders, partial(action, check))
         elif waiting.may_begin(self._stalled):
-            held = Held(self.asker.recorder, check.ask.question)
+            held = Held(self.sender.recorder, check.action.question)
             void = threading.Event()
-            asked = self._queue(askers, partial(self._one.carry_out, check, held, void))
-            waiting.early = Early(frozenset(waiting.pairs), held, asked, void)
+            probed = self._queue(senders, partial(self._one.carry_out, check, held, void))
+            waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
 
-    def _queue(self, askers: Executor, ask: Callable[[], None]) -> Future[None]:
-        """Have a calm check asked; one at a time is announced, so that none is waited for that is in no queue."""
+    def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
+        """Have a calm check run; one at a time is announced, so that none is waited for that is in no queue."""
         self._phases.announce()
-        return askers.submit(self._in_turn, ask)
+        return senders.submit(self._in_turn, action)
 
-    def _in_turn(self, ask: Callable[[], None]) -> None:
+    def _in_turn(self, action: Callable[[], None]) -> None:
         with self._phases.calm():
-            ask()
+            action()
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
-        """Observe what would disturb everybody else, while nobody else asks."""
+        """Observe what would disturb everybody else, while no other check runs."""
         pool = ThreadPoolExecutor(self._bounds.disruptive, "disrupt")
-        with self._phases.disruptive(), pool as askers:
-            asked = [askers.submit(self._observe, check) for check in checks]
-        for one in asked:
+        with self._phases.disruptive(), pool as senders:
+            probed = [senders.submit(self._observe, check) for check in checks]
+        for one in probed:
             one.result()  # a journal that cannot be written ends the run
 
     def _observe(self, check: Check) -> None:
-        self._one.carry_out(check, self.asker.recorder)
+        self._one.carry_out(check, self.sender.recorder)
         self._tell_finished()
 
     def _release(self, early: Early, check: Check) -> None:
-        """Write down what was asked before its time if it counts, else ask anew."""
+        """Write down what was run before its time if it counts, else probe anew."""
         if not early.counts():
             self._observe(check)
             return

@@ -1,7 +1,7 @@
 """What a cluster does not offer to Services, told apart from what went wrong. Pure.
 
 Used by ``deploy``. A cluster without load balancers, or one whose admission forbids externalIPs, has
-nothing to ask about: its checks are skipped with the reason. Where some Services got what others did
+nothing to test: its checks are skipped with the reason. Where some Services got what others did
 not, something is wrong, and nothing is known of those that did not.
 """
 
@@ -49,7 +49,7 @@ def forbidden_services(plan: Plan, forbidden: Mapping[str, str]) -> dict[str, st
 def unbalanced(
     services: Mapping[str, Object], seconds: float
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the Services whose load balancers cannot be asked: not offered here, and missing."""
+    """Return the Services whose load balancers cannot be probed: not offered here, and missing."""
     found = {name: ingress_of(service) for name, service in services.items()}
     if not any(found.values()):
         why = f"the cluster assigned no load balancer within {seconds:g} s"

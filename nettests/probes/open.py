@@ -1,6 +1,6 @@
 """Open the control channels of all standing probes, concurrently, each chosen by its self-check.
 
-Between deployment and observation. A probe that cannot be asked is a problem with its reason, and its
+Between deployment and observation. A probe that cannot be used is a problem with its reason, and its
 checks become ``unknown``; the choice of channel is recorded.
 """
 
@@ -12,12 +12,12 @@ from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import OS
-from nettests.probes.asking import Probe
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import INSPECTOR, PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
+from nettests.probes.sending import Probe
 
-ASKED = frozenset({"probe", "resolver", "node"})
+PROBED = frozenset({"probe", "resolver", "node"})
 """The purposes of pods that questions are put to."""
 
 
@@ -28,7 +28,7 @@ def open_probes(
     timing: Timing,
     recorder: Recorder,
 ) -> tuple[Mapping[str, Probe], Mapping[str, str]]:
-    """Return the probes that can be asked, and for those that cannot, or do not stand, the reason."""
+    """Return the probes that can be used, and for those that cannot, or do not stand, the reason."""
     probes: dict[str, Probe] = {}
     problems = dict(deployment.problems)
 
@@ -52,16 +52,16 @@ def open_probes(
             recorder.event(f"probe {pod.name}: {error.message}")
             return
         refused = f" ({'; '.join(notes)})" if notes else ""
-        recorder.event(f"probe {pod.name} is asked over {channels[0].name}{refused}")
+        recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
         probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
 
-    asked = [pod for pod in deployment.pods.values() if pod.purpose in ASKED]
-    by_http = sum(1 for pod in asked if pod.purpose != "node")
+    probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]
+    by_http = sum(1 for pod in probed if pod.purpose != "node")
     bounds = Bounds.of(timing)
     at_once, room = bounds.questions(by_http), room_for_questions(bounds)
     with ThreadPoolExecutor(bounds.openings, "open") as pool:
-        list(pool.map(open_one, asked))
+        list(pool.map(open_one, probed))
     return probes, problems
 
 

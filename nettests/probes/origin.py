@@ -10,13 +10,13 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.observation import Raw
 from nettests.model.words import Protocol, TargetKind
 from nettests.parse import read_raw
 from nettests.probes.addresses import seen_of
-from nettests.probes.asking import Asker
 from nettests.probes.deployment import StandingPod
+from nettests.probes.sending import Sender
 
 PAUSE_SECONDS = 0.3
 CLIENTIP_TURN = 1
@@ -24,7 +24,7 @@ CLIENTIP_TURN = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What was asked to prove an origin, and why it fails (``None`` when it holds)."""
+    """What was sent to prove an origin, and why it fails (``None`` when it holds)."""
 
     raw: Raw | None
     distrust: str | None
@@ -32,9 +32,9 @@ class Proof:
 
 @dataclass(slots=True)
 class Origins:
-    """The proofs of a run's node vantages, each asked once and kept; safe for threads."""
+    """The proofs of a run's node vantages, each run once and kept; safe for threads."""
 
-    asker: Asker
+    sender: Sender
     _proofs: dict[str, Proof] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,24 +46,24 @@ class Origins:
             own = self._locks.setdefault(probe, threading.Lock())
         with own:
             if probe not in self._proofs:
-                self._proofs[probe] = self._ask(check)
+                self._proofs[probe] = self._send(check)
             return self._proofs[probe]
 
-    def _ask(self, check: Check) -> Proof:
+    def _send(self, check: Check) -> Proof:
         source = check.source
-        pod = self.asker.directory.pod(source.probe)
+        pod = self.sender.directory.pod(source.probe)
         if not set(pod.addresses) & set(pod.host_addresses):
             own = ", ".join(str(address) for address in pod.addresses)
             return Proof(
                 raw=None,
                 distrust=f"{source.probe} runs in the pod network ({own}), not on node {source.node}",
             )
-        deadline = time.monotonic() + self.asker.timing.listening
+        deadline = time.monotonic() + self.sender.timing.listening
         raw: Raw | None = None
         while raw is None or time.monotonic() < deadline:
             for target in self._targets(source):
-                raw = self.asker.ask(
-                    check.id, "origin", 1, _origin_ask(source, target), turn=CLIENTIP_TURN
+                raw = self.sender.send(
+                    check.id, "origin", 1, _origin_action(source, target), turn=CLIENTIP_TURN
                 )
                 seen = None if raw.error else read_raw(raw).server_saw
                 if seen is not None:
@@ -74,21 +74,21 @@ class Origins:
         return Proof(raw=raw, distrust=f"no target answered to prove where {source.probe} runs")
 
     def _compare(self, source: Vantage, seen: str, target: StandingPod) -> str | None:
-        node = self.asker.directory.facts.node(source.node or "")
+        node = self.sender.directory.facts.node(source.node or "")
         if ipaddress.ip_address(seen) in seen_of(node):
             return None
         return f"{target.name} saw {seen} from {source.probe}, which is no address of {node.name}"
 
     def _targets(self, source: Vantage) -> list[StandingPod]:
-        """Return the servers to ask: the node's own first, which every driver lets it reach."""
+        """Return the servers to probe: the node's own first, which every driver lets it reach."""
         servers = [
-            pod for pod in self.asker.directory.deployment.pods.values() if pod.purpose == "server"
+            pod for pod in self.sender.directory.deployment.pods.values() if pod.purpose == "server"
         ]
         return sorted(servers, key=lambda pod: (pod.node != source.node, pod.name))
 
 
-def _origin_ask(source: Vantage, target: StandingPod) -> Ask:
-    return Ask(
+def _origin_action(source: Vantage, target: StandingPod) -> Action:
+    return Action(
         source=source,
         target=Target(kind=TargetKind.POD_IP, pod=target.name, node=target.node),
         protocol=Protocol.TCP,

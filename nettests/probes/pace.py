@@ -1,9 +1,9 @@
-"""How often a Linux kernel says by ICMP that a question is refused, and when one more is worth asking.
+"""How often a Linux kernel says by ICMP that a question is refused, and when one more is worth sending.
 
 kube-proxy rejects what goes to a Service without endpoints, and a kernel what goes to a closed UDP port, by an
-ICMP error. Linux limits those for each destination, which is the probe that asks: ``net.ipv4.icmp_ratelimit``
+ICMP error. Linux limits those for each destination, which is the source probe: ``net.ipv4.icmp_ratelimit``
 is 1,000 ms, and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) lets 6 go at once. What goes beyond is silence, and looks
-like a packet that was dropped. Used by ``asking`` and ``attempts``; pure but for its lock.
+like a packet that was dropped. Used by ``sending`` and ``attempts``; pure but for its lock.
 """
 
 import threading
@@ -23,7 +23,7 @@ UNHEARD = 1
 
 @dataclass(slots=True)
 class Pace:
-    """The refusals that each probe was told of, and those that it is about to ask for; safe for threads.
+    """The refusals that each probe was told of, and those that it is about to request; safe for threads.
 
     Nobody tells who sent a refusal, so all of a probe's are counted as one sender's.
     """
@@ -38,7 +38,7 @@ class Pace:
             self._told[probe] = sorted([*kept, at])
 
     def reserve(self, probe: str, now: float) -> float:
-        """Return when ``probe`` may ask for a refusal, and count that one as told."""
+        """Return when ``probe`` may request a refusal, and count that one as told."""
         with self._lock:
             told = self._told[probe]
             at = max([now, *told[-1:]])
@@ -49,7 +49,7 @@ class Pace:
             return at
 
     def spent(self, probe: str, at: float) -> bool:
-        """Whether the kernel may have kept back a refusal of what ``probe`` asked at ``at``."""
+        """Whether the kernel may have kept back a refusal of what ``probe`` probed at ``at``."""
         with self._lock:
             return left([one for one in self._told[probe] if one < at], at) < 1 + UNHEARD
 

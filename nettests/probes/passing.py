@@ -1,6 +1,6 @@
-"""What comes and goes while a run asks: Pods that single checks start, their StatefulSets, Pods that are tried out.
+"""What comes and goes while a run tests: Pods that single checks start, their StatefulSets, Pods that are tried out.
 
-Pure. ``starting`` and ``examine`` make them; preflight asks here what a quota has to hold beside what stands.
+Pure. ``starting`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ def passing(
 ) -> list[tuple[tuple[Object, ...], int]]:
     """Return groups of such objects, each with how many of it there are at the same time.
 
-    A quota is asked about a Pod in a dry run too, but keeps nothing of it: one at a time counts.
+    A quota is checked for a Pod in a dry run too, but keeps nothing of it: one at a time counts.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     for made in pods_of(plan, facts, blank):
@@ -32,9 +32,9 @@ def passing(
         by_node[node, "Pod"].append(pod)
         if made is not pod:
             by_node[node, made["kind"]].append(made)
-    asked = [check.ask for check in plan.checks if check.ask.question is Question.ADMIT]
-    own = [ask for ask in asked if not case_of(ask).level]
-    items = [tried(ask, blank.namespace, blank.pod_security) for ask in own]
+    probed = [check.action for check in plan.checks if check.action.question is Question.ADMIT]
+    own = [action for action in probed if not case_of(action).level]
+    items = [tried(action, blank.namespace, blank.pod_security) for action in own]
     pods = tuple(item for item in items if item["kind"] == "Pod")
     return [
         *((tuple(items), bounds.starts_per_node) for items in by_node.values()),

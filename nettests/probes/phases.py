@@ -1,7 +1,7 @@
-"""Who may ask now: most checks side by side, and those that disturb others only while nobody else asks.
+"""Who may run now: most checks side by side, and those that disturb others only while no other check runs.
 
 Used by the observer. A check that waits for a Service to converge is no reason for others to wait: it
-joins when its Service answers, or after those that disturb. Nothing is asked here.
+joins when its Service answers, or after those that disturb. Nothing is probed here.
 """
 
 import threading
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 class Phases:
     """Keeps calm checks and disruptive ones apart; safe for threads.
 
-    Calm checks are announced as soon as nothing but their turn keeps them from being asked, so that
+    Calm checks are announced as soon as nothing but their turn keeps them from being run, so that
     whoever disturbs waits for those in the queue, too.
     """
 

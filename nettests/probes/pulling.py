@@ -1,4 +1,4 @@
-"""Pull each image onto each node that needs it, before anything is asked that needs it there.
+"""Pull each image onto each node that needs it, before anything is probed that needs it there.
 
 One Pod for each image and node, as every Pod of a run is: pinned, tolerating, with the pull Secrets. A Pod
 is there for its image alone: as soon as its container exists, whatever its program does, it is removed. An

@@ -3,7 +3,7 @@
 Around the exec channels of a run, for all who start processes there. An exec can hang for its client, on Windows it is
 known to (kubernetes/kubernetes#124700); what is run here does no harm twice. What has outlived its own time-outs
 hangs: an answer to the second process then hides no packet that the first one had to send again. No process is given
-up before its time. Nothing is known here of what was asked.
+up before its time. Nothing is known here of what was tested.
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ from nettests.probes.beside import begin
 HANG_SECONDS = 8.0
 """A process that has not ended by then hangs: ``ping`` waits 6 s for three lost echoes, ``curl`` 5 s, and each has to start."""
 RESOLVER_HANGS_SECONDS = 16.0
-"""The same for one that asks a resolver: three queries to a silent server take 15 s (resolv.conf(5))."""
+"""The same for one that queries a resolver: three queries to a silent server take 15 s (resolv.conf(5))."""
 TOOL_HANGS_SECONDS = 12.0
 """The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
 AGAIN_SECONDS = 3.0
@@ -42,7 +42,7 @@ class Rerunning:
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """The channel's own, entered for the first process by who asks; those run again enter them by themselves."""
+        """The channel's own, entered for the first process by who probes; those run again enter them by themselves."""
         return self.channel.slots
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
@@ -57,7 +57,7 @@ class Rerunning:
 class _Race:
     """The processes that are run for one answer."""
 
-    asked: Rerunning
+    probed: Rerunning
     argv: tuple[str, ...]
     until: float
     _all: list[Future[ExecAnswer]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class _Race:
     def run(self) -> ExecAnswer:
         """Begin processes until one has ended well."""
         self._all.append(begin(lambda _: self._process()).done)
-        due = time.monotonic() + self.asked.beyond
+        due = time.monotonic() + self.probed.beyond
         try:
             while True:
                 now = time.monotonic()
@@ -95,7 +95,7 @@ class _Race:
                 self._failed[one] = error
                 continue
             if one is not self._all[0]:
-                self.asked.tell(self._why())
+                self.probed.tell(self._why())
             return answer
         if len(self._failed) == len(self._all):
             self._begin_or_raise()
@@ -104,7 +104,7 @@ class _Race:
     def _why(self) -> str:
         """Say what became of the first process."""
         failed = self._failed.get(self._all[0])
-        return failed.message if failed else f"no end after {self.asked.beyond:g} s"
+        return failed.message if failed else f"no end after {self.probed.beyond:g} s"
 
     def _begin_or_raise(self) -> None:
         """Try a channel once more that has failed; a process that was given up had all its time."""
@@ -120,12 +120,12 @@ class _Race:
 
         It is the next one: its answer frees the slots that the hanging ones hold.
         """
-        with ahead(self.asked.slots):
+        with ahead(self.probed.slots):
             if self._over or time.monotonic() >= self.until:
                 raise ChannelError("it was not started in time")
             return self._process()
 
     def _process(self) -> ExecAnswer:
         began = time.monotonic()
-        answer = self.asked.channel.run(self.argv, timeout=self.until - began)
+        answer = self.probed.channel.run(self.argv, timeout=self.until - began)
         return replace(answer, seconds=time.monotonic() - began)

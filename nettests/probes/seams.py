@@ -78,10 +78,10 @@ class Cluster(Creates, Executes, Protocol):
 
 
 class ApiServer(Reads, Protocol):
-    """The API server as far as it is asked about objects."""
+    """The API server as far as objects are concerned."""
 
     def dry_run(self, item: Object) -> tuple[int, str]:
-        """Ask for an object to be created without being stored; return status and body.
+        """Request an object to be created without being stored; return status and body.
 
         ``ChannelError`` when no answer comes.
         """
@@ -163,7 +163,7 @@ class Recorder(Protocol):
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Write that a check was asked to the end, or why not; ``late`` names a Service that did not converge."""
+        """Write that a check was run to the end, or why not; ``late`` names a Service that did not converge."""
 
     def event(self, text: str) -> None:
         """Write what happened to the run as a whole."""

@@ -11,8 +11,8 @@ from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.read import positive, read_raw
-from nettests.probes.asking import Asker
 from nettests.probes.beside import Pending, begin, one_over
+from nettests.probes.sending import Sender
 
 BESIDE_SECONDS = 0.5
 """A connection that is not answered by then is slow: two nodes need milliseconds."""
@@ -24,34 +24,34 @@ UNDER_WAY = 8
 class Series:
     """The connections of one check, each by a turn: who answers, then whom the server saw."""
 
-    asker: Asker
+    sender: Sender
     check: Check
     _begun: list[Pending[Raw]] = field(default_factory=list)
 
     def run(self) -> None:
         """Open them until there are enough, or too many have failed; wait for all that were begun."""
-        ask = self.check.ask
-        turns = [0] * ask.connections + [1] * self.asker.timing.client_addresses
+        action = self.check.action
+        turns = [0] * action.connections + [1] * self.sender.timing.client_addresses
         try:
             for number, turn in enumerate(turns, 1):
-                if number > 1 and turn == 0:  # who the client is can be asked at any time
-                    self.asker.stopped.wait(ask.pause)
+                if number > 1 and turn == 0:  # who the client is can be probed at any time
+                    self.sender.stopped.wait(action.pause)
                 self._begin(number, turn)
-                self._wait(alone=number == 1 or bool(ask.pause))
+                self._wait(alone=number == 1 or bool(action.pause))
                 if self._over():
                     return
         finally:
             for one in self._begun:
                 one.wait()
         for one in self._begun:
-            one.result()  # what cannot be asked is said by whoever asked
+            one.result()  # what cannot be probed is said by the client
 
     def _begin(self, number: int, turn: int) -> None:
         check = self.check
         self._begun.append(
             begin(
-                lambda sent: self.asker.ask(
-                    check.id, "check", number, check.ask, turn=turn, on_sent=sent
+                lambda sent: self.sender.send(
+                    check.id, "check", number, check.action, turn=turn, on_sent=sent
                 )
             )
         )
@@ -71,10 +71,10 @@ class Series:
         raws = [one.result() for one in self._begun if one.over]
         if any(raw.error is not None for raw in raws):
             return True
-        failed = [raw for raw in raws if not positive(raw, self.check.ask.question)]
+        failed = [raw for raw in raws if not positive(raw, self.check.action.question)]
         mixed = some_may_refuse(self.check.target)
         bearable = mixed and all(
             read_raw(raw).outcome in {Outcome.CONNECTED, Outcome.REFUSED} for raw in failed[-1:]
         )
         answered = len(failed) < len(raws)
-        return len(failed) >= self.asker.timing.failures and (answered or not bearable)
+        return len(failed) >= self.sender.timing.failures and (answered or not bearable)

@@ -47,7 +47,7 @@ def slices(
     """Yield the slices of the Services that have no selector, of those of their pods that stand.
 
     ``stored`` are the Services as the API has them: a slice goes with the one that owns it. ``zones`` are those
-    of the nodes that ask.
+    of the source nodes.
     """
     purposes = {name: pod.purpose for name, pod in pods.items()}
     for service in services:
@@ -93,12 +93,12 @@ class _Part:
     ports: tuple[Object, ...]
     terminating: bool = False
     near: str = ""
-    """The pod that is hinted for the zones of those who ask, and all others for nobody's."""
+    """The pod that is hinted for the zones of the clients, and all others for nobody's."""
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
     known = tuple(name for name in service.backends if name in purposes)
-    if service.settings.by_hand is not ByHand.TWO_NUMBERS:
+    if service.settings.by_hand is not ByHand.MIXED_TARGET_PORTS:
         leaving = service.settings.by_hand is ByHand.TERMINATING
         near = service.backends[0] if service.settings.by_hand is ByHand.HINTED else ""
         yield _Part(label="all", pods=known, ports=_SERVER, terminating=leaving, near=near)

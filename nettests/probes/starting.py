@@ -18,7 +18,7 @@ from typing import Any
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import Afterwards, Ask, Case, Plan
+from nettests.model.check import Action, Afterwards, Case, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
@@ -50,27 +50,29 @@ class Starting:
     facts: ClusterFacts
     timing: Timing
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
-    """The run's pods, which a Pod of a check's own may ask."""
+    """The run's pods, which a Pod of a check's own may probe."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
 
-    def examine(self, ask: Ask) -> Examination:
+    def examine(self, action: Action) -> Examination:
         """Make the case's Pod and say what became of it; it is gone, or going, afterwards.
 
-        A Pod that speaks once, to a stream that was lost, is made again.
+        A Pod that speaks once, to a stream that was lost, is recreated.
         """
         for _ in range(self.timing.channel_tries - 1):
             with suppress(SpentError):
-                return self._examine(ask)
+                return self._examine(action)
         try:
-            return self._examine(ask)
+            return self._examine(action)
         except SpentError as error:
             return Examination(tool="start", words=("create",), error=error.message)
 
-    def _examine(self, ask: Ask) -> Examination:
+    def _examine(self, action: Action) -> Examination:
         """Make the Pod once; ``SpentError`` where what it said was lost."""
-        case, node = case_of(ask), self.facts.node(ask.source.node or "")
-        made = self._addressed(made_for(ask, node, self.blank, f"start-{next(self._numbers)}"), ask)
+        case, node = case_of(action), self.facts.node(action.source.node or "")
+        made = self._addressed(
+            made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
+        )
         words = ("create", json.dumps(made), *_words(case.then))
         context = {
             "reasons": "\n".join(case.reasons),
@@ -78,29 +80,29 @@ class Starting:
             **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         }
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
-        asked = partial(Examination, tool="start", words=words, context=context)
+        probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
                 self.pods.create(made)
             except ClusterError as error:
-                return asked(error=error.message)
+                return probed(error=error.message)
             # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
             (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
-                record = self._watch(pod_made(made), ask, node)
+                record = self._watch(pod_made(made), action, node)
             except SpentError:
                 raise
             except ChannelError as error:
-                return asked(error=error.message)
-        return asked(stdout=json.dumps(record))
+                return probed(error=error.message)
+        return probed(stdout=json.dumps(record))
 
-    def _addressed(self, made: Object, ask: Ask) -> Object:
-        """Put the address of the server that the Pod asks where the case names it."""
-        other = self.standing.get(ask.target.pod or "")
+    def _addressed(self, made: Object, action: Action) -> Object:
+        """Put the address of the server that the Pod probes where the case names it."""
+        other = self.standing.get(action.target.pod or "")
         if other is None:
             return made
-        address = next(one for one in other.addresses if f"IPv{one.version}" == ask.family.value)
+        address = next(one for one in other.addresses if f"IPv{one.version}" == action.family.value)
         addressed: Object = json.loads(json.dumps(made).replace(OTHER, str(address)))
         return addressed
 
@@ -119,8 +121,8 @@ class Starting:
             with suppress(ChannelError):
                 self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
 
-    def _watch(self, item: Object, ask: Ask, node: NodeFacts) -> Object:
-        case, namespace, name = case_of(ask), self.blank.namespace, item["metadata"]["name"]
+    def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
+        case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
         found = self.pods.follow_pod(
             namespace,
             name,
@@ -141,7 +143,7 @@ class Starting:
             ]
         elif case.then is not None:
             if case.then.how == "renew":
-                record["then"] = self._renew(ask, item, node, found)
+                record["then"] = self._renew(action, item, node, found)
             else:
                 record["then"] = self._then(case.then, item, node, found)
         return record
@@ -149,7 +151,7 @@ class Starting:
     def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         """Do what the case wants done; a channel's failure may be the answer, so it is kept as text.
 
-        Only a forwarding is made again here: other channels bear a lost stream themselves.
+        Only a forwarding is recreated here: other channels bear a lost stream themselves.
         """
         for left in reversed(range(self.timing.channel_tries if then.how == "port-forward" else 1)):
             try:
@@ -180,14 +182,14 @@ class Starting:
                 return self._end(item)
         return {}
 
-    def _renew(self, ask: Ask, item: Object, node: NodeFacts, found: Object) -> Object:
+    def _renew(self, action: Action, item: Object, node: NodeFacts, found: Object) -> Object:
         renewal = stateful.Renewal(
             pods=self.pods,
             facts=self.facts,
             timing=self.timing,
             run=lambda words: self._run(words, item, node),
         )
-        return renewal.look(item, found, ask.target.service or "")
+        return renewal.look(item, found, action.target.service or "")
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
@@ -209,7 +211,7 @@ class Starting:
             http.close()
 
     def _read(self, then: Afterwards, item: Object) -> str:
-        """Read a port; a server that was not asked for Ready may need a moment until it listens."""
+        """Read a port; a server that was not requested Ready may need a moment until it listens."""
         namespace, name, _ = _names(item)
         for left in reversed(range(LISTENING_TRIES)):
             try:
@@ -255,13 +257,13 @@ class Starting:
         return {"seconds": round(time.monotonic() - began, 1), "gone": gone, "grace": grace}
 
 
-def made_for(ask: Ask, node: NodeFacts, blank: Blank, name: str) -> Object:
+def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
     """Return what is created for a question: the case's Pod, or the StatefulSet that makes it."""
-    case = case_of(ask)
+    case = case_of(action)
     item = pod(case, node, blank, name)
     if json.loads(case.object)["kind"] != STATEFUL_SET:
         return item
-    return stateful.around(item, ask.target.service or "")
+    return stateful.around(item, action.target.service or "")
 
 
 def pod_made(made: Object) -> Object:
@@ -288,14 +290,14 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     A run numbers them as it comes to them.
     """
     return [
-        made_for(ask, facts.node(ask.source.node or ""), blank, f"start-{number}")
-        for number, ask in enumerate(_asks(plan), 1)
+        made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}")
+        for number, action in enumerate(_actions(plan), 1)
     ]
 
 
-def _asks(plan: Plan) -> Iterator[Ask]:
+def _actions(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
-        yield from started(check.ask, *(control.ask for control in check.controls))
+        yield from started(check.action, *(control.action for control in check.controls))
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
-"""StatefulSets of single checks: the set in front of a Pod, and whether a Pod that went comes again by its name.
+"""StatefulSets of single checks: the set in front of a Pod, and whether a Pod that went is recreated by its name.
 
-Beside ``starting``, which makes and removes what is asked about. What was seen is a record for ``parse.start``.
+Beside ``starting``, which makes and removes what is tested. What was seen is a record for ``parse.start``.
 """
 
 import time
@@ -92,26 +92,26 @@ class Renewal:
         if not start.started(after):
             return {**record, "stays": "the Pod that came in its place is not Ready"}
         address = str(after["status"].get("podIP"))
-        asked = POD_FQDN.format(
+        probed = POD_FQDN.format(
             pod=name, subdomain=service, namespace=namespace, domain=self.facts.dns_domain
         )
         return {
             **record,
             "address": address,
             "hostname": self.run(("hostname",)).stdout.strip(),
-            "lookup": self._lookup(asked, address),
+            "lookup": self._lookup(probed, address),
         }
 
-    def _lookup(self, asked: str, address: str) -> Object:
-        """Ask DNS for the name until it leads to the Pod: CoreDNS and its caches on nodes keep answers for 30 s at most.
+    def _lookup(self, probed: str, address: str) -> Object:
+        """Query DNS for the name until it leads to the Pod: CoreDNS and its caches on nodes keep answers for 30 s at most.
 
         A resolver that was silent for so long has repeated its query: nothing is cached.
         """
         deadline = time.monotonic() + min(self.timing.names_cached, self.timing.convergence)
         while True:
             began = time.monotonic()
-            got = self.run(("nslookup", asked))
+            got = self.run(("nslookup", probed))
             silent = got.exit_code != 0 and time.monotonic() - began >= RESOLVER_SECONDS
             if address in got.stdout or silent or time.monotonic() > deadline:
-                return {"asked": asked, "stdout": got.stdout, "stderr": got.stderr}
+                return {"asked": probed, "stdout": got.stdout, "stderr": got.stderr}
             time.sleep(PAUSE)

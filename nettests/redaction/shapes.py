@@ -198,7 +198,7 @@ SHAPES: tuple[Shape, ...] = (
     # sample: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
     _shape(
         "AWS secret",
-        rf"[A-Za-z0-9/+=_.-]{{40,{LONGEST}}}",  # a whole word: whether it has exactly 40 is asked later
+        rf"[A-Za-z0-9/+=_.-]{{40,{LONGEST}}}",  # a whole word: whether it has exactly 40 is checked later
         *"0123456789",
         confirmed=_looks_random,
     ),

@@ -98,7 +98,7 @@ def _unjudged(history: History, check: Check, expectation: Expectation) -> Judge
             observed="",
         )
     if done is None and check.id not in history.raws:
-        reason = "it was never asked: the run ended before its turn"
+        reason = "it was never run: the run ended before its turn"
     elif done is None:
         reason = "its observation was cut off: the run ended before all answers were written"
     elif done.distrust:

@@ -27,20 +27,20 @@ A reason begins with its kind:
 | --- | --- |
 | `documents` | speaks of documents, samples or others' tests, not of a cluster |
 | `duplicate` | the same question as another fact |
-| `harmful` | asking would take something away from others on the same cluster |
+| `harmful` | probing would take something away from others on the same cluster |
 | `historic` | speaks of releases that are gone, and left no rule for those that a cluster may run |
 | `needs-restart` | shows only after something was restarted or edited that a run did not make |
 | `not-network` | decides no network result |
 | `not-observable` | nothing that a run can see tells it, or the sources name no condition |
 | `out-of-scope` | left to others on purpose: performance, what network policies mean |
-| `pending` | could be asked, and no check does yet |
+| `pending` | could be tested, and no check does yet |
 | `precondition` | where it is not met no probe starts, and the run says so |
 | `transient` | shows for moments that no run can choose |
 | `vendor` | belongs to the product or the API of one vendor |
 """
 
-FLOWS = """Words in angle brackets stand for what a cluster gives: roles, backends, and the cases of a flow.
-[What is asked](plan.md) says what the classes mean.
+FLOWS = """Words in angle brackets stand for what a cluster gives: node pools, backends, and the cases of a flow.
+[What is tested](plan.md) says what the classes mean.
 """
 
 
@@ -77,8 +77,8 @@ def why(coverage: Coverage) -> str:
     """Return in plain words what exercises a fact, or why nothing does."""
     fact = coverage.fact
     parts = []
-    if coverage.asked:
-        parts.append(f"flows {', '.join(coverage.asked)}")
+    if coverage.probed:
+        parts.append(f"flows {', '.join(coverage.probed)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(entry.id for entry in coverage.limitations)}")
     if fact.note:
@@ -91,7 +91,7 @@ def why(coverage: Coverage) -> str:
 
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
-    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.asked)]
+    told = [", ".join(f"[`{name}`](#{name})" for name in coverage.probed)]
     told.append(_names("decided by ", [entry.id for entry in coverage.limitations]))
     told.append(escape(fact.note))
     if not coverage.covered and fact.reason:

@@ -1,4 +1,4 @@
-"""What a run could not ask for want of rights, in words for the terminal. Pure.
+"""What a run could not probe for want of rights, in words for the terminal. Pure.
 
 A skip names the first permission that it lacks; whoever grants that one alone meets the next. So all are named.
 """
@@ -16,7 +16,7 @@ _OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS, LIST_EVENTS)))
 def missing_permissions(results: Results) -> tuple[str, ...]:
     """Return what a run that ended with 7 would have needed to be allowed, in the order of its review.
 
-    Nothing where other reasons left out what was due; what only facts are read by is left out.
+    Nothing where other reasons left out what was planned; what only facts are read by is left out.
     """
     if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
         return ()

@@ -17,12 +17,12 @@ _RUN = frozenset(
         "runtime_classes",
     }
 )
-"""About the identity that asked, the place where it asked and what it may list, not about the network."""
+"""About the identity that sent it, the place where it sent it and what it may list, not about the network."""
 
 _NODE = frozenset(
     {"name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out", "zone"}
 )
-"""About one machine: an autoscaler or a reimaged node changes them; role and member stay."""
+"""About one machine: an autoscaler or a reimaged node changes them; node pool and member stay."""
 
 
 def facts_digest(facts: ClusterFacts) -> str:

@@ -17,7 +17,7 @@ from nettests.report.results import (
     LeftOut,
 )
 
-NOT_ASKED = "no check asked it"
+NOT_TESTED = "no check exercised it"
 
 
 def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exercised:
@@ -48,7 +48,7 @@ def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | Non
     for one in checks:
         if not one.ran or one.check is None or one.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}:
             continue
-        if one.check.ask.question.has_path:
+        if one.check.action.question.has_path:
             yield one.check.source.node, one.check.target.node
 
 
@@ -70,4 +70,4 @@ def _why(node: NodeFacts) -> str:
         return "not Ready"
     if not node.schedulable:
         return "cordoned"
-    return node.left_out or NOT_ASKED
+    return node.left_out or NOT_TESTED

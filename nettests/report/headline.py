@@ -17,7 +17,7 @@ NAMED = 4
 
 
 def headline(results: Results) -> str:
-    """Return one sentence that answers the question the run asked."""
+    """Return one sentence that answers the question of the run."""
     if results.run.error:
         return "The run could not start"
     bugs = known_bugs(results)
@@ -123,7 +123,7 @@ def convergence_line(results: Results) -> str:
 def _late(results: Results) -> Iterator[Convergence]:
     """Yield what did not converge, without those Services that are documented to stay silent there."""
     for one in results.convergence:
-        asked = [
+        probed = [
             check.verdict
             for check in results.checks
             if check.ran
@@ -131,7 +131,7 @@ def _late(results: Results) -> Iterator[Convergence]:
             and check.check.target.service == one.service
             and check.check.source.probe == one.probe
         ]
-        if not one.converged and not (asked and all(verdict in ACCEPTED for verdict in asked)):
+        if not one.converged and not (probed and all(verdict in ACCEPTED for verdict in probed)):
             yield one
 
 

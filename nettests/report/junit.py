@@ -132,8 +132,8 @@ def _check_properties(result: CheckResult) -> dict[str, str | None]:
     if check is not None:
         properties |= {
             "placement": check.placement.value,
-            "protocol": check.ask.protocol.value,
-            "family": check.ask.family.value,
+            "protocol": check.action.protocol.value,
+            "family": check.action.family.value,
         }
         for name, end in (("source", check.source), ("target", check.target)):
             properties |= {

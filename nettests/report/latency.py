@@ -1,4 +1,4 @@
-"""Check results → how long answers took, by flow and node that asked.
+"""Check results → how long answers took, by flow and source node.
 
 As the harness sees it, its own way to the probe included: numbers to compare with each other and with another run
 of the same cluster, no measurement of the network. Only positive answers of one question count. Pure.
@@ -12,13 +12,13 @@ from nettests.report.results import CheckResult, Latency
 
 
 def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
-    """Return the latencies of each flow from each node, in the order in which flows were asked."""
+    """Return the latencies of each flow from each node, in the order in which flows were run."""
     seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for one in checks:
         if not one.ran or one.check is None or one.observation is None:
             continue
         node = one.check.source.node
-        if node and one.check.ask.question.timed and one.observation.trusted:
+        if node and one.check.action.question.timed and one.observation.trusted:
             seconds[one.flow, node] += [
                 attempt.elapsed for attempt in one.observation.attempts if attempt.outcome.positive
             ]

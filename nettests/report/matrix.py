@@ -1,4 +1,4 @@
-"""Checks → tables: who reaches whom, per flow and for the whole run.
+"""Checks → tables: connectivity matrix, per flow and for the whole run.
 
 Used by the renderers for people. A row is a source, a column a target with its placement; a cell
 holds every check of that pair, in the plan's order.
@@ -27,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One flow's matrix; a pair that was not due has no cell."""
+    """One flow's matrix; a pair that was not planned has no cell."""
 
     flow: str
     vantage: str
@@ -36,7 +36,7 @@ class Table:
     cells: Mapping[tuple[str, Column], tuple[CheckResult, ...]]
 
     def cell(self, row: str, column: Column) -> tuple[CheckResult, ...]:
-        """Return the checks of one pair, empty where none was due."""
+        """Return the checks of one pair, empty where none was planned."""
         return self.cells.get((row, column), ())
 
 

@@ -52,7 +52,7 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One check that was due: what was asked, expected and seen, and the verdict.
+    """One check that was planned: what was tested, expected and seen, and the verdict.
 
     ``check`` is ``None`` for one that never applied; ``message`` is then the reason. ``raws`` is the
     evidence in the order in which it was written; ``diagnostics`` what was collected around a failure.
@@ -85,7 +85,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What was due, what ran, what was skipped, and what was planned but never judged."""
+    """What was planned, what ran, what was skipped, and what was planned but never judged."""
 
     due: int
     ran: int
@@ -103,7 +103,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedNodes:
-    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them that asked themselves."""
+    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them that probed themselves."""
 
     os: OS
     total: int
@@ -189,7 +189,7 @@ class Results:
     limitations_used: tuple[UsedLimitation, ...] = ()
     limitations_unused: tuple[UnusedLimitation, ...] = ()
     pulls: tuple[Pull, ...] = ()
-    """Images that were pulled onto nodes before anything was asked."""
+    """Images that were pulled onto nodes before anything was probed."""
     convergence: tuple[Convergence, ...] = ()
     latencies: tuple[Latency, ...] = ()
     events: tuple[Event, ...] = ()

@@ -66,9 +66,9 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "source": _source(check.source if check else None),
         "target": _target(check.target if check else None),
         "placement": check.placement.value if check else None,
-        "protocol": check.ask.protocol.value if check else None,
-        "family": check.ask.family.value if check else None,
-        "question": check.ask.question.value if check else None,
+        "protocol": check.action.protocol.value if check else None,
+        "family": check.action.family.value if check else None,
+        "question": check.action.question.value if check else None,
         "expected": _expected(result),
         "observed": _observed(result, seen),
         "limitation": _limitation(result.limitation) if result.limitation else None,
@@ -101,7 +101,7 @@ def _target(end: Target | None) -> dict[str, Any]:
 def _end(end: Vantage | Target | None) -> dict[str, Any]:
     return {
         "kind": end.kind.value if end else None,
-        "role": end.role if end else None,
+        "role": end.pool if end else None,
         "os": end.os.value if end and end.os else None,
         "build": str(end.build) if end and end.build else None,
         "node": end.node if end else None,

@@ -1,4 +1,4 @@
-"""What a run says at first sight: the headline, and how roles and ends of a check are called.
+"""What a run says at first sight: the headline, and how node pools and ends of a check are called.
 
 Used by the renderers for people. Pure text over ``Results``; it ranks verdicts, it never changes one.
 """
@@ -34,7 +34,7 @@ MEANING: dict[Verdict, str] = {
     Verdict.FLAKY: "attempts disagree",
     Verdict.RECORDED: "the documents leave it open; what happened is recorded",
     Verdict.UNKNOWN: "the probe, its origin or a precondition could not be trusted",
-    Verdict.SKIPPED: "due, but not asked here; each says why",
+    Verdict.SKIPPED: "planned, but not run here; each says why",
 }
 
 SYMBOL: dict[Verdict, str] = {
@@ -51,14 +51,14 @@ SYMBOL: dict[Verdict, str] = {
 
 
 def meanings(results: Results) -> Mapping[Verdict, str]:
-    """Return what each verdict means in this run: what was not asked may be for a user to enable."""
+    """Return what each verdict means in this run: what was not run may be for a user to enable."""
     classes = {not_enabled(one, ()): one.value for one in CheckClass if one.value in CHOICES}
     skipped = [check.message for check in results.checks if check.verdict is Verdict.SKIPPED]
     held_back = Counter(classes[reason] for reason in skipped if reason in classes)
     if not held_back:
         return MEANING
     option = f"{OPTION}={','.join(sorted(held_back))}"
-    more = f"due, but not asked here; {option} asks {held_back.total()} of them"
+    more = f"planned, but not run here; {option} probes {held_back.total()} of them"
     return {**MEANING, Verdict.SKIPPED: more}
 
 
@@ -75,7 +75,7 @@ def counted_verdicts(checks: Iterable[CheckResult]) -> str:
 
 
 def coverage_line(results: Results) -> str:
-    """Return what was due, ran, was skipped, and was never judged."""
+    """Return what was planned, ran, was skipped, and was never judged."""
     cover = results.coverage
     parts = [f"{plural(cover.due, 'check')} due", f"{cover.ran} ran", f"{cover.skipped} skipped"]
     if cover.not_judged:
@@ -107,25 +107,25 @@ def end_label(end: Vantage | Target) -> str:
     """Return an end of a check in words: ``windows-1 (17763.1339)``, ``outside``."""
     if isinstance(end, Vantage) and end.kind is VantageKind.EXTERNAL:
         return "outside the cluster"
-    if isinstance(end, Vantage) and end.kind is VantageKind.API and end.role is None:
+    if isinstance(end, Vantage) and end.kind is VantageKind.API and end.pool is None:
         return "API server"
     if isinstance(end, Target) and end.descriptor.heading:
         return end.descriptor.heading
-    if end.role is None:
+    if end.pool is None:
         return "outside the cluster" if end.os is None else end.os.value
-    return f"{end.role} ({end.build})" if end.build else end.role
+    return f"{end.pool} ({end.build})" if end.build else end.pool
 
 
 def variant(check: Check) -> str:
     """Return what tells a check from its neighbours in one cell: ``TCP``, ``svc.ns nslookup``."""
-    # A resolver is asked over UDP whatever the flow: the name's form and the resolver say more.
-    if check.ask.case is not None:
-        return check.ask.case.label
+    # A resolver is reached over UDP whatever the flow: the name's form and the resolver say more.
+    if check.action.case is not None:
+        return check.action.case.label
     extra = details_of(check.id, on_no_node=check.placement is Placement.NOWHERE)
-    resolver = check.ask.resolver
+    resolver = check.action.resolver
     if resolver and resolver is not Resolver.SYSTEM and resolver.value not in extra:
         extra.append(resolver.value)
-    return " ".join([check.ask.protocol.value.upper(), *extra])
+    return " ".join([check.action.protocol.value.upper(), *extra])
 
 
 def fact_text(fact: Fact[T]) -> str:

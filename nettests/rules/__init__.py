@@ -1,7 +1,7 @@
 """Documented rules of configuration, each one value: what it is about, what it reads, what it demands, what to do.
 
 A module holds the rules of one topic, with the readings that they share. ``RULES`` is the one table of them: the
-label of an ``INSPECT`` case names its rule. Planning asks what a rule is about and what its readings need to be
+label of an ``INSPECT`` case names its rule. Planning tests what a rule is about and what its readings need to be
 allowed; ``probes.configuration`` takes the readings and writes down what is kept of them; ``parse.inspection`` reads
 what its demand finds; ``judge`` tells the remedy. Everything here is pure.
 """

@@ -1,4 +1,4 @@
-"""Which load balancers a Windows node is due, from Services and EndpointSlices: frontends, backends, DSR.
+"""Which load balancers a Windows node should have, from Services and EndpointSlices: frontends, backends, DSR.
 
 Used by the rules about load balancers in HNS. Sources: the API's words on traffic policies and endpoint
 conditions, KEP-1669 (terminating endpoints), and ``pkg/proxy/winkernel`` where the documents are silent. What
@@ -25,7 +25,7 @@ CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "external
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class Wanted:
     """A load balancer that a Service port gives rise to on one node, in one family."""
 
     front: Frontend
@@ -63,7 +63,7 @@ class Node:
     """Whether HNS there has DSR, without which policies Local and the annotation have no effect; ``None``: open."""
 
 
-def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
+def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Wanted]:
     """Yield what a Service gives rise to; nothing of one that kube-proxy leaves alone."""
     spec = service["spec"]
     listed = list(slices)
@@ -71,7 +71,7 @@ def due(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Due]:
         family = ipaddress.ip_address(address).version
         of_family = [one for one in listed if _family_of(one) == family]
         for port in spec.get("ports") or []:
-            yield from _Port(service, port, address, of_family, node).due()
+            yield from _Port(service, port, address, of_family, node).wanted_balancers()
 
 
 def service_of(item: Object) -> str:
@@ -124,7 +124,7 @@ class _Port:
         self._external = self._of_family(self._spec.get("externalIPs") or [])
         self._endpoints = list(_endpoints(slices, port, node.name))
 
-    def due(self) -> Iterator[Due]:
+    def wanted_balancers(self) -> Iterator[Wanted]:
         """Yield the ClusterIP's load balancer and those for clients from outside."""
         used, outward = self._used()
         there = self._node.local | self._node.remote
@@ -152,7 +152,7 @@ class _Port:
             direct = self._outer_local or self._preserved
             fronts.append((INGRESS, address, number, narrow, direct, True))
         for kind, address, front, backends, direct, settled in fronts:
-            yield Due(
+            yield Wanted(
                 front=(address, front, protocol),
                 family=self._family,
                 kind=kind,
@@ -164,10 +164,10 @@ class _Port:
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
         """Return the endpoints that are used, and whether those from outside are sent to them for certain."""
-        asked = [one for one in self._endpoints if one.here or not self._outer_local]
-        counted = [one for one in asked if one.ready or one.terminating]
+        probed = [one for one in self._endpoints if one.here or not self._outer_local]
+        counted = [one for one in probed if one.ready or one.terminating]
         leaving = bool(self._ingress) and all(one.terminating for one in counted)
-        silent = bool(self._ingress) and not any(one.serving for one in asked)
+        silent = bool(self._ingress) and not any(one.serving for one in probed)
         found = []
         for one in self._endpoints:
             if self._inner_local and self._outer_local and not one.here:

@@ -138,7 +138,7 @@ def _wrong(plugin: str, part: Object, runtime: str) -> Iterator[str]:
         second = told == SECOND
         if runtime == "containerd" and not second:
             yield (
-                f"{plugin} without apiVersion: 2, which asks HNS' first schema for containers that only Docker has"
+                f"{plugin} without apiVersion: 2, which uses HNS' first schema for containers that only Docker has"
             )
             second = True
         if runtime == "docker" and second:

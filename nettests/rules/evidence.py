@@ -19,7 +19,7 @@ Object = dict[str, Any]
 
 
 class UnreadableError(NettestsError):
-    """The evidence does not say what the rule asks."""
+    """The evidence does not say what the rule tests."""
 
 
 class NothingThereError(UnreadableError):

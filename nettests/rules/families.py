@@ -82,7 +82,7 @@ def pod_families(evidence: Evidence) -> Finding:
     "overlay-pods-ipv4",
     about=(OVERLAY,),
     reads=(PODS,),
-    remedy="the documents deny IPv6 on overlay: see which plugin gave it, and ask the flows "
+    remedy="the documents deny IPv6 on overlay: see which plugin gave it, and run the flows "
     "over it before anything relies on it",
     beside_pod=True,
 )
@@ -95,7 +95,7 @@ def overlay_pods_ipv4(evidence: Evidence) -> Finding:
     "calico-pods-ipv4",
     about=(CALICO,),
     reads=(PODS,),
-    remedy="the documents deny IPv6 with Calico on Windows: see which pool gave it, and ask the "
+    remedy="the documents deny IPv6 with Calico on Windows: see which pool gave it, and run the "
     "flows over it before anything relies on it",
     beside_pod=True,
 )
@@ -148,7 +148,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 )
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
-    asked = [
+    probed = [
         str(one.get("name"))
         for one in configurations(evidence)
         if "sdnbridge" in plugins_of(one)
@@ -160,13 +160,13 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
         for one in evidence.rows(NETWORKS)
         if str(one.get("Type")).lower() == "l2bridge"
     )
-    there = bool(asked) and {name.lower() for name in asked} <= {one.lower() for one in bridges}
-    found = ", ".join(asked) or "no configuration of sdnbridge with enableDualStack"
+    there = bool(probed) and {name.lower() for name in probed} <= {one.lower() for one in bridges}
+    found = ", ".join(probed) or "no configuration of sdnbridge with enableDualStack"
     return finding(
         there,
         f"{found}; networks of type L2Bridge: {', '.join(bridges) or 'none'}",
         "enableDualStack, and an HNS network of type L2Bridge by the configuration's name",
-        of=len(asked),
+        of=len(probed),
     )
 
 
@@ -193,9 +193,9 @@ def _givers(one: Object) -> Iterator[tuple[str, bool]]:
     """
     for part in parts_of(one):
         name = str(part.get("type") or "").lower().removesuffix(".exe")
-        asked = (part.get("optionalFlags") or {}).get("enableDualStack") is True
+        probed = (part.get("optionalFlags") or {}).get("enableDualStack") is True
         if name in ABOUT or name in SDN:
-            yield name, name == "sdnbridge" and asked
+            yield name, name == "sdnbridge" and probed
 
 
 def _is_ip(address: Object) -> bool:

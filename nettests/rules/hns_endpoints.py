@@ -141,12 +141,14 @@ def pod_gateway(evidence: Evidence) -> Finding:
     }
     if not found:
         raise NothingThereError("no pod of the pod network has an endpoint on the node")
-    due = {str(network[GATEWAYS[driver]]) for network in own}
-    wrong = [f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in due]
+    wanted_balancers = {str(network[GATEWAYS[driver]]) for network in own}
+    wrong = [
+        f"{pod} by {given}" for pod, given in sorted(found.items()) if given not in wanted_balancers
+    ]
     return finding(
         not wrong,
         shown(wrong) or f"{len(found)} pods by {', '.join(sorted(set(found.values())))}",
-        f"{' or '.join(sorted(due))} as the gateway on {driver}",
+        f"{' or '.join(sorted(wanted_balancers))} as the gateway on {driver}",
         of=len(found),
     )
 

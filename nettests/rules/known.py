@@ -1,4 +1,4 @@
-"""Facts that rules compare with, by the names that they ask ``Evidence`` for.
+"""Facts that rules compare with, by the names that they test ``Evidence`` for.
 
 ``probes.configuration`` records them beside the readings, so that a finding can be computed again from a journal.
 """

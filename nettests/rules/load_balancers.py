@@ -1,6 +1,6 @@
 """Rules about the load balancers in HNS: those of Services are there, with the right backends, and no others.
 
-``balancing`` says what is due, ``hns_load_balancers`` what is there. Sources: kube-proxy ``pkg/proxy/winkernel``,
+``balancing`` says what is expected, ``hns_load_balancers`` what is there. Sources: kube-proxy ``pkg/proxy/winkernel``,
 Microsoft's ``networkhealth.ps1``.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.rules.balancing import CLUSTER_IP, Due, Frontend, Node, due
+from nettests.rules.balancing import CLUSTER_IP, Frontend, Node, Wanted, wanted_balancers
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
 from nettests.rules.hns import policies_of, shown
 from nettests.rules.hns_load_balancers import (
@@ -33,7 +33,7 @@ from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
 from nettests.rules.updates import FIRST_DSR
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
-"""Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not asked."""
+"""Picked to 1.24.10, 1.25.6 and 1.26.1 (#113776); between them it is not run."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
 """KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is sure."""
 DSR_BUILD = 19041
@@ -82,8 +82,10 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 
     On overlay all have one source VIP, but for those that take the node's address.
     """
-    wanted: dict[Frontend, list[Due]] = {}
-    for one in (each for service in unchanged(evidence) for each in _due(evidence, service)):
+    wanted: dict[Frontend, list[Wanted]] = {}
+    for one in (
+        each for service in unchanged(evidence) for each in _wanted_balancers(evidence, service)
+    ):
         wanted.setdefault((one.front[0] or str(one.family), *one.front[1:]), []).append(one)
     there: dict[Frontend, list[Shown]] = {}
     for shown_one in balancers(evidence):
@@ -91,12 +93,14 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
         there.setdefault(key, []).append(shown_one)
     wrong = list(held_twice(evidence))
     looked = 0
-    for front, dues in wanted.items():
-        if len(dues) > 1:
+    for front, wanted_here in wanted.items():
+        if len(wanted_here) > 1:
             continue  # Services that share an address and port have one load balancer, whose is not said
-        due_here = dues[0].backends and dues[0].kind != CLUSTER_IP  # those are other rules' matter
-        looked += dues[0].settled and bool(due_here or there.get(front))
-        wrong += _differs(evidence, dues[0], there.get(front, []))
+        expected_here = (
+            wanted_here[0].backends and wanted_here[0].kind != CLUSTER_IP
+        )  # those are other rules' matter
+        looked += wanted_here[0].settled and bool(expected_here or there.get(front))
+        wrong += _differs(evidence, wanted_here[0], there.get(front, []))
     wrong += _sources(evidence, [one for front in wanted for one in there.get(front, [])])
     if not looked and not wrong:
         raise NothingThereError(
@@ -156,13 +160,13 @@ def empty_source_vip(evidence: Evidence) -> Finding:
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
-    """Compare the ClusterIPs that are there with those that are due."""
+    """Compare the ClusterIPs that are there with those that are expected."""
     there = set(frontends(evidence.rows(POLICIES)))
     wanted = {
         one.front
         for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
-        for one in _due(evidence, service)
+        for one in _wanted_balancers(evidence, service)
         if one.kind == CLUSTER_IP and one.settled and one.backends
     }
     if not wanted:
@@ -171,13 +175,13 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     missing = [f"no load balancer for {_spelled(one)}" for one in sorted(wanted - there)]
     return finding(
         not missing,
-        shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports due",
+        shown(missing) or f"{len(there)} load balancers for {len(wanted)} Service ports expected",
         "a load balancer for every one of these Service ports that has backends",
         of=len(wanted),
     )
 
 
-def _differs(evidence: Evidence, wanted: Due, there: list[Shown]) -> Iterator[str]:
+def _differs(evidence: Evidence, wanted: Wanted, there: list[Shown]) -> Iterator[str]:
     """Yield what is wrong with the load balancers of one frontend."""
     front = _spelled(wanted.front)
     if not wanted.backends and wanted.settled and there:
@@ -221,7 +225,7 @@ def _node_dsr(evidence: Evidence) -> bool | None:
     return None if setting is None else setting == "on"
 
 
-def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
+def _wanted_balancers(evidence: Evidence, service: Object) -> Iterator[Wanted]:
     remote, local = addresses(evidence)
     node = Node(
         name=evidence.fact("node"),
@@ -231,7 +235,9 @@ def _due(evidence: Evidence, service: Object) -> Iterator[Due]:
     )
     if evidence.version("server") < SKIPS_UNSERVING and _is_unsure(evidence, service):
         return
-    yield from due(service, by_service(evidence, SLICES).get(name_of(service), []), node)
+    yield from wanted_balancers(
+        service, by_service(evidence, SLICES).get(name_of(service), []), node
+    )
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:

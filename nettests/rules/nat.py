@@ -1,7 +1,7 @@
 """OutBoundNAT's exceptions: which networks have to be in the list, and which entries have no place in it.
 
 Used by the rules about HNS and about CNI configurations. Sources: "Windows debugging tips" (cluster, Service
-and management subnet are excepted, and an outside address that Pods ask for is not), microsoft/SDN
+and management subnet are excepted, and an outside address that Pods request is not), microsoft/SDN
 ``cni.conf`` of l2bridge and of overlay, of which only the former has the nodes' subnet.
 """
 
@@ -33,7 +33,7 @@ INTERNAL = tuple(
         "ff00::/8",
     )
 )
-"""Networks from which the internet is not asked for: one's own sites may well route back to Pods."""
+"""Networks from which the internet is not requested: one's own sites may well route back to Pods."""
 
 
 def excepted(evidence: Evidence) -> tuple[Network, ...]:

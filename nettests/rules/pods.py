@@ -103,7 +103,7 @@ def of_pod_families(evidence: Evidence, networks: Iterable[Network]) -> tuple[Ne
     """Return the networks of families in which Pods of the node have addresses.
 
     In a dual-stack cluster plugins may give Windows Pods one family alone; settings for the other then serve
-    nobody. That Pods lack a family is asked by ``pod_families``, not by every rule about settings.
+    nobody. That Pods lack a family is tested by ``pod_families``, not by every rule about settings.
     """
     given = tuple(networks)
     if len({network.version for network in given}) < 2:

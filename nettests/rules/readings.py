@@ -2,7 +2,7 @@
 
 Each reading is a value that says how it is taken, what it needs to be allowed, and what is kept of it; it stands
 beside the rules that use it. ``probes.configuration`` takes readings and is the only one that does. Nothing that is
-asked changes anything.
+tested changes anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,8 +27,8 @@ class Request:
     @property
     def words(self) -> tuple[str, ...]:
         """The request as the journal records it."""
-        asked = "&".join(f"{key}={value}" for key, value in self.query.items())
-        return ("GET", f"{self.path}?{asked}" if asked else self.path)
+        probed = "&".join(f"{key}={value}" for key, value in self.query.items())
+        return ("GET", f"{self.path}?{probed}" if probed else self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ class Rule:
     """One documented rule.
 
     ``name`` is the label of its case in check ids. ``about`` is all that a node and its cluster have to be for
-    the rule to be asked there. ``reads`` is what ``demand`` is given. ``remedy`` is what to do where the
+    the rule to apply there. ``reads`` is what ``demand`` is given. ``remedy`` is what to do where the
     configuration deviates, in the documents' own terms. ``beside_pod`` wants a Pod of the run on the node, to be
     looked at.
     """

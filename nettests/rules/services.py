@@ -1,6 +1,6 @@
 """Services and EndpointSlices as rules read them: before and after a node was looked at.
 
-No rule is declared here; ``balancing`` says what Services are due. Those that change between the readings are
+No rule is declared here; ``balancing`` says which load balancers Services take. Those that change between the readings are
 given the benefit of it.
 """
 

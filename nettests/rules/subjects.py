@@ -1,6 +1,6 @@
 """What rules of configuration are about: facts of a node or of the cluster, each with a word for it.
 
-Used by rules, and by ``plan.applies`` for the words of ``Case.when``. A rule about overlays is not asked of an
+Used by rules, and by ``plan.applies`` for the words of ``Case.when``. A rule about overlays does not apply to an
 l2bridge node, and not where the driver is unknown either: the check is then skipped with the reason why the fact
 is unknown, never taken for good.
 """
@@ -109,7 +109,7 @@ def subject_of(word: str) -> Subject:
 
 
 def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> str:
-    """Return why a rule about ``subject`` is not asked of this node or cluster, or nothing."""
+    """Return why a rule about ``subject`` does not apply to this node or cluster, or nothing."""
     fact = subject.read(facts, node)
     where = f" of {node.name}" if node and subject.of_node else ""
     if fact.value is None:

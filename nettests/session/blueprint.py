@@ -1,4 +1,4 @@
-"""What a run will ask and what should come of it: manifests read, checks planned, expectations resolved.
+"""What a run will test and what should come of it: manifests read, checks planned, expectations resolved.
 
 Pure but for reading the manifests' files and the date; xdist workers compute the same from the facts they are
 handed. Contacts nothing.
@@ -24,7 +24,7 @@ from nettests.resources import manifests_path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blueprint:
-    """What a run will ask and what should come of it: the same in every worker."""
+    """What a run will test and what should come of it: the same in every worker."""
 
     facts: ClusterFacts
     manifests: tuple[Manifest, ...]
@@ -66,7 +66,7 @@ def blueprint(
     """Plan and resolve.
 
     ``manifests`` are as ``read_manifests`` returns them; ``enabled`` are the classes of checks that are
-    asked besides ``default``.
+    tested besides ``default``.
     """
     read, digests = manifests
     plan = build(facts, flows, enabled)

@@ -40,7 +40,7 @@ class Hosts:
     absent: str
 
     def why_closed(self, node: str) -> str:
-        """Return why a node's own tools cannot be asked, or nothing."""
+        """Return why a node's own tools cannot be run, or nothing."""
         return "" if node in self.pods else self.absent
 
     def open(self, node: str) -> ExecChannel:

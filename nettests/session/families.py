@@ -1,4 +1,4 @@
-"""Which roles' Pods need not have both IP families of a cluster, by the limitations that decide there. Pure."""
+"""Which node pools' Pods need not have both IP families of a cluster, by the limitations that decide there. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,20 +6,20 @@ from nettests.model.check import Check
 from nettests.model.expectation import Expectation
 
 RULE = "pod-families"
-"""The rule of configuration that asks whether Pods have both."""
+"""The rule of configuration that tests whether Pods have both."""
 
 
 def documented(
     checks: Iterable[Check], expectations: Mapping[str, Expectation]
 ) -> Mapping[str, str]:
-    """Return the limitation that says so, or leaves it open, by role.
+    """Return the limitation that says so, or leaves it open, by node pool.
 
-    Where the run does not ask for the families of Pods nothing is known, and no role is named.
+    Where the run does not request the families of Pods nothing is known, and no node pool is named.
     """
     found: dict[str, str] = {}
     for check in checks:
         limitation = expectations[check.id].limitation
-        asks = check.ask.case is not None and check.ask.case.label == RULE
-        if asks and limitation is not None and check.source.role is not None:
-            found[check.source.role] = limitation.id
+        actions = check.action.case is not None and check.action.case.label == RULE
+        if actions and limitation is not None and check.source.pool is not None:
+            found[check.source.pool] = limitation.id
     return found

@@ -1,6 +1,6 @@
 """What a run holds in the cluster, from its namespace on: the Lease, the objects, and their end.
 
-Used by ``Run`` alone. Whether objects stay is decided here, from what the user asked for and how the run
+Used by ``Run`` alone. Whether objects stay is decided here, from what the user requested and how the run
 ended. What is removed is what was created through the door that ``begin`` returns.
 """
 

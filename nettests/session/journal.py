@@ -119,7 +119,7 @@ class Journal:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Append that a check was asked to its end, or why it was not."""
+        """Append that a check was run to its end, or why it was not."""
         self.finish(Done(check=check, distrust=distrust, skip=skip, late=late))
 
     def finish(self, done: Done) -> None:
@@ -253,7 +253,7 @@ class Follower:
                 yield line
 
     def _writer_alive(self) -> bool:
-        """Whether somebody holds the writer's lock: asked before reading, so nothing is missed."""
+        """Whether somebody holds the writer's lock: queried before reading, so nothing is missed."""
         if not self.path.exists():
             return True  # not begun yet: the deadline decides
         with self.path.open("rb") as file:

@@ -1,7 +1,7 @@
 """What a run learns of its cluster once its probes stand, and what is expected then.
 
 The plan is that of the facts that were discovered: it decides which checks there are, and so which vantages
-stand. Facts that only these can read complete the others before the first check is asked, and expectations are
+stand. Facts that only these can read complete the others before the first check is run, and expectations are
 resolved anew; the journal holds the readings, the completed facts, and each expectation that is another one now.
 """
 

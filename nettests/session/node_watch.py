@@ -1,4 +1,4 @@
-"""Watch whether the nodes that take part stay Ready while a run asks.
+"""Watch whether the nodes that take part stay Ready while a run tests.
 
 A node that turns NotReady is an event of the run, and a precondition that does not hold: what depends on the node
 and was not answered meanwhile tells nothing of the network. Time is the run's own (monotonic seconds since it
@@ -19,7 +19,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.plan.dependence import nodes_by_pod, nodes_of
 
 LOOK_SECONDS = 5.0
-"""Between looks at nodes, when nothing asks for one."""
+"""Between looks at nodes, when nothing requests one."""
 FRESH_SECONDS = 1.0
 """How old a look may be that a failing check is compared with."""
 
@@ -52,7 +52,7 @@ class NodeWatch:
     _known_at: float = 0.0
     """When the last look that was answered began."""
     _looking: threading.Lock = field(default_factory=threading.Lock)
-    """One looks at a time; what is known meanwhile can be asked."""
+    """One looks at a time; what is known meanwhile can be tested."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None

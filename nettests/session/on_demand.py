@@ -1,6 +1,6 @@
 """Diagnostics without a run: what a cluster's nodes, DNS and kept objects look like at this moment.
 
-For ``nettests diagnose``. Reads, and creates nothing unless the nodes' own tools are asked for: then one Pod
+For ``nettests diagnose``. Reads, and creates nothing unless the nodes' own tools are requested: then one Pod
 on each chosen node, in a namespace of its own, which goes again.
 """
 
@@ -19,7 +19,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.nearest import nearest
 from nettests.model.words import OS
 from nettests.plan import Flow
-from nettests.plan.cast import host_probe, unusable
+from nettests.plan.node_pools import host_probe, unusable
 from nettests.probes.objects import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
@@ -27,14 +27,14 @@ from nettests.session.report_dir import require_writable
 from nettests.session.run import Prepared, blank_of, prepare
 from nettests.session.run_options import Keep, RunOptions
 
-NOT_ASKED = "it was not asked for: --hosts puts a Pod on the node for it"
+NOT_TESTED = "it was not requested: --hosts puts a Pod on the node for it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
     """What to look at: ``checks`` by id, ``nodes`` by name; neither means all nodes and the cluster's DNS.
 
-    ``run`` names a run whose objects were kept; ``hosts`` asks the nodes' own tools as well.
+    ``run`` names a run whose objects were kept; ``hosts`` tests the nodes' own tools as well.
     """
 
     checks: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def collect_now(
                 directory=directory,
                 hosts=hosts,
                 inspected=_inspected(prepared.connection, namespace, hosts),
-                absent="; ".join(answered.remarks) or NOT_ASKED,
+                absent="; ".join(answered.remarks) or NOT_TESTED,
                 on_progress=lambda done, total: on_progress("diagnose", done, total),
             ).collect(tuple(wanted[:limit]), answered.left_out)
     finally:
@@ -86,7 +86,7 @@ def collect_now(
 
 
 def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str]) -> frozenset[str]:
-    """Return the Pods that have the container whom HNS answers: what a kept run asked decides that."""
+    """Return the Pods that have the container whom HNS answers: what a kept run tested decides that."""
     if not hosts:
         return frozenset()
     try:
@@ -101,7 +101,7 @@ def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str])
 
 
 def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
-    """Return the subjects that are asked for; Services and Pods stand only where a run was kept."""
+    """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
     checks = {check.id: check for check in plan.checks}
     found: dict[Subject, list[str]] = {}
     for name in demand.nodes:
@@ -184,6 +184,6 @@ def _pod(node: NodeFacts) -> ProbePod:
         purpose="node",
         node=node.name,
         os=node.os,
-        role=node.role,
+        pool=node.pool,
         inspected=True,
     )

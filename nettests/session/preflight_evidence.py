@@ -40,8 +40,8 @@ from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
-from nettests.session.asked import facts_of, profile_of
 from nettests.session.cleanup import ownership
+from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.run import blank_of
 from nettests.session.run_options import RunOptions
 
@@ -145,8 +145,8 @@ def _with_namespace(
     name = evidence.facts.namespace
     if not name:
         return evidence
-    may_ask = CREATE_POD not in evidence.missing
-    refusals = dict(_refusals(connection, evidence.facts, profile)) if may_ask else {}
+    may_probe = CREATE_POD not in evidence.missing
+    refusals = dict(_refusals(connection, evidence.facts, profile)) if may_probe else {}
     evidence = replace(evidence, refusals=refusals)
     try:
         quotas = connection.items(f"/api/v1/namespaces/{name}/resourcequotas")
@@ -179,12 +179,12 @@ def _one_of_each(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
             name = f"{RUN_ID}-{kind}-{os.value}"
             yield (
                 f"{kind}-{os.value}",
-                ProbePod(name=name, purpose=purpose, node=node.name, os=os, role=node.role),
+                ProbePod(name=name, purpose=purpose, node=node.name, os=os, pool=node.pool),
             )
 
 
 def _words(body: str) -> str:
-    """Return why a pod was refused, without the name of the pod that asked."""
+    """Return why a pod was refused, without the name of the pod that sent it."""
     # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (…)
     return body.partition(" is forbidden: ")[2].partition('","')[0].replace('\\"', '"') or body
 

@@ -1,7 +1,7 @@
 """Verdicts recomputed from a run's journal, without a cluster: newer manifests, the same answers.
 
 The other way into ``judge``: raw answers, facts and checks come from the journal, expectations from
-manifests of today. It asks nothing and writes nothing.
+manifests of today. It tests nothing and writes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from nettests.session.journal import read_journal, understood
 class Recorded:
     """What a journal holds of one run: facts, checks in their order, observations, its own verdicts.
 
-    Checks that turned out not to apply while they were asked are left out.
+    Checks that turned out not to apply while they were run are left out.
     """
 
     facts: ClusterFacts
@@ -49,18 +49,18 @@ def recorded(history: History, journal: Path) -> Recorded:
         raise NettestsError(
             f"{journal} holds no facts of a cluster", hint="the run could not start; see its events"
         )
-    due = [one.check for one in history.planned.values() if one.check.id not in history.skipped]
+    planned = [one.check for one in history.planned.values() if one.check.id not in history.skipped]
     return Recorded(
         facts=history.facts,
-        checks=tuple(due),
+        checks=tuple(planned),
         observations={
             check.id: observation_of(check, history.done[check.id], history.answers(check.id))
-            for check in due
+            for check in planned
             if check.id in history.done
         },
         verdicts={
             check.id: history.judged[check.id].verdict
-            for check in due
+            for check in planned
             if check.id in history.judged
         },
     )

@@ -1,6 +1,6 @@
 """A run judged again: its journal written anew, the same answers beside verdicts of today's manifests.
 
-For ``nettests rejudge``. Records of what was asked and answered are copied as they stand; expectations,
+For ``nettests rejudge``. Records of what was sent and answered are copied as they stand; expectations,
 verdicts and the end are replaced. The run's own journal is left alone.
 """
 
@@ -41,7 +41,7 @@ from nettests.session.rejudge import recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
+class Rejudged:
     """What became of a run: verdicts then and now, by check, and the exit code of those of now."""
 
     before: Mapping[str, Verdict]
@@ -63,7 +63,7 @@ def judge_again(
     digests: Sequence[ManifestFile],
     *,
     today: date,
-) -> Again:
+) -> Rejudged:
     """Judge the run in the folder ``source`` by ``manifests`` and write its new journal to ``target``.
 
     Checks that the run did not observe get no verdict: the documents tell why, as they did.
@@ -78,7 +78,7 @@ def _again(
     manifests: Sequence[Manifest],
     digests: Sequence[ManifestFile],
     today: date,
-) -> Again:
+) -> Rejudged:
     records = read_journal(source / JOURNAL)
     history = History.of(records)
     run = recorded(history, source / JOURNAL)
@@ -100,7 +100,7 @@ def _again(
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             journal.end(exit_code=code, counts={v.value: counts[v.value] for v in Verdict})
-    return Again(before=run.verdicts, judgements=judgements, exit_code=code)
+    return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code)
 
 
 def _moved(record: Record, source: Path, target: Path) -> Record:
@@ -129,7 +129,7 @@ def _copy(
     expectations: Mapping[str, Expectation],
     digests: Sequence[ManifestFile],
 ) -> None:
-    """Write a record as it stands, but for what is made anew: expectations, verdicts and the end."""
+    """Write a record as it stands, but for what is recreated: expectations, verdicts and the end."""
     match record:
         case Judged() | Limitations() | End() | Revised():
             pass
@@ -144,10 +144,10 @@ def _copy(
 
 
 def _required(history: History) -> dict[str, set[str]]:
-    """Return what was due of each required flow, by flow."""
-    due: list[Check | Skip] = [one.check for one in history.planned.values()]
+    """Return what was planned of each required flow, by flow."""
+    planned: list[Check | Skip] = [one.check for one in history.planned.values()]
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for one in [*due, *history.skips.values()]:
+    for one in [*planned, *history.skips.values()]:
         if one.required:
             found[one.flow].add(one.id)
     return dict(found)

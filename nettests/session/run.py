@@ -22,12 +22,12 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan import Flow
-from nettests.plan.cast import unusable
+from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
-from nettests.probes.asking import STOPPED
 from nettests.probes.objects import inspected_pods
-from nettests.session.asked import facts_of, profile_of
+from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.diagnosis import (
     Diagnosis,
     diagnose_failures,
@@ -67,7 +67,9 @@ def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = No
     Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
     """
     known = known or Known()
-    read = read_manifests(options.manifests)  # what is broken is said before any cluster is asked
+    read = read_manifests(
+        options.manifests
+    )  # what is broken is said before any cluster is contacted
     profile = profile_of(options)
     known.profile(profile)
     connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
@@ -126,7 +128,7 @@ class Run:
             shared=bool(prepared.blueprint.facts.namespace),
         )
         self._broken_off = threading.Event()
-        """The run is not only to ask no more, but to end at once: without diagnostics."""
+        """The run is not only to stop, but to end at once: without diagnostics."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
@@ -185,7 +187,7 @@ class Run:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Ask no more, let failures be diagnosed unless the run is interrupted, and close the journal."""
+        """Start no further check, let failures be diagnosed unless the run is interrupted, and close the journal."""
         try:
             if exit_code != ExitCode.INTERRUPTED:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
@@ -198,14 +200,14 @@ class Run:
             self._tell("done")
 
     def _let_end(self, seconds: float) -> None:
-        """Ask no more, and wait for what is under way."""
+        """Start no further check, and wait for what is under way."""
         self._stopped.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(seconds)
 
     def _work(self, plan: Plan) -> None:
         """Deploy, observe, diagnose and clean up; whatever happens, every check gets its ``done`` record."""
-        reason = f"{STOPPED} before this check was asked"
+        reason = f"{STOPPED} before this check was run"
         try:
             if plan.checks:
                 self._observe(plan)
@@ -242,7 +244,7 @@ class Run:
             self.journal.event(remark)
         opened, problems = probes.open_probes(access, deployment, facts, profile.timing, self.watch)
         made = self._learn(plan, opened, deployment)
-        asker = probes.Asker(
+        sender = probes.Sender(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
             external=_external(profile),
@@ -263,7 +265,7 @@ class Run:
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
             probes.Observer(
-                asker, plan.checks, problems, self._tell, churn, _single_stack(made)
+                sender, plan.checks, problems, self._tell, churn, _single_stack(made)
             ).run()
         finally:
             probes.close_probes(opened)
@@ -308,7 +310,7 @@ class Run:
             directory=self.directory / DIAGNOSTICS,
             hosts=host_pods(plan),
             inspected=inspected_pods(plan),
-            absent="no Pod of this run stands for the node: no check of it asked from there",
+            absent="no Pod of this run stands for the node: no check of it ran from there",
             ended=self._broken_off.is_set,
             on_progress=lambda done, total: self._tell("diagnose", done, total),
         )
@@ -327,7 +329,7 @@ class Run:
         return [check.id for check in plan.checks if check.id not in self.journal.finished]
 
     def _lost(self, why: str) -> None:
-        """Ask no further: the namespace is another run's now."""
+        """Start no further check: the namespace is another run's now."""
         self.journal.event(f"the run was stopped: {why}")
         self._stopped.set()
 

@@ -1,4 +1,4 @@
-"""What a user asks of a run, and the words in which its progress is told.
+"""What a user wants of a run, and the words in which its progress is told.
 
 Made by the command line or by pytest options; read by every stage. Nothing here does anything.
 """
@@ -20,13 +20,13 @@ class Keep(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What a user asks for.
+    """What a user wants.
 
     ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
-    ``enabled`` are the classes of checks that are asked besides ``default``; ``keep`` says whether
+    ``enabled`` are the classes of checks that are run besides ``default``; ``keep`` says whether
     objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
     instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
-    says; ``pre_pull`` pulls every image before anything is asked.
+    says; ``pre_pull`` pulls every image before anything is probed.
     """
 
     kubeconfig: Path | None = None

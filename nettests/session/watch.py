@@ -19,7 +19,7 @@ from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
 from nettests.parse.resent import Carried, resent
-from nettests.probes.asking import STOPPED
+from nettests.probes.sending import STOPPED
 from nettests.session.journal import Journal
 from nettests.session.node_watch import NodeWatch
 
@@ -37,17 +37,17 @@ class Watch:
     observations: dict[str, Observation] = field(default_factory=dict)
     """What was judged, by check."""
     skipped: set[str] = field(default_factory=set)
-    """Checks that turned out not to apply while they were asked."""
+    """Checks that turned out not to apply while they were run."""
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _carried: defaultdict[tuple[str, str], list[Carried]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """By probe and channel, when it was asked what: what is slow while others are not was lost on its way."""
+    """By probe and channel, when what was sent: what is slow while others are not was lost on its way."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     """Of checks that were not stopped: a stopped one is nobody's failure."""
     _checks: dict[str, Check] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    """Of answers: several threads may ask for the same check."""
+    """Of answers: several threads may request the same check."""
 
     def __post_init__(self) -> None:
         self._checks = {check.id: check for check in self.plan.checks}
@@ -68,7 +68,7 @@ class Watch:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Judge a check that was asked to its end, or not to be asked any more, and write it down."""
+        """Judge a check that was run to its end, or not to be run any more, and write it down."""
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
         again = self._resent(check, raws)
@@ -125,14 +125,14 @@ class Watch:
         return resent(self._checks[check], own, others)
 
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
-        """Return which node was not Ready while a check was asked that did not simply pass, or nothing.
+        """Return which node was not Ready while a check was run that did not simply pass, or nothing.
 
         An answer that was to come and came is one, whatever the API says of the node.
         """
         if self.nodes is None or verdict is Verdict.PASS:
             return ""
-        # A Service is waited for before its checks are asked.
-        asked = () if done.late else raws
-        since = min((raw.started for raw in asked), default=0.0)
+        # A Service is waited for before its checks are run.
+        probed = () if done.late else raws
+        since = min((raw.started for raw in probed), default=0.0)
         concerned = self.nodes_of(self._checks[done.check])
         return self.nodes.why_unready(concerned, since, fresh=verdict in ATTENTION)

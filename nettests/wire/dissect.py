@@ -1,7 +1,7 @@
 """Frames → packets: addresses, protocol, ports, resets, ICMP, and the VXLAN tunnel around them.
 
 The innermost IP packet is the flow; what was wrapped around it is its ``encapsulation``. Frames that
-carry no IP (ARP, LLDP) are no packets of a flow and give ``None``. No network socket is made; scapy asks
+carry no IP (ARP, LLDP) are no packets of a flow and give ``None``. No network socket is made; scapy queries
 the kernel for its interfaces over netlink when it is imported.
 """
 

@@ -24,10 +24,10 @@ class Experiment:
     apart: bool = False
     """Other switches of the profile would disturb it: it is shown in a run of its flows alone."""
     enable: str = ""
-    """The class of its flows, where they are not asked unasked."""
+    """The class of its flows, where they are not run by default."""
 
     beside: tuple[str, ...] = ()
-    """Flows that are asked in the same run apart, for the Pods that they bring; they are not compared."""
+    """Flows that are run in the same run apart, for the Pods that they bring; they are not compared."""
 
     @property
     def flows(self) -> frozenset[str]:

@@ -245,7 +245,7 @@ EXPERIMENTS = (
         fact="flow-pod-external-ip",
         profile=DSR,
         switch="outbound-nat=off",
-        checks=("service-external-name/windows-1/*",),  # who asks for its name waits for it
+        checks=("service-external-name/windows-1/*",),  # who requests its name waits for it
         was="pass",
         becomes="fail",
     ),

@@ -1,4 +1,4 @@
-"""A few Pods and Services on a lab, made and asked with the official Python client alone."""
+"""A few Pods and Services on a lab, made and probed with the official Python client alone."""
 
 import gc
 import json
@@ -71,7 +71,7 @@ class Objects:
         return address
 
     def dial(self, probe: str, host: str, port: int) -> str:
-        """Ask a resident probe to dial; ``connected`` or the client's error text."""
+        """Probe a resident probe to dial; ``connected`` or the client's error text."""
         query = urlencode({"host": host, "port": port, "request": "hostname", "tries": 1})
         web = self.api.api_client
         answer = web.call_api(

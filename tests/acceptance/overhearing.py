@@ -29,7 +29,7 @@ class Overheard:
     said: list[bytearray] = field(default_factory=list)
 
     def says(self, text: str) -> bool:
-        """Whether the server said a text, whoever asked for what."""
+        """Whether the server said a text, the client for what."""
         return any(text.encode() in one for one in tuple(self.said))
 
 

@@ -1,6 +1,6 @@
 """What was created on a lab since a moment: the history that its API server's watches replay.
 
-Asked over HTTPS as any client may; nothing of the harness or the lab is imported.
+Reached over HTTPS as any client may; nothing of the harness or the lab is imported.
 """
 
 import json

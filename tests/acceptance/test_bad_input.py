@@ -47,7 +47,7 @@ FLOWS = (
     *(ONE_FLOW, "--flow=node-to-pod", "--flow=pod-to-service-clusterip"),
     *("--flow=service-unready-backend", "--flow=windows-pod-restricted"),
 )
-"""Flows that between them have pods and nodes ask, wait for Services, and need a second namespace."""
+"""Flows that between them have pods and nodes probe, wait for Services, and need a second namespace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def altered(up: UpLab, path: Path, *, cluster: dict[str, Any], user: dict[str, A
 
 
 def kubectl(up: UpLab, *arguments: str) -> str:
-    """Ask the lab's API by another client than ours."""
+    """Probe the lab's API by another client than ours."""
     program = shutil.which("kubectl")
     if program is None:
         pytest.skip("kubectl is not installed")
@@ -164,7 +164,7 @@ def test_the_wrong_authority(up_lab: UpLab, reports: Path) -> None:
 
 
 def test_an_identity_that_may_not_create_pods(up_lab: UpLab, reports: Path) -> None:
-    """It is asked what only reads; the rest is left out in the name of what is missing, and nothing is made."""
+    """It is probed what only reads; the rest is left out in the name of what is missing, and nothing is made."""
     kubectl(up_lab, "create", "serviceaccount", "reader")
     rights = ("--verb=get,list,watch", "--resource=nodes,namespaces,pods,services")
     kubectl(up_lab, "create", "clusterrole", "reader", *rights)
@@ -230,7 +230,7 @@ def test_no_user_namespaces(reports: Path) -> None:
 
 
 def test_a_report_folder_that_cannot_be_written(up_lab: UpLab, reports: Path) -> None:
-    """It is said before anything is asked, not at the end."""
+    """It is said before anything is probed, not at the end."""
     below = reports.parent / "empty" / "reports"
     ended = run(below, f"--kubeconfig={up_lab.kubeconfig}")
     ended.ended(4, "no report can be written", "--report-dir")
@@ -262,7 +262,7 @@ def test_a_run_that_judges_nothing_is_no_success(
 
 
 def test_collecting_only_leaves_no_trace(up_lab: UpLab, reports: Path) -> None:
-    """--collect-only asks the cluster nothing but its facts, and writes nothing."""
+    """--collect-only probes the cluster nothing but its facts, and writes nothing."""
     run(reports, f"--kubeconfig={up_lab.kubeconfig}", ONE_FLOW, "--", "--collect-only").ended(0)
     assert not reports.exists()
 

@@ -1,4 +1,4 @@
-"""Classes beside ``default``: left out unasked, and true when they are enabled."""
+"""Classes beside ``default``: left out by itself, and true when they are enabled."""
 
 from pathlib import Path
 
@@ -19,22 +19,24 @@ ENABLED = sorted({(one.profile, one.enable) for one in EXPERIMENTS if one.enable
 def test_one_backend_more_than_old_windows_takes(tmp_path: Path, limit: int, verdict: str) -> None:
     """The 65th backend takes a Service from old Windows clients alone, as long as their switch has the limit."""
     with lab("win2019-l2bridge", f"--mechanism=backend-limit={limit}") as up:
-        unasked = run_on(up, tmp_path / "unasked", *FLOWS)
-        asked = run_on(up, tmp_path / "asked", *FLOWS, "--enable=costly")
-    assert set(unasked.verdicts.values()) == {"skipped"}
-    assert unasked.exit_code == 7  # nothing was judged
-    assert unasked.verdicts.keys() == asked.verdicts.keys()
-    windows = {check for check in asked.verdicts if check.startswith("service-65-backends/windows")}
-    assert {asked.verdicts[check] for check in windows} == {verdict}, asked.printed
-    others = {asked.verdicts[check] for check in asked.verdicts.keys() - windows}
-    assert others == {"pass"}, asked.printed
+        unprobed = run_on(up, tmp_path / "unasked", *FLOWS)
+        probed = run_on(up, tmp_path / "asked", *FLOWS, "--enable=costly")
+    assert set(unprobed.verdicts.values()) == {"skipped"}
+    assert unprobed.exit_code == 7  # nothing was judged
+    assert unprobed.verdicts.keys() == probed.verdicts.keys()
+    windows = {
+        check for check in probed.verdicts if check.startswith("service-65-backends/windows")
+    }
+    assert {probed.verdicts[check] for check in windows} == {verdict}, probed.printed
+    others = {probed.verdicts[check] for check in probed.verdicts.keys() - windows}
+    assert others == {"pass"}, probed.printed
 
 
 @pytest.mark.parametrize(("profile", "enable"), ENABLED)
 def test_enabled_checks_notice_the_mechanisms_of_their_facts(
     profile: str, enable: str, tmp_path: Path
 ) -> None:
-    """Of the flows of a class that is asked only when enabled exactly the facts' checks change."""
+    """Of the flows of a class that is run only when enabled exactly the facts' checks change."""
     experiments = [one for one in EXPERIMENTS if (one.profile, one.enable) == (profile, enable)]
     flows = sorted({f"--flow={flow}" for one in experiments for flow in one.flows})
     switches = sorted({f"--mechanism={one.switch}" for one in experiments})

@@ -38,19 +38,21 @@ def namespaces(up: UpLab) -> list[str]:
 def test_without_anything_named_all_nodes_are_read_and_nothing_is_made(
     up_lab: UpLab, tmp_path: Path
 ) -> None:
-    """Every node and the DNS have their objects and logs; the nodes' own tools are named as not asked."""
+    """Every node and the DNS have their objects and logs; the nodes' own tools are named as not run."""
     done = nettests("diagnose", *cluster(up_lab), f"--to={tmp_path}")
     assert done.returncode == 0, done.stderr
     found = {path.parent.name for path in (tmp_path / "nodes").glob("*/node.yaml")}
     assert {"win-1", "win-2"} < found
     assert "--proxy-mode" in (tmp_path / "nodes/win-1/kube-proxy.log").read_text()
     assert (tmp_path / "dns" / "configmap.yaml").exists()
-    assert "not asked for: --hosts" in done.stdout
+    assert "not requested: --hosts" in done.stdout
     assert str(tmp_path / "index.md") in done.stdout
     assert namespaces(up_lab) == []
 
 
-def test_hosts_asks_the_nodes_themselves_and_leaves_nothing(up_lab: UpLab, tmp_path: Path) -> None:
+def test_hosts_probes_the_nodes_themselves_and_leaves_nothing(
+    up_lab: UpLab, tmp_path: Path
+) -> None:
     """A Pod stands on the named nodes for a moment; afterwards its namespace is gone."""
     done = nettests("diagnose", *cluster(up_lab), "--node=win-1", "--hosts", f"--to={tmp_path}")
     assert done.returncode == 0, done.stderr
@@ -61,19 +63,19 @@ def test_hosts_asks_the_nodes_themselves_and_leaves_nothing(up_lab: UpLab, tmp_p
     assert namespaces(up_lab) == []
 
 
-@pytest.mark.parametrize("asked", [("--flow=hns-configuration",), ()], ids=["hns", "no-hns"])
+@pytest.mark.parametrize("probed", [("--flow=hns-configuration",), ()], ids=["hns", "no-hns"])
 def test_a_kept_run_is_looked_at_through_its_own_pods(
-    up_lab: UpLab, tmp_path: Path, asked: tuple[str, ...]
+    up_lab: UpLab, tmp_path: Path, probed: tuple[str, ...]
 ) -> None:
-    """With the run's id the Pods of a check are there, and HNS if the run itself asked it; nothing is made."""
-    run = run_on(up_lab, tmp_path / "run", "--flow=node-to-pod", *asked, "--keep")
+    """With the run's id the Pods of a check are there, and HNS if the run itself probed it; nothing is made."""
+    run = run_on(up_lab, tmp_path / "run", "--flow=node-to-pod", *probed, "--keep")
     check = next(one["id"] for one in run.results["checks"] if one["source"]["node"] == "win-1")
     kept = run.results["run"]["run_id"]
     to = tmp_path / "to"
     done = nettests("diagnose", *cluster(up_lab), f"--run={kept}", f"--check={check}", f"--to={to}")
     assert done.returncode == 0, done.stderr
     assert (to / "nodes" / "win-1" / "windows-version.txt").exists(), done.stdout
-    assert (to / "nodes" / "win-1" / "hns-endpoints.json").exists() is bool(asked), done.stdout
+    assert (to / "nodes" / "win-1" / "hns-endpoints.json").exists() is bool(probed), done.stdout
     assert list((to / "pods").glob("*/pod.yaml")), done.stdout
     assert namespaces(up_lab) == [f"nettests-{kept}"]
     gone = nettests("gc", f"--kubeconfig={up_lab.kubeconfig}", f"--run={kept}", "--yes")

@@ -14,7 +14,7 @@ from tests.acceptance.runs import run_on
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1200)]
 PODS = "dual-stack-pods/windows-1/pod-families"
-ASKED = ("dual-stack-pods", "pod-to-pod-ip", "nodeport-from-pod-other-node")
+PROBED = ("dual-stack-pods", "pod-to-pod-ip", "nodeport-from-pod-other-node")
 SETTINGS = ("hns-configuration", "flannel-host-configuration", "windows-cni-configuration")
 BAD = {"fail", "unknown", "lifted", "flaky"}
 
@@ -36,7 +36,7 @@ def profile(tmp_path: Path) -> str:
 def test_ipv4_alone_is_what_the_documents_say_of_flannel(profile: str, tmp_path: Path) -> None:
     """The lack is limited once; settings conform in IPv4, IPv6 between Linux passes, the rest is skipped."""
     with lab(profile) as up:
-        run = run_on(up, tmp_path / "run", *(f"--flow={name}" for name in ASKED + SETTINGS))
+        run = run_on(up, tmp_path / "run", *(f"--flow={name}" for name in PROBED + SETTINGS))
     assert run.exit_code == 0, run.printed
     assert run.verdicts[PODS] == "limited"
     assert not BAD & set(run.verdicts.values()), run.printed
@@ -51,7 +51,7 @@ def test_ipv4_alone_is_what_the_documents_say_of_flannel(profile: str, tmp_path:
 
 
 def test_ipv6_against_the_documents_is_lifted(profile: str, tmp_path: Path) -> None:
-    """Where Windows Pods have IPv6 all the same the expectation turns red, and flows over it are asked."""
+    """Where Windows Pods have IPv6 all the same the expectation turns red, and flows over it are run."""
     with lab(profile, "--mechanism=dual-stack=on") as up:
         run = run_on(up, tmp_path / "run", "--flow=dual-stack-pods", "--flow=pod-to-pod-ip")
     assert run.exit_code == 1, run.printed

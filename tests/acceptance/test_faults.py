@@ -76,7 +76,7 @@ def test_without_an_upstream_names_that_nothing_has_are_not_red(
     assert outside
     assert changed(run, {"fail"}) == outside, run.printed
     assert changed(run, {"lifted", "flaky", "unknown", "recorded"}) == set(), run.printed
-    asked = {
+    probed = {
         " ".join(record["raw"]["command"])
         for record in run.records
         if record["record"] == "raw"
@@ -84,8 +84,8 @@ def test_without_an_upstream_names_that_nothing_has_are_not_red(
         and record["raw"]["check"].startswith(f"{absent}/")
         and "/fqdn/" in record["raw"]["check"]
     }
-    assert asked
-    assert all(".svc.cluster.local." in one for one in asked), asked
+    assert probed
+    assert all(".svc.cluster.local." in one for one in probed), probed
     refused = {check["observed"]["outcome"] for check in run.flow(absent).values()}
     assert refused == {"nxdomain", "servfail"}
 
@@ -130,7 +130,7 @@ def test_a_port_without_rules_fails_beside_one_that_has_them(mended: UpLab, tmp_
 
 
 def test_rules_that_come_late_are_waited_for(mended: UpLab, tmp_path: Path) -> None:
-    """While rules lag behind the API by seconds, Services are asked when their node has all that was said."""
+    """While rules lag behind the API by seconds, Services are probed when their node has all that was said."""
     mended.fault("inject", "slow-rules", "--seconds", "2")
     late = run_on(mended, tmp_path, *flows(*LATE), "--enable=costly")
     assert set(late.verdicts.values()) >= {"pass", "limited"}
@@ -156,7 +156,7 @@ def test_rules_that_come_too_late_fail(mended: UpLab, tmp_path: Path) -> None:
 def test_a_dead_channel_makes_checks_unknown_never_red_or_green(
     mended: UpLab, tmp_path: Path
 ) -> None:
-    """With the control channels of a node down, what is asked from it is unknown and the run says so."""
+    """With the control channels of a node down, what is tested from it is unknown and the run says so."""
     mended.fault("inject", "channel-down", "--node", "win-1")
     run = run_on(mended, tmp_path, *flows("pod-to-pod-ip", "node-to-service-clusterip"))
     from_node = {

@@ -63,9 +63,9 @@ def test_a_mechanism_by_itself_changes_its_flows(
     before = finished_runs[experiment.profile].verdicts
     flows = sorted(experiment.flows)
     with lab(experiment.profile, f"--mechanism={experiment.switch}") as up:
-        asking = [f"--flow={flow}" for flow in (*flows, *experiment.beside)]
-        after = run_on(up, tmp_path, *asking, timing="timing: {convergence: 20}\n")
-    asked = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
-    mine = {check for check, was in asked.items() if experiment.concerns(check, was)}
+        probing = [f"--flow={flow}" for flow in (*flows, *experiment.beside)]
+        after = run_on(up, tmp_path, *probing, timing="timing: {convergence: 20}\n")
+    probed = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
+    mine = {check for check, was in probed.items() if experiment.concerns(check, was)}
     assert mine
-    assert changed(asked, after.verdicts) == dict.fromkeys(mine, experiment.becomes), after.printed
+    assert changed(probed, after.verdicts) == dict.fromkeys(mine, experiment.becomes), after.printed

@@ -45,7 +45,7 @@ def written(directory: Path, record: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def lossy(up_lab: UpLab, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
-    """A run in which a node is lost once something was asked, and found when everything was."""
+    """A run in which a node is lost once something was probed, and found when everything was."""
     directory = tmp_path_factory.mktemp("lost")
     profile = directory / "cluster-profile.yaml"
     profile.write_text(merged(Path(up_lab.cluster_profile).read_text(), HASTY))
@@ -88,7 +88,7 @@ def test_what_depends_on_it_is_unknown_and_the_rest_is_judged(lossy: FinishedRun
     assert unknown, lossy.printed
     assert not {"fail", "flaky", "lifted"} & set(lossy.verdicts.values()), lossy.printed
     assert lossy.exit_code == 6
-    why = f"node {LOST} was not Ready while this was asked (NodeStatusUnknown"
+    why = f"node {LOST} was not Ready while this was probed (NodeStatusUnknown"
     assert all(why in found[name]["message"] for name in unknown)
     assert all("kubectl describe node" in found[name]["next_step"] for name in unknown)
     passed = {name for name, verdict in lossy.verdicts.items() if verdict == "pass"}

@@ -74,7 +74,7 @@ def test_preflight_foresees_that_privileged_pods_are_refused(strict: UpLab) -> N
 def test_checks_that_need_privileged_pods_are_skipped_with_the_refusal(
     strict: UpLab, tmp_path: Path
 ) -> None:
-    """None of them is unknown, none is red, and what is asked besides is judged as ever."""
+    """None of them is unknown, none is red, and what is tested besides is judged as ever."""
     run = run_on(strict, tmp_path, *(f"--flow={name}" for name in FLOWS))
     assert "unknown" not in run.verdicts.values(), run.printed
     assert not {"fail", "flaky", "lifted"} & set(run.verdicts.values()), run.printed
@@ -113,15 +113,15 @@ def test_a_node_tells_the_mode_of_its_kube_proxy(host_proxies: UpLab, tmp_path: 
     run = run_on(host_proxies, tmp_path / "run", *flows, "-n2")
     assert run.exit_code == 0, run.printed
     modes = {one["name"]: one["kube_proxy"]["mode"] for one in run.results["facts"]["nodes"]}
-    asked = "http://127.0.0.1:10249/proxyMode, asked on the node itself"
-    assert modes["win-1"] == {"value": "kernelspace", "origin": asked}
-    assert modes["linux-1"] == {"value": "nftables", "origin": asked}
+    probed = "http://127.0.0.1:10249/proxyMode, read on the node itself"
+    assert modes["win-1"] == {"value": "kernelspace", "origin": probed}
+    assert modes["linux-1"] == {"value": "nftables", "origin": probed}
     assert modes["win-2"]["value"] is None  # no check needs a vantage there
     affinity = run.flow("session-affinity").items()
     of_windows = [one for name, one in affinity if name.split("/")[1] == "windows-1"]
     assert {one["verdict"] for one in of_windows} == {"limited"}
     because = of_windows[0]["limitation"]["because"]
-    assert any("kernelspace" in one and asked in one for one in because), because
+    assert any("kernelspace" in one and probed in one for one in because), because
 
     again = nettests("rejudge", str(run.directory), f"--report-dir={tmp_path / 'again'}")
     assert again.returncode == 0, again.stderr

@@ -32,11 +32,11 @@ def mended(up: UpLab) -> Iterator[None]:
 
 
 def ran(run: FinishedRun) -> set[str]:
-    """The verdicts of what was asked."""
+    """The verdicts of what was tested."""
     return set(run.verdicts.values()) - {"skipped"}
 
 
-def test_slow_pulls_are_over_before_anything_is_asked(up: UpLab, tmp_path: Path) -> None:
+def test_slow_pulls_are_over_before_anything_is_probed(up: UpLab, tmp_path: Path) -> None:
     """Each image takes its time once on each node, in a stage and figures of its own."""
     up.fault("inject", "slow-pull", "--seconds=3")
     run = run_on(up, tmp_path, FLOW, "--pre-pull")
@@ -99,7 +99,7 @@ def test_images_that_do_not_come_are_no_network_result(up: UpLab, tmp_path: Path
 
 
 def test_a_node_whose_build_no_image_serves(up: UpLab, tmp_path: Path) -> None:
-    """It is named before the run and in it, its flows are skipped for that reason, and the rest is asked."""
+    """It is named before the run and in it, its flows are skipped for that reason, and the rest is probed."""
     old = "--image=registry.k8s.io/e2e-test-images/agnhost:2.52"
     access = (f"--kubeconfig={up.kubeconfig}", f"--cluster-profile={up.cluster_profile}")
     told = nettests("preflight", *access, old, FLOW, "--json")

@@ -35,7 +35,7 @@ def test_the_default_profile_runs_at_least_150_checks(finished_runs: Runs) -> No
 
 @pytest.mark.parametrize("profile", by_night(*PROFILES))
 def test_most_questions_cost_no_api_request(finished_runs: Runs, profile: str) -> None:
-    """Probe pods are asked over forwardings that stay open; the rest is fewer than two a check."""
+    """Probe pods are reached over forwardings that stay open; the rest is fewer than two a check."""
     records = finished_runs[profile].records
     raws = [record["raw"] for record in records if record["record"] == "raw"]
     checks = [record for record in records if record["record"] == "planned"]

@@ -1,4 +1,4 @@
-"""Each published role on a lab: what it may is asked, the rest is skipped in the name of what is missing."""
+"""Each published role on a lab: what it may is probed, the rest is skipped in the name of what is missing."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ IDENTITY = "identity"
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class NodePool:
     """One identity on a lab, by the kubeconfig that is all it has."""
 
     up: UpLab
@@ -51,7 +51,7 @@ class Role:
 
 
 def kubectl(up: UpLab, *arguments: str) -> str:
-    """Ask the lab's API as its administrator."""
+    """Probe the lab's API as its administrator."""
     words = ["kubectl", f"--kubeconfig={up.kubeconfig}", *arguments]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
@@ -80,13 +80,13 @@ def up_lab() -> Iterator[UpLab]:
         yield up
 
 
-def role(up: UpLab, name: str, folder: Path) -> Role:
+def role(up: UpLab, name: str, folder: Path) -> NodePool:
     """Return the identity with the role ``name``: a kubeconfig with its token alone."""
     token = kubectl(up, "-n", IDENTITY, "create", "token", name).strip()
     config = YAML(typ="safe").load(Path(up.kubeconfig).read_text())
     config["users"][0]["user"] = {"token": token}
     YAML(typ="safe").dump(config, folder / name)
-    return Role(up, folder / name)
+    return NodePool(up, folder / name)
 
 
 def verdicts(checks: dict[str, dict[str, str]], flow: str) -> set[str]:
@@ -97,7 +97,7 @@ def verdicts(checks: dict[str, dict[str, str]], flow: str) -> set[str]:
 
 
 def test_discovery_reads_and_says_what_is_missing(up_lab: UpLab, tmp_path: Path) -> None:
-    """Rules that only read are judged; a required flow is not asked, so the run ends with 7, without noise."""
+    """Rules that only read are judged; a required flow is not run, so the run ends with 7, without noise."""
     reader = role(up_lab, "discovery", tmp_path)
     code, found = reader.preflight()
     assert (code, found["permissions"]["level"]) == (1, "blocker")
@@ -113,8 +113,8 @@ def test_discovery_reads_and_says_what_is_missing(up_lab: UpLab, tmp_path: Path)
     assert "nettests-" not in names
 
 
-def test_the_namespaced_role_asks_without_node_vantages(up_lab: UpLab, tmp_path: Path) -> None:
-    """Pods are asked in the existing namespace; what its Pod Security forbids is skipped; nothing stays there."""
+def test_the_namespaced_role_probes_without_node_vantages(up_lab: UpLab, tmp_path: Path) -> None:
+    """Pods are probed in the existing namespace; what its Pod Security forbids is skipped; nothing stays there."""
     tester = role(up_lab, "namespaced", tmp_path)
     code, found = tester.preflight("--namespace=staging")
     assert code == 0, found
@@ -130,8 +130,8 @@ def test_the_namespaced_role_asks_without_node_vantages(up_lab: UpLab, tmp_path:
     assert kubectl(up_lab, "-n", "staging", "get", "pods,services,leases", "-o", "name") == ""
 
 
-def test_the_full_role_asks_everything(up_lab: UpLab, tmp_path: Path) -> None:
-    """Nothing is missing, and nodes ask too."""
+def test_the_full_role_probes_everything(up_lab: UpLab, tmp_path: Path) -> None:
+    """Nothing is missing, and nodes probe too."""
     tester = role(up_lab, "full", tmp_path)
     code, found = tester.preflight()
     assert (code, found["permissions"]["level"]) == (0, "ok"), found["permissions"]

@@ -25,7 +25,7 @@ READ = (
 )
 """Where secrets stand that a run of these flows is told: of each kind of object that it reads."""
 NEVER_READ = ("Secret", "ConfigMap", "Namespace annotation")
-"""Where secrets stand that nothing ever asks for."""
+"""Where secrets stand that nothing ever requests."""
 
 
 class Planter:

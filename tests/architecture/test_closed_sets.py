@@ -18,7 +18,7 @@ LAB = ROOT / "nettests" / "lab"
 DESCRIBED = {"Owner", "Location", "Naming", "Proxy", "ShownBy"}
 CLOSED = {"OS", "Protocol", "Family", "VantageKind", "Question", "Resolver"} | DESCRIBED
 REGISTERS = {"nettests/probes/examiners.py"}
-"""Who answers which question: whoever asks for one that nobody registered is told so."""
+"""Who answers which question: the client for one that nobody registered is told so."""
 
 
 def listed(*enums: str) -> Iterator[tuple[str, str]]:

@@ -90,7 +90,7 @@ def test_a_key_of_labels_and_annotations_has_one_home() -> None:
 
 
 def test_check_ids_are_taken_apart_in_one_place() -> None:
-    """Whoever wants a part of an id asks the grammar for it."""
+    """Whoever wants a part of an id probes the grammar for it."""
     apart = re.compile(r"(?:\.id|\bcheck_id|\.path)\.(?:split|r?partition)\(")
     found = {relative(path) for path in harness() if apart.search(path.read_text("utf-8"))}
     assert found == set()

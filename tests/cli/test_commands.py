@@ -192,14 +192,14 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown.output == "Error: the token has expired\n  → log in again\n"
 
 
-def test_an_unknown_flow_is_refused_before_a_cluster_is_asked() -> None:
+def test_an_unknown_flow_is_refused_before_a_cluster_is_contacted() -> None:
     """Wrong input costs no lab and no connection."""
     shown = nettests("plan", "--lab", "--flow=pod-to-pod-op")
     assert shown.exit_code == 4
     assert "did you mean 'pod-to-pod-ip'" in shown.output
 
 
-def test_a_broken_manifest_is_refused_before_a_cluster_is_asked(tmp_path: Path) -> None:
+def test_a_broken_manifest_is_refused_before_a_cluster_is_contacted(tmp_path: Path) -> None:
     """The file, the line and the key are named."""
     manifest = tmp_path / "broken.yaml"
     manifest.write_text("apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlair: base\n")

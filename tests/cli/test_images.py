@@ -75,7 +75,7 @@ def test_images_as_json_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("references", "said"),
     [
-        ((), ("digest not known: no node names one; run once with --pre-pull, or ask the registry",)),
+        ((), ("digest not known: no node names one; run once with --pre-pull, or query the registry",)),
         (("a@sha256:1",), ("a@sha256:1",)),
         (("a@sha256:1", "a@sha256:2"),
          ("nodes have different images by this name:", "a@sha256:1", "a@sha256:2")),

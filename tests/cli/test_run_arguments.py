@@ -61,7 +61,7 @@ def test_each_option_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "--nettests-output=quiet" in words
 
 
-def test_a_lab_is_asked_for_by_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_is_contacted_for_by_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without one the lab chooses: the word is there, and empty."""
     assert "--lab=linux" in passed_on(monkeypatch, "--lab=linux")
     assert "--lab=" in passed_on(monkeypatch, "--lab")
@@ -93,7 +93,7 @@ def diagnose(monkeypatch: pytest.MonkeyPatch, answered: Answered, *arguments: st
 demanded: list[tuple[Demand, Path]] = []
 
 
-def test_what_was_asked_for_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_requested_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks, nodes, a run that was kept, and the nodes' own tools."""
     words = ("--check=a", "--check=b", "--node=n", "--run=r", "--hosts", "--to=there")
     done = diagnose(monkeypatch, Answered(), *words)

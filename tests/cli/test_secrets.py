@@ -23,7 +23,7 @@ externalProxy: "http://me:proxy words@127.0.0.1:3128"
 
 
 def answer(request: Request) -> Reply:
-    """Refuse everything, and tell who asked."""
+    """Refuse everything, and tell who sent it."""
     return status(403, "Forbidden", f"{request.headers['authorization']} may not, nor {PASSWORD}")
 
 

@@ -17,7 +17,7 @@ NAMES = ("request", "object", "variables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Requested:
     """A request as admission sees it: the fields of an AdmissionReview that expressions read."""
 
     operation: str
@@ -60,23 +60,23 @@ class Policy:
 
     spec: Object
 
-    def covers(self, asked: Asked) -> bool:
-        """Whether the API server would ask the policy at all."""
+    def covers(self, probed: Requested) -> bool:
+        """Whether the API server would query the policy at all."""
         return any(
-            asked.group in rule["apiGroups"]
+            probed.group in rule["apiGroups"]
             and "v1" in rule["apiVersions"]
-            and asked.operation in rule["operations"]
-            and asked.resource in rule["resources"]
+            and probed.operation in rule["operations"]
+            and probed.resource in rule["resources"]
             for rule in self.spec["matchConstraints"]["resourceRules"]
         )
 
-    def refusals(self, asked: Asked) -> list[str]:
+    def refusals(self, probed: Requested) -> list[str]:
         """Return why a request is refused; nothing where it passes."""
         assert self.spec["failurePolicy"] == "Fail"
-        return list(self._refusals(asked)) if self.covers(asked) else []
+        return list(self._refusals(probed)) if self.covers(probed) else []
 
-    def _refusals(self, asked: Asked) -> Iterator[str]:
-        data: dict[str, Any] = {"request": asked.request, "object": asked.item}
+    def _refusals(self, probed: Requested) -> Iterator[str]:
+        data: dict[str, Any] = {"request": probed.request, "object": probed.item}
         try:
             if not all(_value(one["expression"], data) for one in self.spec["matchConditions"]):
                 return

@@ -23,10 +23,10 @@ VERSION = b'HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n{"gitVersion": "v1.34.1
 
 @dataclass(slots=True)
 class Hostile:
-    """The server: where it is, what it was asked, and whether somebody hung up on it in the middle."""
+    """The server: where it is, what it was queried, and whether somebody hung up on it in the middle."""
 
     url: str = ""
-    asked: list[str] = field(default_factory=list)
+    probed: list[str] = field(default_factory=list)
     gone: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
     said: int = 0
@@ -97,7 +97,7 @@ def hostile(speak: Callable[[str, Wire], None]) -> Iterator[Hostile]:
                 while line := self.rfile.readline():
                     path = line.split()[1].decode()
                     head = b"".join(iter(self.rfile.readline, b"\r\n")).decode()
-                    server.asked.append(path)
+                    server.probed.append(path)
                     if path.startswith("/version"):
                         self.wfile.write(VERSION)
                         continue

@@ -23,11 +23,11 @@ def run(connection: Connection, seconds: float = 0.1) -> str:
     )
 
 
-def tls(authority: trustme.CA, name: str = "127.0.0.1", *, asks: bool = False) -> ssl.SSLContext:
-    """Return a server's side of TLS; it may ask for the client's certificate."""
+def tls(authority: trustme.CA, name: str = "127.0.0.1", *, actions: bool = False) -> ssl.SSLContext:
+    """Return a server's side of TLS; it may request the client's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
-    if asks:
+    if actions:
         context.verify_mode = ssl.CERT_REQUIRED
         authority.configure_trust(context)
     return context

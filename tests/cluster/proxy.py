@@ -1,4 +1,4 @@
-"""An HTTP proxy on loopback that tunnels everything to one server, whatever it is asked for."""
+"""An HTTP proxy on loopback that tunnels everything to one server, whatever it is requested."""
 
 import re
 import socket
@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 @dataclass(slots=True)
 class Proxy:
-    """Where it is, and what it was asked."""
+    """Where it is, and what it was queried."""
 
     url: str = ""
-    asked: list[str] = field(default_factory=list)
+    probed: list[str] = field(default_factory=list)
     """The authorities of the tunnels that were wanted."""
     credentials: list[str] = field(default_factory=list)
 
@@ -35,7 +35,7 @@ def proxying(
         def handle(self) -> None:
             line = self.rfile.readline().decode()
             head = b"".join(iter(self.rfile.readline, b"\r\n")).decode()
-            proxy.asked.append(line.split()[1])
+            proxy.probed.append(line.split()[1])
             proxy.credentials += re.findall(r"(?i)^proxy-authorization: (.+?)\r$", head, re.M)
             if refuses is not None:
                 self.wfile.write(f"HTTP/1.1 {refuses} No\r\nContent-Length: 0\r\n\r\n".encode())

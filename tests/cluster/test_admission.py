@@ -18,7 +18,7 @@ from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
 from nettests.session.cleanup import ownership
 from nettests.session.run import blank_of
-from tests.cluster.admission import Asked, Policy
+from tests.cluster.admission import Policy, Requested
 from tests.plan.clusters import mixed
 
 Object = dict[str, Any]
@@ -54,12 +54,12 @@ def made(plan: Plan) -> list[Object]:
     return [marks.marked(one) for one in (*items, lease_object(marks, OWN, 30))]
 
 
-def of(item: Object, operation: str) -> Asked:
+def of(item: Object, operation: str) -> Requested:
     """Return the request by which an object is created or deleted."""
     group, _, _ = item["apiVersion"].rpartition("/")
     kind = item["kind"].lower()
     namespaced = kind != "namespace"
-    return Asked(
+    return Requested(
         operation=operation,
         resource=f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s",
         group=group,
@@ -71,39 +71,39 @@ def of(item: Object, operation: str) -> Asked:
 
 @pytest.mark.parametrize("operation", ["CREATE", "DELETE"])
 def test_all_that_a_run_makes_and_removes_passes(made: list[Object], operation: str) -> None:
-    """Every object of every shipped flow, each of which the policy is asked about, and its end."""
-    asked = [of(item, operation) for item in made]
-    assert {one.resource for one in asked} == {
+    """Every object of every shipped flow, each of which the policy is tested about, and its end."""
+    probed = [of(item, operation) for item in made]
+    assert {one.resource for one in probed} == {
         *("namespaces", "pods", "services", "statefulsets"),
         *("leases", "networkpolicies", "endpointslices"),
     }
-    assert [one for one in asked if not POLICY.covers(one)] == []
-    told = {f"{one.resource}/{one.name}": POLICY.refusals(one) for one in asked}
+    assert [one for one in probed if not POLICY.covers(one)] == []
+    told = {f"{one.resource}/{one.name}": POLICY.refusals(one) for one in probed}
     assert {name: why for name, why in told.items() if why} == {}
     addresses = [item["spec"].get("externalIPs") for item in made if item["kind"] == "Service"]
-    assert any(addresses), "the shipped flows ask externalIPs"
+    assert any(addresses), "the shipped flows query externalIPs"
 
 
 def test_all_that_a_run_tries_out_is_left_to_the_api_server(plan: Plan) -> None:
-    """Objects of dry runs pass at home, whatever their fields: which of them are taken is what checks ask."""
+    """Objects of dry runs pass at home, whatever their fields: which of them are taken is what checks target."""
     items = [
-        tried(check.ask, OWN, "privileged")
+        tried(check.action, OWN, "privileged")
         for check in plan.checks
-        if check.ask.question is Question.ADMIT and check.ask.case is not None
+        if check.action.question is Question.ADMIT and check.action.case is not None
     ]
     assert len(items) > 20
     kept = []
     for item in items:
-        asked = of(item, "CREATE")
-        assert POLICY.refusals(replace(asked, dry_run=True)) == []
-        assert POLICY.refusals(replace(asked, dry_run=True, namespace="default")) == [ELSEWHERE]
-        kept += POLICY.refusals(asked)
+        probed = of(item, "CREATE")
+        assert POLICY.refusals(replace(probed, dry_run=True)) == []
+        assert POLICY.refusals(replace(probed, dry_run=True, namespace="default")) == [ELSEWHERE]
+        kept += POLICY.refusals(probed)
     assert kept, "some of them would be refused, were they to be stored"
 
 
 def test_a_run_renews_its_lease_and_runs_commands_at_home() -> None:
     """Updates of the Lease, exec, port-forward and proxy in the run's own namespace pass."""
-    lease = Asked(
+    lease = Requested(
         operation="UPDATE",
         resource="leases",
         group="coordination.k8s.io",
@@ -114,15 +114,15 @@ def test_a_run_renews_its_lease_and_runs_commands_at_home() -> None:
     assert POLICY.covers(lease)
     assert POLICY.refusals(lease) == []
     for way in ("pods/exec", "pods/portforward", "pods/proxy"):
-        asked = Asked(
+        probed = Requested(
             operation="CONNECT",
             resource=way,
             name="probe",
             namespace=OWN,
             item={"kind": "PodExecOptions", "command": ["x"]},
         )
-        assert POLICY.covers(asked)
-        assert POLICY.refusals(asked) == []
+        assert POLICY.covers(probed)
+        assert POLICY.refusals(probed) == []
 
 
 @pytest.mark.parametrize("place", ["kube-system", "default", "nettests", "my-nettests-x", ""])
@@ -130,20 +130,20 @@ def test_nothing_is_written_elsewhere(made: list[Object], place: str) -> None:
     """What a run makes at home is refused in any other namespace, and so is its end, and a command there."""
     for item in {item["kind"]: item for item in made}.values():
         for operation in ("CREATE", "UPDATE", "DELETE"):
-            asked = of(item, operation)
-            if asked.resource == "namespaces":
-                moved = replace(asked, name=place)
+            probed = of(item, operation)
+            if probed.resource == "namespaces":
+                moved = replace(probed, name=place)
             else:
-                moved = replace(asked, namespace=place)
-            assert ELSEWHERE in POLICY.refusals(moved), (operation, asked.resource, place)
+                moved = replace(probed, namespace=place)
+            assert ELSEWHERE in POLICY.refusals(moved), (operation, probed.resource, place)
     for way in ("exec", "attach", "portforward", "proxy"):
-        asked = Asked(
+        probed = Requested(
             operation="CONNECT", resource=f"pods/{way}", name="p", namespace=place, item={}
         )
-        assert POLICY.refusals(asked) == [ELSEWHERE]
+        assert POLICY.refusals(probed) == [ELSEWHERE]
 
 
-def granted() -> Iterator[Asked]:
+def granted() -> Iterator[Requested]:
     """Yield a request elsewhere for all that full.yaml lets one write, or connect to."""
     for role in documents("full"):
         for rule in role["rules"]:
@@ -153,7 +153,7 @@ def granted() -> Iterator[Asked]:
                         way = resource.partition("/")[2] in {"exec", "portforward", "proxy"}
                         operation = "CONNECT" if way else OPERATIONS.get(verb)
                         if operation:
-                            yield Asked(
+                            yield Requested(
                                 operation=operation,
                                 resource=resource,
                                 group=group,
@@ -165,16 +165,16 @@ def granted() -> Iterator[Asked]:
 
 def test_every_right_of_the_full_role_to_write_is_bounded() -> None:
     """No verb and no kind of the role leads around the policy."""
-    asked = list(granted())
-    assert len(asked) > 12
-    for one in asked:
+    probed = list(granted())
+    assert len(probed) > 12
+    for one in probed:
         assert ELSEWHERE in POLICY.refusals(one), one
 
 
-def service(*addresses: str) -> Asked:
+def service(*addresses: str) -> Requested:
     """Return the making of a Service with these externalIPs at home."""
     spec: Object = {"ports": [{"port": 80}], **({"externalIPs": [*addresses]} if addresses else {})}
-    return Asked(
+    return Requested(
         operation="CREATE", resource="services", name="s", namespace=OWN, item={"spec": spec}
     )
 
@@ -222,7 +222,7 @@ def test_pods_take_nothing_of_a_linux_node_but_its_network(
 ) -> None:
     """hostPath, the host's processes and privileges are refused, in a Pod and in what makes Pods."""
     spec = {**PLAIN, **taken}
-    asked = Asked(
+    probed = Requested(
         operation="CREATE",
         resource=kind,
         group="apps" if kind == "statefulsets" else "",
@@ -230,7 +230,7 @@ def test_pods_take_nothing_of_a_linux_node_but_its_network(
         namespace=OWN,
         item={"spec": spec if kind == "pods" else {"template": {"spec": spec}}},
     )
-    told = POLICY.refusals(asked)
+    told = POLICY.refusals(probed)
     assert len(told) == 1
     assert told[0].endswith(why)
 
@@ -243,12 +243,12 @@ def test_pods_may_have_the_network_of_their_node() -> None:
         {"containers": [{"name": "c", "securityContext": {"privileged": False}}], "volumes": []},
     ):
         item = {"spec": spec}
-        asked = Asked(operation="CREATE", resource="pods", name="p", namespace=OWN, item=item)
-        assert POLICY.refusals(asked) == []
+        probed = Requested(operation="CREATE", resource="pods", name="p", namespace=OWN, item=item)
+        assert POLICY.refusals(probed) == []
 
 
 @pytest.mark.parametrize("groups", [("system:masters", "system:authenticated"), ()])
 def test_nobody_else_is_bounded(groups: tuple[str, ...]) -> None:
     """Other identities do as they like; one without any group is no error, which would refuse all it does."""
-    for asked in granted():
-        assert POLICY.refusals(replace(asked, groups=groups)) == []
+    for probed in granted():
+        assert POLICY.refusals(replace(probed, groups=groups)) == []

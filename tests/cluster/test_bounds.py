@@ -1,4 +1,4 @@
-"""What comes over a connection is read up to a bound: endless answers are errors, and are not asked for again."""
+"""What comes over a connection is read up to a bound: endless answers are errors, and are not requested again."""
 
 import threading
 from pathlib import Path
@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answer(request: Request) -> Reply:
-    """Answer more than anybody reads, whatever is asked."""
+    """Answer more than anybody reads, whatever is queried."""
     if request.path.startswith("/version"):
         return Reply(body={"gitVersion": "v1.34.1"})
     if "/exec" in request.path:

@@ -190,7 +190,7 @@ def test_a_channel_that_came_too_early_is_checked_again() -> None:
 
 
 def test_a_better_channel_is_taken_once_it_works() -> None:
-    """What was down at first is checked again after a while, and carries what is asked from then on."""
+    """What was down at first is checked again after a while, and carries what is tested from then on."""
     down = ChannelError("no route")
     forward = Channel("port-forward", down, down, RIGHT)
     opened = open_channels([forward, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic())
@@ -204,7 +204,7 @@ def test_a_better_channel_is_taken_once_it_works() -> None:
 
 
 def test_a_channel_to_the_wrong_pod_is_refused() -> None:
-    """The self-check asks for the host name: another pod's answer is no answer."""
+    """The self-check requests the host name: another pod's answer is no answer."""
     wrong, right = Channel("pod-proxy", WRONG), Channel("exec", RIGHT)
     opened = open_channels([wrong, right], "probe-a", deadline=time.monotonic())
     assert opened.channels[0].name == "exec"

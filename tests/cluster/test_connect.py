@@ -110,7 +110,7 @@ def test_a_trusted_certificate_connects(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("failure", [status(429, "TooManyRequests", "later"), Reply(cut=True)])
 def test_a_passing_failure_is_retried(tmp_path: Path, failure: Reply) -> None:
-    """A 429 and a lost connection are asked again until the answer comes."""
+    """A 429 and a lost connection are retried until the answer comes."""
     answers = iter([failure, failure, Reply(body={"kind": "Node"})])
     with serving(versioned(lambda _: next(answers))) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)

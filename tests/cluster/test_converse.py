@@ -25,12 +25,12 @@ def never(_said: str) -> bool:
 @contextmanager
 def talking(tmp_path: Path, *frames: bytes, reply: Reply | None = None) -> Iterator[Talk]:
     """Talk to a process of a server whose exec sends these frames."""
-    asked: list[str] = []
+    probed: list[str] = []
 
     def answer(request: Request) -> Reply:
         if "/exec" not in request.path:
             return Reply(body={"gitVersion": "v1.34.1"})
-        asked.append(request.path)
+        probed.append(request.path)
         return reply or Reply(frames=frames)
 
     with serving(answer) as api:
@@ -38,7 +38,7 @@ def talking(tmp_path: Path, *frames: bytes, reply: Reply | None = None) -> Itera
         try:
             with closing(converse(connection, "ns", "probe-1", "c", ["cat"])) as talk:
                 yield talk
-            assert "stdin=true" in asked[0]
+            assert "stdin=true" in probed[0]
         finally:
             connection.close()
 

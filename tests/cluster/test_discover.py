@@ -76,7 +76,7 @@ def snapshot() -> Snapshot:
 def test_a_whole_cluster_is_read(snapshot: Snapshot) -> None:
     """The recorded objects of a mixed cluster give every fact with its origin."""
     facts = facts_of(snapshot, ClusterProfile())
-    assert [(node.name, node.role, node.member) for node in facts.nodes] == [
+    assert [(node.name, node.pool, node.member) for node in facts.nodes] == [
         ("n1", "linux-1", 1),
         ("w1", "windows-1", 1),
     ]
@@ -119,24 +119,24 @@ def test_a_bare_cluster_has_unknown_facts_with_reasons(snapshot: Snapshot) -> No
 
 
 def test_the_profile_completes_and_overrides(snapshot: Snapshot) -> None:
-    """Stated facts, pinned roles and the external target come from the profile."""
+    """Stated facts, pinned node pools and the external target come from the profile."""
     profile = ClusterProfile(
         external_target=ExternalTarget(name="server.outside.test", tcp_port=80),
         external_vantage="direct",
-        roles={"windows-3": ("w1",)},
+        pools={"windows-3": ("w1",)},
         facts=StatedFacts(cni_plugin="mine", cni_driver="overlay", cluster_domain="a.b"),
     )
     facts = facts_of(snapshot, profile)
     assert facts.cni.plugin.value == "mine"
     assert facts.node("w1").cni_driver.origin == "cluster profile"
-    assert facts.node("w1").role == "windows-3"
+    assert facts.node("w1").pool == "windows-3"
     assert facts.cluster_domain.value == "a.b"
     assert facts.external_target == profile.external_target
     assert facts.external_vantage == "direct"
 
 
 def test_no_node_is_an_error(snapshot: Snapshot) -> None:
-    """A cluster without a Linux or Windows node cannot be asked anything."""
+    """A cluster without a Linux or Windows node cannot be queried anything."""
     with pytest.raises(ClusterError, match="no Linux or Windows node"):
         facts_of(replace(snapshot, nodes=[]), ClusterProfile())
 

@@ -124,7 +124,7 @@ def test_what_never_comes_is_named(server: tuple[Connection, dict[str, list[Repl
 
 
 def test_a_denied_list_is_an_error(server: tuple[Connection, dict[str, list[Reply]]]) -> None:
-    """Without the permission waiting would be in vain."""
+    """Without the permission waiting would be without success."""
     api, queues = server
     queues["list"] = [Reply(status=403, body={"message": "cannot list", "reason": "Forbidden"})]
     with pytest.raises(ApiError, match="cannot list"):

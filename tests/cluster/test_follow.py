@@ -61,7 +61,7 @@ def running(found: Object) -> bool:
 def test_the_pod_is_returned_as_soon_as_it_is_settled(
     served: tuple[Connection, dict[str, list[Reply]], Api],
 ) -> None:
-    """Its event ends the waiting, and only that pod is asked for."""
+    """Its event ends the waiting, and only that pod is requested."""
     connection, queues, api = served
     queues["list"] = [listing(pod("Pending"))]
     queues["watch"] = [
@@ -69,9 +69,9 @@ def test_the_pod_is_returned_as_soon_as_it_is_settled(
                       {"type": "MODIFIED", "object": pod("Running")}))
     ]  # fmt: skip
     assert follow(connection, running) == pod("Running")
-    asked = [one.path for one in api.requests if "/pods" in one.path]
-    assert asked
-    assert all("fieldSelector=metadata.name%3Done" in path for path in asked)
+    probed = [one.path for one in api.requests if "/pods" in one.path]
+    assert probed
+    assert all("fieldSelector=metadata.name%3Done" in path for path in probed)
 
 
 def test_expired_and_cut_watches_are_resumed(

@@ -78,19 +78,19 @@ def test_an_answer_that_drips_ends_by_its_deadline(opened: Opened, head: bytes) 
         with pytest.raises(SlowError, match="began to answer GET /api/v1/pods and did not end"):
             opened(server.url).get("/api/v1/pods")
         assert hung_up_on(server)
-    assert server.asked == ["/api/v1/pods"]
+    assert server.probed == ["/api/v1/pods"]
 
 
 def test_a_server_that_says_nothing_is_silent(opened: Opened) -> None:
-    """No byte of an answer is another thing than one that does not end: it may be asked for again."""
+    """No byte of an answer is another thing than one that does not end: it may be requested again."""
     with hostile(lambda *_: None) as server, pytest.raises(SilentError):
         opened(server.url).get("/api/v1/pods")
-    assert server.asked == ["/api/v1/pods"] * 2
+    assert server.probed == ["/api/v1/pods"] * 2
 
 
 @pytest.mark.parametrize("said", [b"\n", b"x"], ids=["empty lines", "an event"])
 def test_a_watch_that_nobody_ends_is_ended(opened: Opened, said: bytes) -> None:
-    """A server that drips into a watch beyond the time it was asked for holds nobody."""
+    """A server that drips into a watch beyond the time it was requested holds nobody."""
 
     def speak(path: str, wire: Wire) -> None:
         wire.send(HEAD)
@@ -119,7 +119,7 @@ def test_a_backend_that_drips_through_the_pod_proxy_is_a_channel_error(opened: O
 
 @pytest.mark.parametrize("through_proxy", [True, False])
 def test_what_drips_outside_ends_by_its_deadline(*, through_proxy: bool) -> None:
-    """The vantage outside reads no longer than its attempt may take."""
+    """The external vantage point reads no longer than its attempt may take."""
 
     def speak(path: str, wire: Wire) -> None:
         wire.send(HEAD)
@@ -136,7 +136,7 @@ def test_what_drips_outside_ends_by_its_deadline(*, through_proxy: bool) -> None
 
 
 def forwarded(*said: bytes, drip: bytes = b"", flood: bytes = b"") -> Callable[[str, Wire], None]:
-    """Return a server of port-forwards that says this, whatever it is asked."""
+    """Return a server of port-forwards that says this, whatever it is queried."""
 
     def speak(path: str, wire: Wire) -> None:
         wire.switch()
@@ -174,7 +174,7 @@ def test_a_frame_of_any_length_ends_its_port_forward(
         assert hung_up_on(server)
 
 
-def test_words_that_nobody_asked_for_end_an_idle_port_forward(opened: Opened) -> None:
+def test_words_that_nobody_requested_end_an_idle_port_forward(opened: Opened) -> None:
     """Between two questions a server may not fill the memory either, nor answer the next one."""
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
     with hostile(forwarded(message(0, answer), flood=message(0, b"x" * 100))) as server:
@@ -184,7 +184,7 @@ def test_words_that_nobody_asked_for_end_an_idle_port_forward(opened: Opened) ->
         assert channel.get("/hostname", timeout=5).body == "hi"
         assert hung_up_on(server)
         channel.close()
-    assert len(server.asked) == 2
+    assert len(server.probed) == 2
 
 
 def test_an_answers_time_begins_when_the_port_forward_is_open(opened: Opened) -> None:
@@ -206,7 +206,7 @@ def test_an_answers_time_begins_when_the_port_forward_is_open(opened: Opened) ->
 
 @pytest.mark.parametrize("last", [bytes([0x88, 0]), b""], ids=["closed", "cut"])
 def test_a_port_forward_that_ended_while_idle_is_replaced(opened: Opened, last: bytes) -> None:
-    """Whether it was closed or broke off: the next question is asked over another one."""
+    """Whether it was closed or broke off: the next question is reached over another one."""
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
     ended = threading.Event()
 
@@ -222,26 +222,26 @@ def test_a_port_forward_that_ended_while_idle_is_replaced(opened: Opened, last: 
             assert channel.get("/hostname", timeout=5).body == "hi"
             assert ended.wait(GONE_SECONDS)
         channel.close()
-    assert len(server.asked) == 2
+    assert len(server.probed) == 2
 
 
 def test_an_answer_that_comes_after_the_end_leaves_no_port_forward_open(opened: Opened) -> None:
     """A run that is interrupted closes its channels while questions are still under way."""
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-    asked, closed = threading.Event(), threading.Event()
+    probed, closed = threading.Event(), threading.Event()
 
     def speak(path: str, wire: Wire) -> None:
-        asked.set()
+        probed.set()
         assert closed.wait(GONE_SECONDS)
         forwarded(message(0, answer))(path, wire)
 
     with hostile(speak) as server, ThreadPoolExecutor(1) as pool:
         channel = PortForward(opened(server.url), "ns", "probe", 80)
-        asking = pool.submit(channel.get, "/hostname", timeout=5)
-        assert asked.wait(GONE_SECONDS)
+        probing = pool.submit(channel.get, "/hostname", timeout=5)
+        assert probed.wait(GONE_SECONDS)
         channel.close()
         closed.set()
-        assert asking.result().body == "hi"
+        assert probing.result().body == "hi"
         assert hung_up_on(server)
         with pytest.raises(ChannelError, match="was closed"):
             channel.get("/hostname", timeout=5)
@@ -271,9 +271,9 @@ def test_an_answer_that_drips_through_a_port_forward_ends(opened: Opened, *, rea
 
     with hostile(speak) as server:
         channel = PortForward(opened(server.url), "ns", "probe", 80)
-        ask = channel.read if read else partial(channel.get, "/hostname")
+        call = channel.read if read else partial(channel.get, "/hostname")
         with pytest.raises(ChannelError, match=r"deadline|timed out"):
-            ask(timeout=0.3)
+            call(timeout=0.3)
         assert hung_up_on(server)
 
 
@@ -298,7 +298,7 @@ def test_a_frame_that_is_none_ends_its_exec_for_good(opened: Opened, said: bytes
         with pytest.raises(ChannelError, match=why):
             execute.run(["x"], timeout=5)
         assert hung_up_on(server)
-    assert len(server.asked) == 1
+    assert len(server.probed) == 1
 
 
 @pytest.mark.parametrize("first", [0x82, 0x89], ids=["message", "ping"])

@@ -26,7 +26,7 @@ CONFIG = {"mode": "nftables", "winkernel": {"enableDSR": True, "sourceVip": ""}}
 
 
 def test_the_log_decides_before_arguments_and_config_map() -> None:
-    """What kube-proxy says of itself wins over what its objects ask for."""
+    """What kube-proxy says of itself wins over what its objects request."""
     sources = ProxySources(pod=proxy_pod("w1", "--enable-dsr=true"), log=LOG, config=CONFIG)
     facts = facts_of(OS.WINDOWS, "w1", sources, NOTHING)
     assert facts.dsr.value is False

@@ -201,13 +201,13 @@ def test_what_was_kept_goes_only_by_name(memory: Memory, connection: Connection)
     assert found(connection) == {}
 
 
-def test_only_metadata_is_asked_for(memory: Memory, connection: Connection) -> None:
+def test_only_metadata_is_requested(memory: Memory, connection: Connection) -> None:
     """What a Secret holds is nobody's business here."""
     dead_run(memory)
-    asked: list[Request] = []
-    memory.before = asked.append
+    probed: list[Request] = []
+    memory.before = probed.append
     find(connection, seconds=SECONDS)
-    secrets = [one for one in asked if "/secrets" in one.path]
+    secrets = [one for one in probed if "/secrets" in one.path]
     assert secrets
     assert all("as=PartialObjectMetadataList" in one.headers["accept"] for one in secrets)
 
@@ -255,7 +255,7 @@ def test_a_stranger_who_comes_in_between_is_seen(memory: Memory, connection: Con
     assert HOME in found(connection)
 
 
-def test_a_namespace_that_came_again_is_not_the_one_that_was_looked_at(
+def test_a_namespace_that_was_recreated_is_not_the_one_that_was_looked_at(
     memory: Memory, connection: Connection
 ) -> None:
     """Its name is the same and its UID is not."""

@@ -50,8 +50,8 @@ def event(kind: str, name: str, version: int) -> Object:
     return {"type": kind, "object": thing(name, version)}
 
 
-def asked(api: Api) -> list[str]:
-    """Return what was asked of the collection: ``list``, or ``watch`` with the version it began at."""
+def probed(api: Api) -> list[str]:
+    """Return what was required of the collection: ``list``, or ``watch`` with the version it began at."""
     queries = [parse_qs(urlsplit(one.path).query) for one in api.requests if "things" in one.path]
     return [f"watch {one['resourceVersion'][0]}" if "watch" in one else "list" for one in queries]
 
@@ -71,7 +71,7 @@ def test_every_change_is_a_state(served: tuple[Connection, Queues, Api]) -> None
         Reply(chunks=(event("ADDED", "b", 6), bookmark, event("DELETED", "a", 8))),
     ]
     assert seen(connection, 4) == [["a"], ["a", "b"], ["a", "b"], ["b"]]
-    assert asked(api) == ["list", "watch 5"]
+    assert probed(api) == ["list", "watch 5"]
 
 
 def test_a_watch_that_ended_is_resumed_where_it_was(
@@ -85,7 +85,7 @@ def test_a_watch_that_ended_is_resumed_where_it_was(
         Reply(chunks=(event("ADDED", "c", 8),)),
     ]
     assert seen(connection, 5)[-1] == ["a", "b", "c"]
-    assert asked(api) == ["list", "watch 5", "watch 7"]
+    assert probed(api) == ["list", "watch 5", "watch 7"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_an_expired_version_is_listed_anew(
     queues["list"] = [listing(5, "a", "b"), listing(9, "b")]
     queues["watch"] = [expired, QUIET]
     assert seen(connection, 3) == [["a", "b"], ["b"], ["b"]]
-    assert asked(api) == ["list", "watch 5", "list", "watch 9"]
+    assert probed(api) == ["list", "watch 5", "list", "watch 9"]
 
 
 def test_a_watch_that_was_cut_is_followed_by_a_list(
@@ -115,7 +115,7 @@ def test_a_watch_that_was_cut_is_followed_by_a_list(
     queues["list"] = [listing(5), listing(6, "a"), listing(7, "a", "b")]
     queues["watch"] = [Reply(cut=True)]
     assert seen(connection, 3) == [[], ["a"], ["a", "b"]]
-    assert asked(api) == ["list", "watch 5", "list", "watch 6", "list"]
+    assert probed(api) == ["list", "watch 5", "list", "watch 6", "list"]
 
 
 @pytest.mark.parametrize("code", [401, 403, 404])
@@ -129,13 +129,13 @@ def test_what_waiting_does_not_heal_is_raised(
     queues[kind] = [status(code, "Refused", "no such luck")]
     with pytest.raises(ApiError, match="no such luck"):
         seen(connection, 5)
-    assert asked(api) == (["list"] if kind == "list" else ["list", "watch 5"])
+    assert probed(api) == (["list"] if kind == "list" else ["list", "watch 5"])
 
 
 def test_trouble_of_the_server_is_waited_out(
     served: tuple[Connection, Queues, Api],
 ) -> None:
-    """A list that fails for good, as a request is tried, is asked again until it comes."""
+    """A list that fails for good, as a request is tried, is retried until it comes."""
     connection, queues, _ = served
     tries = connection.timing.api_tries
     queues["list"] = [status(500, "InternalError", "etcd")] * tries + [listing(5, "a")]
@@ -144,7 +144,7 @@ def test_trouble_of_the_server_is_waited_out(
 
 @pytest.mark.parametrize("watch", [QUIET, Reply(cut=True), Reply(body=b"")])
 def test_the_deadline_ends_it(served: tuple[Connection, Queues, Api], watch: Reply) -> None:
-    """Whether watches end, are cut or tell nothing; and what tells nothing is not asked without a pause."""
+    """Whether watches end, are cut or tell nothing; and what tells nothing is not run without a pause."""
     connection, queues, api = served
     queues["list"] = [listing(5, "a")]
     queues["watch"] = [watch]
@@ -154,4 +154,4 @@ def test_the_deadline_ends_it(served: tuple[Connection, Queues, Api], watch: Rep
     assert all(sorted(state) == ["a"] for state in found)
     assert time.monotonic() < deadline
     if watch is not QUIET:
-        assert len(asked(api)) <= 4
+        assert len(probed(api)) <= 4

@@ -137,19 +137,19 @@ def test_internal_addresses_come_first_and_once() -> None:
     assert [str(address) for address in nodes.addresses_of(node)] == ["172.30.0.21", "203.0.113.9"]
 
 
-def _roles(
+def _pools(
     found: Sequence[nodes.Object], pinned: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, str]:
     return {
-        name: f"{place.role}/{place.member}"
+        name: f"{place.pool}/{place.member}"
         for name, place in nodes.places(found, pinned or {}).items()
     }
 
 
-def test_nodes_of_one_os_are_one_role_without_labels() -> None:
-    """Without pool labels and with one build, each OS is one role, members in order of names."""
+def test_nodes_of_one_os_are_one_node_pool_without_labels() -> None:
+    """Without pool labels and with one build, each OS is one node pool, members in order of names."""
     found = [windows_node("w2"), windows_node("w1"), linux_node("n2"), linux_node("n1")]
-    assert _roles(found) == {
+    assert _pools(found) == {
         "w1": "windows-1/1",
         "w2": "windows-1/2",
         "n1": "linux-1/1",
@@ -158,13 +158,13 @@ def test_nodes_of_one_os_are_one_role_without_labels() -> None:
 
 
 def test_builds_are_groups_where_no_label_groups() -> None:
-    """Two builds without pool labels are two roles, the older build first."""
+    """Two builds without pool labels are two node pools, the older build first."""
     found = [windows_node("a", kernel="10.0.20348.1"), windows_node("z")]
-    assert _roles(found) == {"z": "windows-1/1", "a": "windows-2/1"}
+    assert _pools(found) == {"z": "windows-1/1", "a": "windows-2/1"}
 
 
-def test_a_pool_keeps_its_role_when_its_build_is_upgraded() -> None:
-    """Pools are ordered by their labels, so that an upgrade does not swap roles."""
+def test_a_pool_keeps_its_name_when_its_build_is_upgraded() -> None:
+    """Pools are ordered by their labels, so that an upgrade does not swap node pools."""
     before = [
         windows_node("a", labels={POOL: "alpha"}),
         windows_node("b", labels={POOL: "beta"}, kernel="10.0.20348.1"),
@@ -173,13 +173,13 @@ def test_a_pool_keeps_its_role_when_its_build_is_upgraded() -> None:
         windows_node("a", labels={POOL: "alpha"}, kernel="10.0.26100.1"),
         windows_node("b", labels={POOL: "beta"}, kernel="10.0.20348.1"),
     ]
-    assert _roles(before) == _roles(after) == {"a": "windows-1/1", "b": "windows-2/1"}
+    assert _pools(before) == _pools(after) == {"a": "windows-1/1", "b": "windows-2/1"}
 
 
-def test_the_profile_pins_roles() -> None:
-    """Pinned nodes get their role in the profile's order; the others take what is left."""
+def test_the_profile_pins_node_pools() -> None:
+    """Pinned nodes get their node pool in the profile's order; the others take what is left."""
     found = [windows_node("a"), windows_node("b"), windows_node("c", kernel="10.0.20348.1")]
-    assert _roles(found, {"windows-1": ["c", "a"]}) == {
+    assert _pools(found, {"windows-1": ["c", "a"]}) == {
         "c": "windows-1/1",
         "a": "windows-1/2",
         "b": "windows-2/1",
@@ -190,19 +190,19 @@ def test_the_profile_pins_roles() -> None:
     ("pinned", "message"),
     [
         ({"windows-1": ["nosuch"]}, "no such node exists"),
-        ({"linux-1": ["w1"]}, "to role linux-1"),
+        ({"linux-1": ["w1"]}, "to node pool linux-1"),
         ({"windows-1": ["w1"], "windows-2": ["w1"]}, "to windows-1 and to windows-2"),
     ],
 )
 def test_a_wrong_pin_is_an_error(pinned: dict[str, list[str]], message: str) -> None:
-    """A pin to a missing node, to another OS's role or to two roles is refused."""
+    """A pin to a missing node, to another OS's node pool or to two node pools is refused."""
     with pytest.raises(ClusterError, match=message):
         nodes.places([windows_node("w1")], pinned)
 
 
 @given(st.permutations(["a", "b", "c", "d"]))
-def test_roles_do_not_depend_on_the_order_of_the_list(order: list[str]) -> None:
+def test_node_pools_do_not_depend_on_the_order_of_the_list(order: list[str]) -> None:
     """The API server may list nodes in any order: roles stay."""
-    assert _roles([linux_node(name) for name in order]) == {
+    assert _pools([linux_node(name) for name in order]) == {
         name: f"linux-1/{member}" for member, name in enumerate("abcd", 1)
     }

@@ -26,28 +26,28 @@ V134, V135 = KubernetesVersion(1, 34), KubernetesVersion(1, 35)
 def review(
     tmp_path: Path, wanted: tuple[Permission, ...], namespace: str, *, refused: str = "none"
 ) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
-    """Review ``wanted`` at a server that denies one resource; return denials and what was asked."""
+    """Review ``wanted`` at a server that denies one resource; return denials and what was tested."""
 
     def answer(request: Request) -> Reply:
         if request.body is None:
             return Reply(body={"gitVersion": "v1.34.1"})
-        asked = request.body["spec"]["resourceAttributes"]
-        whole = "/".join(filter(None, (asked["resource"], asked["subresource"])))
+        probed = request.body["spec"]["resourceAttributes"]
+        whole = "/".join(filter(None, (probed["resource"], probed["subresource"])))
         return Reply(status=201, body={"status": {"allowed": whole != refused}})
 
     with serving(answer) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         found = denied(connection, wanted, namespace)
-        asked = [r.body["spec"]["resourceAttributes"] for r in api.requests if r.body]
-    return tuple(map(str, found)), asked
+        probed = [r.body["spec"]["resourceAttributes"] for r in api.requests if r.body]
+    return tuple(map(str, found)), probed
 
 
 def test_denials_come_back_by_their_names(tmp_path: Path) -> None:
     """Each permission is reviewed once, with its subresource; what is denied is told."""
     wanted = reviewed(V134, CONFIG_MAPS, own_namespace=True)
-    found, asked = review(tmp_path, wanted, "", refused="pods/exec")
+    found, probed = review(tmp_path, wanted, "", refused="pods/exec")
     assert found == ("get pods/exec",)
-    assert len(asked) == len(wanted)
+    assert len(probed) == len(wanted)
 
 
 @pytest.mark.parametrize(("namespace", "place"), [("", ""), ("staging", "staging")])
@@ -55,8 +55,8 @@ def test_what_a_run_does_is_reviewed_where_it_would_do_it(
     tmp_path: Path, namespace: str, place: str
 ) -> None:
     """In the existing namespace; in all of them where the run makes one whose name nobody knows yet."""
-    _, asked = review(tmp_path, (CREATE_POD,), namespace)
-    assert [(one["verb"], one["resource"], one["namespace"]) for one in asked] == [
+    _, probed = review(tmp_path, (CREATE_POD,), namespace)
+    assert [(one["verb"], one["resource"], one["namespace"]) for one in probed] == [
         ("create", "pods", place)
     ]
 
@@ -64,8 +64,8 @@ def test_what_a_run_does_is_reviewed_where_it_would_do_it(
 def test_what_is_read_elsewhere_is_reviewed_there(tmp_path: Path) -> None:
     """A ConfigMap is reviewed by its name in its namespace, a list of all pods in all namespaces."""
     wanted = (config_map("kube-system/coredns"), LIST_ALL_PODS, READ_NAMESPACE)
-    _, asked = review(tmp_path, wanted, "staging")
-    places = {(one["resource"], one["namespace"], one["name"]) for one in asked}
+    _, probed = review(tmp_path, wanted, "staging")
+    places = {(one["resource"], one["namespace"], one["name"]) for one in probed}
     assert places == {
         ("configmaps", "kube-system", "coredns"),
         ("pods", "", ""),

@@ -51,7 +51,7 @@ def test_what_is_let_in_is_privileged(tmp_path: Path) -> None:
     "kind", ["exceeded quota: small, requested: pods=1", "failed quota: small"]
 )
 def test_what_only_a_quota_refuses_is_privileged(tmp_path: Path, kind: str) -> None:
-    """Quotas are asked last, so Pod Security had let the Pod in; the label is not needed for that."""
+    """Quotas are queried last, so Pod Security had let the Pod in; the label is not needed for that."""
     found = level(
         tmp_path,
         403,
@@ -68,7 +68,7 @@ TOO_SMALL = (
 
 
 def test_a_refusal_that_comes_before_leaves_the_label(tmp_path: Path) -> None:
-    """LimitRanges are asked before Pod Security: then the namespace's label tells the level."""
+    """LimitRanges are queried before Pod Security: then the namespace's label tells the level."""
     found = level(tmp_path, 403, TOO_SMALL, {ENFORCED_LEVEL_LABEL: "baseline"})
     assert found.value == "baseline"
     assert "label" in found.origin

@@ -17,7 +17,7 @@ POLICY = "Forbidden: disallowed by cluster policy"
 HOST_PROCESS = "Forbidden: hostProcess containers are disallowed by cluster policy"
 
 
-def asked(
+def probed(
     tmp_path: Path,
     status: int,
     message: str = "",
@@ -47,7 +47,7 @@ def asked(
 @pytest.mark.parametrize(("namespace", "place"), [("", "default"), ("staging", "staging")])
 def test_what_is_let_in_is_taken(tmp_path: Path, namespace: str, place: str) -> None:
     """One dry run of a Pod that is both privileged and HostProcess, in a namespace that is there."""
-    found, posted = asked(tmp_path, 201, namespace=namespace)
+    found, posted = probed(tmp_path, 201, namespace=namespace)
     assert found.value is True
     (request,) = posted
     assert request.path == f"/api/v1/namespaces/{place}/pods?dryRun=All"
@@ -60,7 +60,7 @@ def test_what_is_let_in_is_taken(tmp_path: Path, namespace: str, place: str) -> 
 def test_a_server_without_the_flag_is_told_in_its_own_words(tmp_path: Path) -> None:
     """Each cause that speaks of the cluster's policy, with its field; others are no matter."""
     causes = ((FIELD, POLICY), ("spec.hostUsers", "Invalid value"), ("spec", HOST_PROCESS))
-    found, _ = asked(tmp_path, 422, "is invalid", causes)
+    found, _ = probed(tmp_path, 422, "is invalid", causes)
     assert found.value is False
     assert found.origin == f"{FIELD}: {POLICY}; spec: {HOST_PROCESS}"
 
@@ -76,8 +76,8 @@ def test_a_server_without_the_flag_is_told_in_its_own_words(tmp_path: Path) -> N
 def test_what_is_refused_after_validation_was_valid(
     tmp_path: Path, status: int, message: str
 ) -> None:
-    """Pod Security, quotas and admission policies are asked when a Pod was found valid."""
-    assert asked(tmp_path, status, message)[0].value is True
+    """Pod Security, quotas and admission policies are evaluated when a Pod was found valid."""
+    assert probed(tmp_path, status, message)[0].value is True
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_what_is_refused_after_validation_was_valid(
 )
 def test_another_refusal_says_nothing(tmp_path: Path, status: int, message: str) -> None:
     """A webhook may speak before validation, and an invalid Pod may be so for another reason."""
-    found, _ = asked(tmp_path, status, message)
+    found, _ = probed(tmp_path, status, message)
     assert found.value is None
     assert json.dumps(message) in found.origin
 
 
-def test_who_may_not_create_pods_asks_nothing(tmp_path: Path) -> None:
+def test_who_may_not_create_pods_tests_nothing(tmp_path: Path) -> None:
     """A role that only reads sends no creation, not even one that is not stored."""
-    found, posted = asked(tmp_path, 201, denied=(str(CREATE_POD),))
+    found, posted = probed(tmp_path, 201, denied=(str(CREATE_POD),))
     assert (found.value, posted) == (None, [])
     assert "may not create pods" in found.origin

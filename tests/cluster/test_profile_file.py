@@ -14,7 +14,7 @@ HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
 
 
 def test_without_a_file_nothing_is_stated() -> None:
-    """No profile means no stated fact, no role and nothing outside."""
+    """No profile means no stated fact, no node pool and nothing outside."""
     assert read_profile(None) == ClusterProfile()
     assert ClusterProfile().facts.cni_nat_exceptions is None
     assert ClusterProfile().external_vantage == "none"
@@ -29,7 +29,7 @@ externalTarget: {address: 198.51.100.10, name: server.outside.test, tcpPort: 80,
                  udpPort: 8081, reportsClientAddress: true}
 externalVantage: proxy
 externalProxy: http://user:token@127.0.0.1:3128
-roles: {windows-1: [w2, w1]}
+nodePools: {windows-1: [w2, w1]}
 image: registry.internal/agnhost:2.63.0
 facts:
   cni: {plugin: calico, backend: vxlan, driver: overlay, mtu: 1450, natExceptions: [10.244.0.0/16],
@@ -50,7 +50,7 @@ timing: {convergence: 120, cleanUp: 5, perProbe: 4}
     assert profile.external_target is not None
     assert profile.external_target.reports_client_address
     assert profile.external_proxy == "http://user:token@127.0.0.1:3128"
-    assert profile.roles == {"windows-1": ("w2", "w1")}
+    assert profile.pools == {"windows-1": ("w2", "w1")}
     assert profile.facts.cni_driver == "overlay"
     assert profile.facts.cni_mtu == 1450
     assert profile.facts.cni_nat_exceptions == (ipaddress.ip_network("10.244.0.0/16"),)
@@ -99,7 +99,7 @@ def test_a_proxy_speaks_http_or_socks5(address: str, *, taken: bool) -> None:
         ("externalVantage: proxy\n", "p.yaml: externalVantage: proxy needs externalProxy", ""),
         ("facts: {kubeProxy: {linux: {version: 1.30}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 1.3 is a number; write a version as a quoted text", ""),
         ("facts: {kubeProxy: {linux: {version: latest}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 'latest' does not match", ""),
-        ("roles: {macos-1: [a]}\n", "does not match", ""),
+        ("nodePools: {macos-1: [a]}\n", "does not match", ""),
         ("facts: [\n", "p.yaml:4: not valid YAML", ""),
         ("kind: Other\n", "not valid YAML", ""),
     ],

@@ -167,7 +167,7 @@ FOR_PREFLIGHT_AND_GC = {
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_rule_is_used(role: str) -> None:
-    """What no review, no clean-up and no reading of the product asks for is granted by no role."""
+    """What no review, no clean-up and no reading of the product requests is granted by no role."""
     wanted = {
         (one.group, one.resource, one.verb)
         for own in (True, False)

@@ -1,4 +1,4 @@
-"""Looks at nodes: what is asked, and what is read from the answer."""
+"""Looks at nodes: what is tested, and what is read from the answer."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def node(name: str, status: str = "True", **condition: str) -> dict[str, Any]:
 def looked(
     tmp_path: Path, names: list[str], *, nodes: int, reply: Reply | None = None
 ) -> tuple[dict[str, Readiness], list[str]]:
-    """Return what one look finds, and the paths that it asked for."""
+    """Return what one look finds, and the paths that it requested."""
     paths: list[str] = []
     known = [node("a"), node("b", "Unknown", reason="NodeStatusUnknown", message="Kubelet stopped")]
 
@@ -48,7 +48,7 @@ def looked(
 def test_those_in_question_are_found_by_few_requests(
     tmp_path: Path, nodes: int, requests: int
 ) -> None:
-    """A small cluster is listed; of a large one each is asked for alone. One that is gone is left out."""
+    """A small cluster is listed; of a large one each is queried alone. One that is gone is left out."""
     found, paths = looked(tmp_path, ["a", "b"], nodes=nodes)
     assert found == {
         "a": Readiness(ready=True, since=SINCE),

@@ -77,7 +77,7 @@ def test_a_creation_that_meets_another_runs_object_is_a_conflict(
         create(plain(Reply(cut=True), taken, Reply(body=other)), POD)
 
 
-def test_a_dry_run_is_asked_until_the_server_itself_is_well(
+def test_a_dry_run_is_queried_until_the_server_itself_is_well(
     plain: Callable[..., Connection],
 ) -> None:
     """A 500 of the API server is no verdict of admission; the refusal behind it is."""
@@ -91,7 +91,7 @@ def test_a_dry_run_is_asked_until_the_server_itself_is_well(
 def test_a_pod_proxy_bears_the_api_servers_trouble_and_not_the_pods(
     plain: Callable[..., Connection],
 ) -> None:
-    """429 and 500 are asked again; 503 is what the API server says of the pod, and said at once."""
+    """429 and 500 are retried; 503 is what the API server says of the pod, and said at once."""
     well = Reply(body=b"probe-1", content_type="text/plain")
     busy = status(500, "InternalError", "etcd")
     channel = PodProxy(plain(Reply(status=429, body=b"busy"), busy, well), "ns", "probe-1", 8080)
@@ -147,7 +147,7 @@ def test_a_stream_that_was_not_opened_is_opened_again(
 def test_a_refusal_that_will_stay_is_said_at_once(
     plain: Callable[..., Connection], failure: Exception
 ) -> None:
-    """Missing rights, a token without another, and a node that is not reached are not asked again."""
+    """Missing rights, a token without another, and a node that is not reached are not retried."""
     handshake, tries = handshakes(failure)
     with pytest.raises(type(failure)):
         opened(plain(), handshake)

@@ -54,13 +54,13 @@ def comes(slow: Slow) -> Callable[[float], bool]:
 def test_a_request_that_only_waits_makes_room_up_to_a_ceiling(tmp_path: Path) -> None:
     """One begins at a time, two are under way, and the third is sent when one is answered."""
     with slow_server(tmp_path, QUICK) as (connection, slow, _), ThreadPoolExecutor(3) as pool:
-        asked = [pool.submit(connection.get, f"/slow/{number}") for number in range(3)]
+        probed = [pool.submit(connection.get, f"/slow/{number}") for number in range(3)]
         one_more = comes(slow)
         assert one_more(LONG)
         assert one_more(LONG)
         assert not one_more(4 * PATIENCE)
         slow.go.set()
-        assert [one.result()["gitVersion"] for one in asked] == ["v1.29.4"] * 3
+        assert [one.result()["gitVersion"] for one in probed] == ["v1.29.4"] * 3
         assert one_more(LONG)
 
 
@@ -68,28 +68,28 @@ def test_no_more_begin_at_once_than_fit(tmp_path: Path) -> None:
     """As long as the first may still be answered in time, the second is not sent."""
     patient = replace(QUICK, request_patience=LONG)
     with slow_server(tmp_path, patient) as (connection, slow, _), ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(connection.get, f"/slow/{number}") for number in range(2)]
+        probed = [pool.submit(connection.get, f"/slow/{number}") for number in range(2)]
         one_more = comes(slow)
         assert one_more(LONG)
         assert not one_more(4 * PATIENCE)
         slow.go.set()
-        assert all(one.result() for one in asked)
+        assert all(one.result() for one in probed)
 
 
 def test_a_question_to_a_pod_is_no_request_of_these(tmp_path: Path) -> None:
     """It waits for the Pod as long as its caller says, and neither takes a place nor needs one."""
     with slow_server(tmp_path, QUICK) as (connection, slow, _), ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(connection.get, f"/slow/{number}") for number in range(2)]
+        probed = [pool.submit(connection.get, f"/slow/{number}") for number in range(2)]
         one_more = comes(slow)
         assert one_more(LONG)
         assert one_more(LONG)
         assert connection.answer("GET", "/proxy/dial", timeout=(LONG, LONG)).status == 200
         slow.go.set()
-        assert all(one.result() for one in asked)
+        assert all(one.result() for one in probed)
 
 
-def test_the_version_is_asked_once(tmp_path: Path) -> None:
-    """Connecting asks for it, and discovery takes what was answered."""
+def test_the_version_is_run_once(tmp_path: Path) -> None:
+    """Connecting requests it, and discovery takes what was answered."""
     with slow_server(tmp_path, QUICK) as (connection, _, api):
         assert server_version(connection)[1] == "v1.29.4"
         assert [request.path for request in api.requests].count("/version") == 1

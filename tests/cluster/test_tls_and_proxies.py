@@ -28,7 +28,7 @@ def with_settings(file: Path, **settings: object) -> Path:
 def test_a_stream_trusts_the_kubeconfigs_authority(
     tmp_path: Path, connected: Connected, authority: trustme.CA
 ) -> None:
-    """A server whose certificate it signed is asked over TLS."""
+    """A server whose certificate it signed is reached over TLS."""
     with serving(lambda _: ENDED, tls(authority)) as api:
         file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
         assert run(connected(file), 5) == "out"
@@ -47,7 +47,7 @@ def test_a_stream_trusts_nobody_else(
         assert run(connected(plain), 5) == "out"
 
 
-def test_a_stream_asks_for_the_name_that_the_kubeconfig_says(
+def test_a_stream_requests_the_name_that_the_kubeconfig_says(
     tmp_path: Path, connected: Connected, authority: trustme.CA
 ) -> None:
     """``tls-server-name`` is the name in the certificate of a server that is reached by address."""
@@ -62,11 +62,11 @@ def test_a_stream_asks_for_the_name_that_the_kubeconfig_says(
 def test_a_stream_shows_the_kubeconfigs_certificate(
     tmp_path: Path, connected: Connected, authority: trustme.CA
 ) -> None:
-    """A server that asks who is there lets in whom the authority has signed."""
+    """A server that queries who is there lets in whom the authority has signed."""
     mine = authority.issue_cert("user@example.org")
     mine.private_key_pem.write_to_path(tmp_path / "key")
     mine.cert_chain_pems[0].write_to_path(tmp_path / "crt")
-    with serving(lambda _: ENDED, tls(authority, asks=True)) as api:
+    with serving(lambda _: ENDED, tls(authority, actions=True)) as api:
         file = write_kubeconfig(tmp_path / "k", api.url, ca=authority.cert_pem.bytes())
         with pytest.raises(ChannelError):
             run(connected(file), 5)
@@ -102,7 +102,7 @@ def test_a_stream_goes_through_the_proxy(
         else:
             monkeypatch.setenv(f"{scheme}_proxy", address)
         assert run(connected(file), 5) == "out"
-    assert proxy.asked == [f"kubernetes.invalid:{port}"]
+    assert proxy.probed == [f"kubernetes.invalid:{port}"]
     assert proxy.credentials == ["Basic bWU6cGFzcw=="]
 
 
@@ -116,7 +116,7 @@ def test_a_proxy_may_speak_tls_itself(
         file = write_kubeconfig(tmp_path / "k", url, ca=authority.cert_pem.bytes())
         with_settings(file, proxy_url=proxy.url)
         assert run(connected(file), 5) == "out"
-    assert proxy.asked == ["kubernetes.invalid:1"]
+    assert proxy.probed == ["kubernetes.invalid:1"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2"])
@@ -135,7 +135,7 @@ def test_a_stream_goes_past_a_proxy_that_is_not_for_it(
         else:  # nobody listens there
             with pytest.raises(ChannelError, match="refused"):
                 run(connected(file), 5)
-    assert proxy.asked == []
+    assert proxy.probed == []
 
 
 @pytest.mark.parametrize("refuses", [407, 503])

@@ -43,7 +43,7 @@ def test_a_token_is_used_until_it_is_refused(tmp_path: Path, expires: str) -> No
 
 
 def test_a_token_that_stays_the_same_is_not_tried_again(tmp_path: Path) -> None:
-    """Where the plugin has no other token the 401 is the answer, after asking the plugin once."""
+    """Where the plugin has no other token the 401 is the answer, after querying the plugin once."""
     server = Server()
     with serving(server) as api:
         connection = connect(with_plugin(tmp_path, api, last=1), None)
@@ -54,7 +54,7 @@ def test_a_token_that_stays_the_same_is_not_tried_again(tmp_path: Path) -> None:
         assert len(api.requests) == before + 1
 
 
-def test_a_plugin_that_fails_is_asked_again(tmp_path: Path, pauses: list[float]) -> None:
+def test_a_plugin_that_fails_is_retried(tmp_path: Path, pauses: list[float]) -> None:
     """Once is borne, after a pause; a plugin that goes on failing leaves the 401 as the answer."""
     server = Server()
     with serving(server) as api:
@@ -111,14 +111,14 @@ def test_credentials_that_were_never_good_are_refused_soon(tmp_path: Path) -> No
 
 
 class Crowd:
-    """A server that many ask with one token, which expires whenever the request in question comes.
+    """A server that many query with one token, which expires whenever the request in question comes.
 
     Before it is refused somebody else was answered with the same token, as in a run of many threads.
     """
 
     def __init__(self, refusals: int) -> None:
         self.refusals = refusals
-        self.asked = 0
+        self.probed = 0
         self.number = 1
         self.other: Callable[[], object] = lambda: None
 
@@ -129,8 +129,8 @@ class Crowd:
             return VERSION
         if not request.path.startswith("/api/v1/nodes/n1"):
             return Reply(body={})
-        self.asked += 1
-        if self.asked > self.refusals:
+        self.probed += 1
+        if self.probed > self.refusals:
             return Reply(body={"kind": "Node"})
         self.other()
         self.number += 1
@@ -161,7 +161,7 @@ def handshake_with(connection: Connection) -> str:
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda connection: connection.get("/api/v1/nodes/n1"),
         lambda connection: opened(connection, partial(handshake_with, connection)),
@@ -170,12 +170,12 @@ def handshake_with(connection: Connection) -> str:
     ids=["request", "stream", "watch"],
 )
 def test_tokens_that_others_wear_out_do_not_use_up_the_tries(
-    crowded: Callable[[int], tuple[Connection, Crowd]], ask: Callable[[Connection], object]
+    crowded: Callable[[int], tuple[Connection, Crowd]], call: Callable[[Connection], object]
 ) -> None:
     """What meets an expired token more often than it has tries is answered all the same."""
     connection, crowd = crowded(2 * Timing().api_tries)
-    assert "Node" in str(ask(connection))
-    assert crowd.asked == 2 * Timing().api_tries + 1
+    assert "Node" in str(call(connection))
+    assert crowd.probed == 2 * Timing().api_tries + 1
 
 
 def test_tokens_that_never_last_come_to_an_end(
@@ -185,7 +185,7 @@ def test_tokens_that_never_last_come_to_an_end(
     connection, crowd = crowded(10_000)
     with pytest.raises(ApiError, match="does not accept the credentials"):
         connection.get("/api/v1/nodes/n1")
-    assert crowd.asked == Timing().api_tokens + Timing().api_tries
+    assert crowd.probed == Timing().api_tokens + Timing().api_tries
 
 
 def test_every_token_that_was_in_use_is_a_secret(

@@ -55,7 +55,9 @@ def test_a_run_removes_the_namespaces_that_it_made(memory: Memory, access: Acces
     assert standing(memory, "namespaces") == {"staging", "payments"}
 
 
-def test_a_namespace_that_came_again_under_its_name_stays(memory: Memory, access: Access) -> None:
+def test_a_namespace_that_was_recreated_under_its_name_stays(
+    memory: Memory, access: Access
+) -> None:
     """Somebody removed ours and made one of that name, with our marks: its UID is another."""
     access.create({"kind": "Namespace", "metadata": {"name": HOME}})
     (place,) = [one for one in memory.objects if one[2] == HOME]
@@ -67,7 +69,7 @@ def test_a_namespace_that_came_again_under_its_name_stays(memory: Memory, access
 
 def test_a_creation_without_an_answer_is_undone(memory: Memory, access: Access) -> None:
     """The object may stand: its name and its marks have to do."""
-    access.made.ask({"kind": "Namespace", "metadata": {"name": HOME}})
+    access.made.call({"kind": "Namespace", "metadata": {"name": HOME}})
     memory.put_namespace(HOME, OURS)
     end(access)
     assert standing(memory, "namespaces") == {"staging"}
@@ -99,7 +101,7 @@ def test_in_a_namespace_of_others_the_runs_own_objects_go(memory: Memory, access
     assert standing(memory, "pods") == {"copy"}
     assert standing(memory, "statefulsets") | standing(memory, "leases") == set()
     deleted = [line.split("/")[-2:] for line in memory.written if line.startswith("DELETE")]
-    assert deleted[0] == ["statefulsets", "s"]  # its Pods would come again
+    assert deleted[0] == ["statefulsets", "s"]  # its Pods would are recreated
     assert deleted[-1] == ["leases", "nettests"]
 
 

@@ -30,7 +30,7 @@ class Cluster:
         self.objects: dict[str, Any] = {}
         self.logs: dict[str, str] = {}
         self.denied: set[str] = set()
-        self.asked: list[tuple[str, Mapping[str, str]]] = []
+        self.probed: list[tuple[str, Mapping[str, str]]] = []
 
     def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
         """Nothing is ever created here."""
@@ -38,7 +38,7 @@ class Cluster:
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
         """Answer a request."""
-        self.asked.append((path, query))
+        self.probed.append((path, query))
         if any(word in path for word in self.denied):
             return 403, f"GET {path}: 403 Forbidden"
         if path.endswith("/log"):

@@ -62,13 +62,13 @@ def collect(cluster: Cluster, tmp_path: Path) -> Collect:
     """Collects subjects of the cluster by the node's tools."""
 
     def run(*subjects: Subject, by: Tools | None = None, **limits: float) -> dict[str, Collected]:
-        asked = by or tools()
+        probed = by or tools()
         reader = Reader(
             api=cluster,
             facts=FACTS,
             namespace=NAMESPACE,
             redactor=Redactor(("known-secret",)),
-            open_exec=lambda _: asked,
+            open_exec=lambda _: probed,
             why_closed=lambda node: "" if node == "w1" else "no Pod stands for it",
             seconds=5,
             log_lines=10,
@@ -109,11 +109,11 @@ def test_pods_of_others_are_shown_as_a_table_alone(collect: Collect, tmp_path: P
     assert yaml == []
 
 
-def test_counters_are_asked_of_listed_ports_alone(collect: Collect) -> None:
-    """The switch's ports are listed first; each one's counters are asked by its identifier."""
-    asked = tools()
-    collect(NODE, by=asked)
-    counters = [words for words in asked.ran if "/get-port-counter" in words]
+def test_counters_are_read_from_listed_ports_alone(collect: Collect) -> None:
+    """The switch's ports are listed first; each one's counters are probed by its identifier."""
+    probed = tools()
+    collect(NODE, by=probed)
+    counters = [words for words in probed.ran if "/get-port-counter" in words]
     assert counters == [
         ("vfpctrl.exe", "/port", "7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11", "/get-port-counter")
     ]

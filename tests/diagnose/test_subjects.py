@@ -37,7 +37,7 @@ def test_a_check_of_a_service_passes_both_nodes_the_service_and_both_pods() -> N
 
 
 def test_a_name_adds_the_cluster_dns() -> None:
-    """What is asked by name may fail in the DNS."""
+    """What is tested by name may fail in the DNS."""
     check = next(one for one in PLAN.checks if one.target.kind is TargetKind.SERVICE_FQDN)
     assert Subject("dns", "kube-dns") in subjects_of(check, PLAN)
 

@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block. ``action`` says what a mark above it asks for: run, file, copy, cluster or nothing."""
+    """A fenced block. ``action`` says what a mark above it requests: run, file, copy, cluster or nothing."""
 
     document: str
     line: int

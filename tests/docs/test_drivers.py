@@ -86,7 +86,7 @@ def test_modes_and_builds_have_rows_with_profiles_that_have_them() -> None:
 
 
 def test_the_words_of_conditions_have_rows() -> None:
-    """Plugins, drivers, modes and runtimes that entries ask for are those of the tables."""
+    """Plugins, drivers, modes and runtimes that entries request are those of the tables."""
     page = text_of(PAGE).lower()
     for entry in entries():
         words = [*entry.condition.cni]

@@ -58,7 +58,7 @@ class Followed:
         }
 
     def carry_out(self, block: Block) -> None:
-        """Do what the mark above a block asks for."""
+        """Do what the mark above a block requests."""
         if block.action == "copy" and (ROOT / block.name).is_dir():
             shutil.copytree(ROOT / block.name, self.folder / block.name)
         elif block.action == "cluster":

@@ -6,7 +6,7 @@ from textwrap import indent
 from typing import Any
 
 from nettests.expect import Manifest, read_manifest
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.words import (
     OS,
@@ -67,10 +67,10 @@ def check(
     placement: Placement = Placement.OTHER_NODE,
     resolver: Resolver | None = None,
     claim: Expected | None = None,
-    **ask: Any,
+    **action: Any,
 ) -> Check:
     """Return a check of ``some-flow`` between nodes of the test profiles, by name."""
-    question = Ask(
+    question = Action(
         source=Vantage(
             kind=VantageKind.POD if source else VantageKind.EXTERNAL,
             probe=f"probe-{source}",
@@ -85,7 +85,7 @@ def check(
         id=f"some-flow/{source}/{question.target.node}/{placement}/{protocol}",
         flow="some-flow",
         title="here → there",
-        ask=replace(question, **ask),
+        action=replace(question, **action),
         placement=placement,
         claim=claim or Expected(outcome=Outcome.CONNECTED),
         controls=(),

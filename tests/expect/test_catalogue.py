@@ -11,7 +11,7 @@ from nettests.model.expectation import Source
 from tests.expect.entries import manifest
 
 SOURCES = "sources: [{document: A page, section: Limitations}]"
-PENDING = "reason: {kind: pending, text: It could be asked.}"
+PENDING = "reason: {kind: pending, text: It could be tested.}"
 
 
 def text(letter: str = "A", **bodies: str) -> str:
@@ -107,10 +107,10 @@ def test_flows_and_limitations_cover_facts() -> None:
     }
 
 
-def test_a_fact_that_only_limitations_serve_is_asked_by_their_flows() -> None:
+def test_a_fact_that_only_limitations_serve_is_tested_by_their_flows() -> None:
     """Flows that name a fact come first; without any, those that its entries cover."""
     found = cover(made(one="", two=""), {"some-flow": (), "a-flow": ("two",)}, ENTRIES)
-    assert [one.asked for one in found] == [("some-flow",), ("a-flow",)]
+    assert [one.probed for one in found] == [("some-flow",), ("a-flow",)]
 
 
 def test_an_entry_for_flows_that_nobody_declares_covers_nothing() -> None:
@@ -219,7 +219,7 @@ def test_a_reason_that_repeats_nothing_names_nothing() -> None:
     """Only a duplicate is of another fact."""
     assert (made(one="").facts["one"].inferred, made(one="").facts["one"].note) == ("", "")
     assert made(one=PENDING_WITH).facts["one"].reason == Reason(
-        kind=ReasonKind.PENDING, text="It could be asked."
+        kind=ReasonKind.PENDING, text="It could be tested."
     )
 
 

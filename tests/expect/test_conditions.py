@@ -30,16 +30,16 @@ LEADING_OUTSIDE = ServiceSettings(label="external-name", type="ExternalName", ex
 
 
 def expectation(
-    when: str, asked: Check, facts: ClusterFacts = FACTS, more: str = ""
+    when: str, probed: Check, facts: ClusterFacts = FACTS, more: str = ""
 ) -> Expectation:
     """Return what is expected of a check when one entry with this condition is known."""
     body = f"{more}\nexpected: {{outcome: timed_out}}\nwhen: {when}"
-    return resolve([asked], facts, [manifest(one=body)])[asked.id]
+    return resolve([probed], facts, [manifest(one=body)])[probed.id]
 
 
-def applies(when: str, asked: Check | None = None, facts: ClusterFacts = FACTS) -> bool:
+def applies(when: str, probed: Check | None = None, facts: ClusterFacts = FACTS) -> bool:
     """Whether the entry decides the check."""
-    found = expectation(when, asked or check(), facts)
+    found = expectation(when, probed or check(), facts)
     assert found.undecided is None, found.undecided
     return found.limitation is not None
 
@@ -108,13 +108,13 @@ def test_what_is_outside_meets_no_condition_on_nodes(key: str) -> None:
 
 def test_resolver_protocol_and_family_are_told_apart() -> None:
     """An entry covers the resolvers, protocols and families that it names."""
-    asked = check(resolver=Resolver.NSLOOKUP, protocol=Protocol.UDP)
-    assert applies("{resolver: [nslookup]}", asked)
-    assert not applies("{resolver: [system]}", asked)
+    probed = check(resolver=Resolver.NSLOOKUP, protocol=Protocol.UDP)
+    assert applies("{resolver: [nslookup]}", probed)
+    assert not applies("{resolver: [system]}", probed)
     everywhere = "{source: {os: windows}}"
-    assert expectation(everywhere, asked, more="protocols: [tcp]").limitation is None
-    assert expectation(everywhere, asked, more="protocols: [udp]").limitation is not None
-    assert expectation(everywhere, asked, more="families: [IPv6]").limitation is None
+    assert expectation(everywhere, probed, more="protocols: [tcp]").limitation is None
+    assert expectation(everywhere, probed, more="protocols: [udp]").limitation is not None
+    assert expectation(everywhere, probed, more="families: [IPv6]").limitation is None
     six = check(family=Family.IPV6)
     assert expectation(everywhere, six, more="families: [IPv6]").limitation is not None
 
@@ -127,11 +127,11 @@ def test_a_runtime_that_names_no_version_is_undecided() -> None:
 
 
 def test_cases_are_told_apart() -> None:
-    """An entry with cases covers their checks, and none that asks nothing of that kind."""
+    """An entry with cases covers their checks, and none that tests nothing of that kind."""
     more, always = "cases: [hostUsers]", "{source: {os: windows}}"
     for label, covered in (("hostUsers", True), ("hostPID", False)):
-        asked = check(case=Case(label=label))
-        assert (expectation(always, asked, more=more).limitation is not None) is covered
+        probed = check(case=Case(label=label))
+        assert (expectation(always, probed, more=more).limitation is not None) is covered
     assert expectation(always, check(), more=more).limitation is None
 
 
@@ -169,14 +169,14 @@ def test_an_unknown_fact_does_not_matter_where_the_rest_fails(
 def test_an_unknown_fact_does_not_matter_where_the_outcome_is_the_same() -> None:
     """Whether a second entry applies is no question when it expects what is expected anyway."""
     facts = with_windows(FACTS, cni_driver=unknown("it cannot be read"))
-    asked = check()
+    probed = check()
     same = manifest(
         one="expected: {outcome: timed_out}",
         two="expected: {outcome: timed_out}\nwhen: {source: {driver: [overlay]}}",
     )
-    assert resolve([asked], facts, [same])[asked.id].undecided is None
+    assert resolve([probed], facts, [same])[probed.id].undecided is None
     as_claimed = "expected: {outcome: connected}\nwhen: {source: {driver: [overlay]}}"
-    assert resolve([asked], facts, [manifest(one=as_claimed)])[asked.id].undecided is None
+    assert resolve([probed], facts, [manifest(one=as_claimed)])[probed.id].undecided is None
 
 
 @pytest.mark.parametrize(
@@ -290,14 +290,14 @@ def test_reasons_name_the_fact_and_its_origin() -> None:
     assert "off (kube-proxy's log)" in because
 
 
-def test_a_service_over_a_role_has_a_system_but_no_node() -> None:
-    """Conditions on the system of a whole role's Service hold; those on one node's settings do not."""
-    over_role = Target(
+def test_a_service_over_a_node_pool_has_a_system_but_no_node() -> None:
+    """Conditions on the system of a whole node pool's Service hold; those on one node's settings do not."""
+    over_pool = Target(
         kind=TargetKind.SERVICE_CLUSTERIP, os=OS.WINDOWS, service="affinity-windows-1"
     )
-    asked = check(target=over_role)
-    assert applies("{target: {os: windows}}", asked)
-    assert not applies("{target: {os: windows, dsr: false}}", asked)
+    probed = check(target=over_pool)
+    assert applies("{target: {os: windows}}", probed)
+    assert not applies("{target: {os: windows, dsr: false}}", probed)
 
 
 def test_a_shape_of_ones_own() -> None:
@@ -311,7 +311,7 @@ def test_a_shape_of_ones_own() -> None:
     ("network", "where"),
     [("172.30.0.0/24", "inside"), ("10.244.0.0/16", "outside"), (None, "unknown")],
 )
-def test_a_condition_may_ask_where_the_target_lies_for_outboundnat(
+def test_a_condition_may_test_where_the_target_lies_for_outboundnat(
     network: str | None, where: str
 ) -> None:
     """A node is inside the stated exceptions or outside; without a statement exactly that is known."""
@@ -319,9 +319,9 @@ def test_a_condition_may_ask_where_the_target_lies_for_outboundnat(
     if network:
         exceptions = known((ip_network(network),), "test")
     facts = replace(FACTS, cni=replace(FACTS.cni, nat_exceptions=exceptions))
-    asked = check(target=Target(kind=TargetKind.NODE_IP, os=OS.LINUX, node="linux-2"))
+    probed = check(target=Target(kind=TargetKind.NODE_IP, os=OS.LINUX, node="linux-2"))
     for word in ("inside", "outside", "unknown"):
-        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)
+        assert applies(f"{{nat_exception: [{word}]}}", probed, facts) is (word == where)
 
 
 @pytest.mark.parametrize(
@@ -341,10 +341,10 @@ def test_a_host_outside_is_the_same_host_by_name(
     address = FACTS.external_target and FACTS.external_target.address
     exceptions: Fact[tuple[Network, ...]] = known((ip_network(str(address)),), "test")
     facts = replace(FACTS, cni=replace(FACTS.cni, nat_exceptions=exceptions))
-    asked = check(target=target)
-    asked = replace(asked, ask=replace(asked.ask, question=question))
+    probed = check(target=target)
+    probed = replace(probed, action=replace(probed.action, question=question))
     for word in ("inside", "outside", "unknown"):
-        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is (word == where)
+        assert applies(f"{{nat_exception: [{word}]}}", probed, facts) is (word == where)
 
 
 @pytest.mark.parametrize("kind", [TargetKind.POD_IP, TargetKind.EXTERNAL_IP])
@@ -353,9 +353,9 @@ def test_an_address_that_is_not_known_lies_nowhere(kind: TargetKind) -> None:
     exceptions: Fact[tuple[Network, ...]] = known((ip_network("172.30.0.0/24"),), "test")
     cni = replace(FACTS.cni, nat_exceptions=exceptions)
     facts = replace(FACTS, cni=cni, external_target=None)
-    asked = check(target=Target(kind=kind, os=OS.LINUX, node="linux-2"))
+    probed = check(target=Target(kind=kind, os=OS.LINUX, node="linux-2"))
     for word, holds in (("inside", False), ("outside", False), ("unknown", True)):
-        assert applies(f"{{nat_exception: [{word}]}}", asked, facts) is holds
+        assert applies(f"{{nat_exception: [{word}]}}", probed, facts) is holds
 
 
 @pytest.mark.parametrize(
@@ -368,25 +368,27 @@ def test_an_address_that_is_not_known_lies_nowhere(kind: TargetKind) -> None:
         (None, ("server-windows-1-1",), None),
     ],
 )
-def test_a_condition_may_ask_where_backends_stand(
+def test_a_condition_may_test_where_backends_stand(
     node: str | None, backends: tuple[str, ...], where: str | None
 ) -> None:
-    """Backends stand on the node whose address is asked or elsewhere; without either there is no place."""
+    """Backends stand on the node whose address is tested or elsewhere; without either there is no place."""
     target = Target(kind=TargetKind.NODEPORT, os=OS.WINDOWS, node=node, backends=backends)
     for word in ("same-node", "other-node"):
         assert applies(f"{{backend_placement: [{word}]}}", check(target=target)) is (word == where)
 
 
-def test_a_service_over_a_role_has_the_settings_that_all_its_nodes_share() -> None:
-    """A Service of a whole role stands on no one node: what all nodes of the role are, its target is."""
-    asked = check(target=Target(kind=TargetKind.SERVICE_CLUSTERIP, role="windows-1", os=OS.WINDOWS))
-    assert applies('{target: {build: ">=17763 <17764"}}', asked)
-    assert not applies('{target: {build: ">=20348"}}', asked)
-    first, second = (one for one in FACTS.nodes if one.role == "windows-1")
+def test_a_service_over_a_node_pool_has_the_settings_that_all_its_nodes_share() -> None:
+    """A Service of a whole node pool stands on no one node: what all nodes of the node pool are, its target is."""
+    probed = check(
+        target=Target(kind=TargetKind.SERVICE_CLUSTERIP, pool="windows-1", os=OS.WINDOWS)
+    )
+    assert applies('{target: {build: ">=17763 <17764"}}', probed)
+    assert not applies('{target: {build: ">=20348"}}', probed)
+    first, second = (one for one in FACTS.nodes if one.pool == "windows-1")
     newer = replace(second, build=known(WindowsBuild.parse("20348.1"), "test"))
     mixed = replace(FACTS, nodes=(*(one for one in FACTS.nodes if one is not second), newer))
     assert first.build != newer.build
-    assert not applies('{target: {build: ">=20348"}}', asked, mixed)
-    assert not applies('{target: {build: ">=17763 <17764"}}', asked, mixed)
+    assert not applies('{target: {build: ">=20348"}}', probed, mixed)
+    assert not applies('{target: {build: ">=17763 <17764"}}', probed, mixed)
     nowhere = check(target=Target(kind=TargetKind.SERVICE_CLUSTERIP, os=OS.WINDOWS))
     assert not applies('{target: {build: ">=17763"}}', nowhere)

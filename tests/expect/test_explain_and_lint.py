@@ -181,8 +181,8 @@ def test_entries_of_one_family_speak_of_it_alone() -> None:
 
 def test_an_explanation_names_its_check() -> None:
     """Whoever prints it needs no other value."""
-    asked = check()
-    assert explain(asked, FACTS, []).check == asked
+    probed = check()
+    assert explain(probed, FACTS, []).check == probed
 
 
 def test_a_flow_that_nobody_declares_is_found() -> None:

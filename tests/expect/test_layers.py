@@ -18,9 +18,9 @@ REFUSED = "expected: {outcome: refused}"
 TODAY = date(2026, 11, 21)
 
 
-def expectation(*manifests: Manifest, **asked: object) -> Expectation:
+def expectation(*manifests: Manifest, **probed: object) -> Expectation:
     """Return what is expected of the default check under these manifests."""
-    one = check(**asked)  # type: ignore[arg-type]  # keywords are the check's own
+    one = check(**probed)  # type: ignore[arg-type]  # keywords are the check's own
     return resolve([one], FACTS, manifests, today=TODAY)[one.id]
 
 

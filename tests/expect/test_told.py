@@ -25,10 +25,10 @@ YES, NO, OPEN = Truth.YES, Truth.NO, Truth.UNKNOWN
 
 
 def findings(
-    when: str, asked: Check | None = None, facts: ClusterFacts = FACTS
+    when: str, probed: Check | None = None, facts: ClusterFacts = FACTS
 ) -> tuple[tuple[Truth, str], ...]:
     """Return what is told of each part of a condition."""
-    told = explain(asked or check(), facts, [manifest(one=f"{TIMED_OUT}\nwhen: {when}")])
+    told = explain(probed or check(), facts, [manifest(one=f"{TIMED_OUT}\nwhen: {when}")])
     (one,) = told.considered
     return one.findings
 
@@ -85,7 +85,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
         (None, "'on', 'off'", NO),
     ],
 )
-def test_a_setting_may_be_asked_for_as_unknown(
+def test_a_setting_may_be_requested_as_unknown(
     value: bool | None,
     wanted: str,
     truth: Truth,
@@ -127,7 +127,7 @@ def test_who_has_no_such_setting_does_not_meet_a_condition(
 
 
 def test_linux_has_the_settings_that_both_systems_have() -> None:
-    """Versions, mode and runtime are asked of it as well."""
+    """Versions, mode and runtime are required of it as well."""
     when = "{kubelet: '>=1.24', mode: [iptables, nftables, ipvs], runtime: [containerd]}"
     truths = {truth for truth, _ in findings(f"{{source: {when}}}", check("linux-1"))}
     assert truths == {YES}
@@ -321,8 +321,8 @@ def test_entries_of_cases_speak_of_those_alone() -> None:
     one = manifest(one=f"{TIMED_OUT}\ncases: [a]")
     target = Target(kind=TargetKind.POD)
     for case, considered in ((Case(label="a"), 1), (Case(label="b"), 0), (None, 0)):
-        asked = check(target=target, case=case, question=Question.START)
-        assert len(explain(asked, FACTS, [one]).considered) == considered
+        probed = check(target=target, case=case, question=Question.START)
+        assert len(explain(probed, FACTS, [one]).considered) == considered
 
 
 @pytest.mark.parametrize(
@@ -387,17 +387,17 @@ def test_a_version_that_is_known_goes_before_what_the_skew_policy_allows() -> No
     )
 
 
-def test_nodes_of_a_role_that_differ_are_told() -> None:
-    """A Service over a role meets a condition where all of its nodes do; where some do not, none is named."""
-    role = FACTS.node("win-1").role
-    over = Target(kind=TargetKind.SERVICE_CLUSTERIP, role=role, os=FACTS.node("win-1").os)
+def test_nodes_of_a_node_pool_that_differ_are_told() -> None:
+    """A Service over a node pool meets a condition where all of its nodes do; where some do not, none is named."""
+    pool = FACTS.node("win-1").pool
+    over = Target(kind=TargetKind.SERVICE_CLUSTERIP, pool=pool, os=FACTS.node("win-1").os)
     one = replace(
         FACTS.node("win-1"),
         kube_proxy=replace(FACTS.node("win-1").kube_proxy, dsr=known(value=True, origin="log")),
     )
     nodes = tuple(one if node.name == "win-1" else node for node in FACTS.nodes)
     told = findings("{target: {dsr: true}}", check(target=over), replace(FACTS, nodes=nodes))
-    assert told == ((NO, f"the nodes of the target, {role}, differ in it"),)
+    assert told == ((NO, f"the nodes of the target, {pool}, differ in it"),)
     alike = findings("{target: {dsr: true}}", check(target=over))
     assert alike == ((NO, "target DSR: off (kube-proxy's log)"),)
 

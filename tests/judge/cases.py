@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug, Source
 from nettests.model.observation import Attempt, ControlResult, Observation
 from nettests.model.words import (
@@ -50,7 +50,7 @@ def check(kind: TargetKind = TargetKind.SERVICE_CLUSTERIP, os: OS = OS.WINDOWS) 
         id="f/windows-1/windows-1/other-node/tcp",
         flow="node-to-service-clusterip",
         title="windows-1 node → windows-1 service-clusterip on another node, TCP",
-        ask=Ask(
+        action=Action(
             source=Vantage(kind=VantageKind.NODE, probe="node-windows-1-1", os=os),
             target=Target(kind=kind, backends=BACKENDS),
             protocol=Protocol.TCP,

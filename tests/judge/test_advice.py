@@ -15,9 +15,9 @@ from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 SPOOFING = "MAC address spoofing"
 
 
-def next_step(asked: Check, seen: Outcome, claim: Expected = CLAIM) -> str:
+def next_step(probed: Check, seen: Outcome, claim: Expected = CLAIM) -> str:
     """Return what is advised after a failure."""
-    return judge(asked, expects(claim, claim=claim), observed(seen, backends=())).next_step
+    return judge(probed, expects(claim, claim=claim), observed(seen, backends=())).next_step
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def next_step(asked: Check, seen: Outcome, claim: Expected = CLAIM) -> str:
 )
 def test_a_deviation_has_the_step_of_its_rule(rule: str, step: str) -> None:
     """What repairs a setting stands beside its rule; a rule of another version has a general one."""
-    asked = check(TargetKind.CONFIGURATION)
-    asked = replace(asked, ask=replace(asked.ask, case=Case(label=rule)))
-    assert next_step(asked, Outcome.DEVIATES, Expected(outcome=Outcome.CONFORMS)) == step
+    probed = check(TargetKind.CONFIGURATION)
+    probed = replace(probed, action=replace(probed.action, case=Case(label=rule)))
+    assert next_step(probed, Outcome.DEVIATES, Expected(outcome=Outcome.CONFORMS)) == step
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_spoofing_is_about_windows_nodes_and_the_wire(
     source: OS, target: OS, placement: Placement, *, told: bool
 ) -> None:
     """The setting of virtual machines is advised where a Windows node's frames leave it."""
-    asked = check(TargetKind.POD_IP, source)
-    ask = replace(asked.ask, target=replace(asked.ask.target, os=target))
-    step = next_step(replace(asked, ask=ask, placement=placement), Outcome.TIMED_OUT)
+    probed = check(TargetKind.POD_IP, source)
+    action = replace(probed.action, target=replace(probed.action.target, os=target))
+    step = next_step(replace(probed, action=action, placement=placement), Outcome.TIMED_OUT)
     assert step.startswith("look for the packet on the way")
     assert (SPOOFING in step) is told
 
@@ -76,11 +76,11 @@ def test_what_nobody_could_resolve_leads_to_dns_not_to_the_target(
     question: Question, detail: str, first: str
 ) -> None:
     """Where other vantages fail too, the text tells whether the name or what it stands for was silent."""
-    asked = check(TargetKind.SERVICE_FQDN)
-    asked = replace(asked, ask=replace(asked.ask, question=question))
+    probed = check(TargetKind.SERVICE_FQDN)
+    probed = replace(probed, action=replace(probed.action, question=question))
     seen = observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY)
     seen = replace(seen, attempts=(replace(seen.attempts[0], detail=detail),))
-    step = judge(asked, expects(CLAIM), seen).next_step
+    step = judge(probed, expects(CLAIM), seen).next_step
     assert step.startswith(f"look at {first} first")
 
 
@@ -97,10 +97,10 @@ def test_a_windows_pod_that_does_not_start_has_the_documents_usual_causes(
     target: OS, told: bool
 ) -> None:
     """The pause image that fits the build, and the proxy's variables of a node that cannot pull."""
-    asked = check(TargetKind.POD, OS.LINUX)
-    ask = replace(asked.ask, target=replace(asked.ask.target, os=target))
+    probed = check(TargetKind.POD, OS.LINUX)
+    action = replace(probed.action, target=replace(probed.action.target, os=target))
     claim = Expected(outcome=Outcome.STARTED)
-    step = next_step(replace(asked, ask=ask), Outcome.FAILS_TO_START, claim)
+    step = next_step(replace(probed, action=action), Outcome.FAILS_TO_START, claim)
     assert "reason and events" in step
     assert ("pause image" in step) is ("NO_PROXY" in step) is told
 
@@ -121,7 +121,9 @@ def test_silence_among_answers_is_called_loss(outcomes: tuple[Outcome, ...], *, 
 def test_one_silent_backend_is_named_only_where_there_are_several() -> None:
     """A Pod has no backends: there it is loss alone."""
     one = check(TargetKind.POD_IP)
-    one = replace(one, ask=replace(one.ask, target=replace(one.ask.target, backends=("a",))))
+    one = replace(
+        one, action=replace(one.action, target=replace(one.action.target, backends=("a",)))
+    )
     torn = observed(Outcome.CONNECTED, Outcome.TIMED_OUT, backends=())
     assert "backend" not in judge(one, expects(CLAIM), torn).next_step
     assert "backend" in judge(check(), expects(CLAIM), torn).next_step

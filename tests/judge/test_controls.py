@@ -38,8 +38,8 @@ def test_silence_is_no_part_that_went_unseen() -> None:
 @pytest.mark.parametrize(
     ("controls", "says"),
     [
-        ((), "not proven: no vantage control could be asked on this cluster"),
-        ((control("target", ok=True),), "no vantage control could be asked on this cluster"),
+        ((), "not proven: no vantage control could be run on this cluster"),
+        ((control("target", ok=True),), "no vantage control could be run on this cluster"),
         ((control("vantage", ok=False),), "not proven: its vantage control failed (timed out)"),
         ((control("path", ok=False),), "not proven: its path control failed (timed out)"),
     ],

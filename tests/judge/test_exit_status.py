@@ -38,7 +38,7 @@ def test_nothing_judged_is_seven(verdicts: tuple[Verdict, ...]) -> None:
 
 
 def test_a_required_flow_that_was_skipped_is_seven() -> None:
-    """A run is worthless when a required flow was due and none of it was judged."""
+    """A run is worthless when a required flow was planned and none of it was judged."""
     verdicts = {"a/1": Verdict.PASS, "b/1": Verdict.SKIPPED, "b/2": Verdict.SKIPPED}
     assert of_run(OK, verdicts, {"b": {"b/1", "b/2"}}, others_failed=False) == 7
     assert (

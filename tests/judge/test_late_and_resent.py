@@ -22,7 +22,7 @@ def test_a_service_that_converged_too_late_fails(expectation: Expectation) -> No
     assert f"{LATE}; this check was answered after that" in told.message
 
 
-def test_a_service_that_begins_to_answer_while_it_is_asked_is_late() -> None:
+def test_a_service_that_begins_to_answer_while_it_is_probed_is_late() -> None:
     """Attempts that time out before it answers at last are no disagreement: it was late."""
     seen = observed(Outcome.TIMED_OUT, Outcome.CONNECTED, late=LATE)
     assert judge(check(), expects(CLAIM), seen).verdict is Verdict.FAIL
@@ -37,7 +37,7 @@ def test_silence_that_is_documented_is_not_late() -> None:
 
 @pytest.mark.parametrize("expectation", EXPECTATIONS, ids=["claim", "limitation"])
 def test_an_answer_after_a_lost_packet_is_flaky(expectation: Expectation) -> None:
-    """It succeeded, and would not have without being asked again."""
+    """It succeeded, and would not have without being retried."""
     seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, resent=RESENT)
     told = judge(check(), expectation, seen)
     assert told.verdict is Verdict.FLAKY

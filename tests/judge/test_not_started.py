@@ -22,7 +22,7 @@ PULL = (
             NotStarted("probe-windows-1-1", "Unschedulable"),
         ),
         ("pod probe-windows-1-1 is not Ready: Pending", NotStarted("probe-windows-1-1", "Pending")),
-        ("node win-2 was not Ready while this was asked (NodeStatusUnknown)", None),
+        ("node win-2 was not Ready while this was probed (NodeStatusUnknown)", None),
         ("exec lost its exit code", None),
     ],
 )

@@ -63,7 +63,7 @@ def test_distributions(
 
 
 def test_one_backend_without_any_control_is_not_believed() -> None:
-    """Affinity whose control could not be asked is unknown."""
+    """Affinity whose control could not be run is unknown."""
     observation = observed(Outcome.CONNECTED, distribution=ONE, controls=())
     assert judge(check(), expects(STICKY, claim=STICKY), observation).verdict is Verdict.UNKNOWN
 
@@ -88,7 +88,7 @@ def test_what_is_not_asserted_is_not_compared() -> None:
 
 def test_a_name_that_leads_elsewhere_fails() -> None:
     """Resolving is not enough: the address has to be the target's, also where nxdomain was expected."""
-    seen = observed(Outcome.RESOLVED, backends=(), misled=("203.0.113.9",))
+    seen = observed(Outcome.RESOLVED, backends=(), unexpected_addresses=("203.0.113.9",))
     for expected in (Outcome.RESOLVED, Outcome.NXDOMAIN):
         claim = Expected(outcome=Outcome.RESOLVED)
         found = judge(check(), expects(Expected(outcome=expected), claim=claim), seen)

@@ -30,11 +30,11 @@ COMBINATIONS = list(product(EXPECTED, CONTROLS))
 
 
 def seen(
-    divided: tuple[PortSeen, ...], controls: tuple[ControlResult, ...] = HOLD, **more: Any
+    differing_ports: tuple[PortSeen, ...], controls: tuple[ControlResult, ...] = HOLD, **more: Any
 ) -> Observation:
-    """Return an observation of ports that differ, each asked twice; the failure was the last."""
-    outcomes = [one.outcome for one in divided for _ in range(2)]
-    return observed(*outcomes, controls=controls, divided=divided, **more)
+    """Return an observation of ports that differ, each probed twice; the failure was the last."""
+    outcomes = [one.outcome for one in differing_ports for _ in range(2)]
+    return observed(*outcomes, controls=controls, differing_ports=differing_ports, **more)
 
 
 @pytest.mark.parametrize(("expected", "controls"), COMBINATIONS)

@@ -55,9 +55,9 @@ WAY = "look for the packet on the way: routes, the tunnel where the network plug
 HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
 
 
-def told(expectation: Expectation, seen: Observation, asked: Check | None = None) -> Judgement:
+def told(expectation: Expectation, seen: Observation, probed: Check | None = None) -> Judgement:
     """Return the judgement; the default check unless another is given."""
-    return judge(asked or check(), expectation, seen)
+    return judge(probed or check(), expectation, seen)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def told(expectation: Expectation, seen: Observation, asked: Check | None = None
         (expects(CLAIM), observed(REFUSED, controls=VANTAGE_ONLY), Verdict.FAIL,
          "it refused; no other vantage reaches it either (timed out)", advice.AFTER_FAILED_SERVICE),
         (expects(CLAIM), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+         "not proven: no vantage control could be run on this cluster", advice.AFTER_NO_PROOF),
         (expects(TIMED_OUT), observed(LOST), Verdict.LIMITED,
          "as documented by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[:1]), Verdict.UNKNOWN,
-         "not proven: no target control could be asked on this cluster", advice.AFTER_NO_PROOF),
+         "not proven: no target control could be run on this cluster", advice.AFTER_NO_PROOF),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[1:]), Verdict.UNKNOWN,
-         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+         "not proven: no vantage control could be run on this cluster", advice.AFTER_NO_PROOF),
         (expects(TIMED_OUT), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: no target control could be asked on this cluster", advice.AFTER_NO_PROOF),
+         "not proven: no target control could be run on this cluster", advice.AFTER_NO_PROOF),
         (expects(TIMED_OUT), observed(OK), Verdict.LIFTED,
          "limitation node-svc-vip-docs no longer shows; update the manifest",
          "update limitations/base/services.yaml:7; check that the probe took the documented path, then narrow the entry"),
@@ -102,7 +102,7 @@ def told(expectation: Expectation, seen: Observation, asked: Check | None = None
         (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt met it; they brought timed_out and refused; it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(OK, backends=("x", "server-1", "y")), Verdict.FAIL,
          "answered by x, y, which is not server-1 or server-2", SEEN),
-        (expects(CLAIM), observed(OK, misled=("a", "b")), Verdict.FAIL,
+        (expects(CLAIM), observed(OK, unexpected_addresses=("a", "b")), Verdict.FAIL,
          "it resolved to a, b, which is not the target's address", advice.AFTER_MISLEADING),
         (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer told which source address the server saw", advice.AFTER_DISTRUST),
         (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answers told which backends share the connections", advice.AFTER_DISTRUST),
@@ -112,7 +112,7 @@ def told(expectation: Expectation, seen: Observation, asked: Check | None = None
          "it is stale; server-1 and server-2 answered", advice.AFTER_STALE),
         (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.AFTER_STALE),
         (expects(CLAIM), observed(LOST, stale="it is stale", controls=()), Verdict.UNKNOWN,
-         "not proven: no vantage control could be asked on this cluster", advice.AFTER_NO_PROOF),
+         "not proven: no vantage control could be run on this cluster", advice.AFTER_NO_PROOF),
     ],
 )  # fmt: skip
 def test_why_and_what_next(
@@ -171,7 +171,7 @@ def test_what_was_expected_is_told(expectation: Expectation, expected: str) -> N
         (observed(OK, OK, LOST, OK, OK, OK), "connected ×2 then timed_out then connected ×3"),
         (observed(OK, distribution=SEVERAL, backends=BACKENDS), "connected, several-backends (server-1, server-2)"),
         (observed(OK, source=SourceSeen.CLIENT_NODE), "connected, source = client-node (10.244.3.2)"),
-        (observed(OK, LOST, divided=(PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))),
+        (observed(OK, LOST, differing_ports=(PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))),
          "connected at port 1, timed_out at port 2"),
     ],
 )  # fmt: skip
@@ -188,29 +188,29 @@ def test_the_last_attempt_that_failed_is_told() -> None:
     assert found.message.endswith("the attempts disagree second")
 
 
-def next_of(asked: Check, outcome: Outcome, claim: Expected = CLAIM, **changes: Any) -> str:
+def next_of(probed: Check, outcome: Outcome, claim: Expected = CLAIM, **changes: Any) -> str:
     """Return the step after a failure."""
     return told(
-        expects(claim, claim=claim), observed(outcome, backends=(), **changes), asked
+        expects(claim, claim=claim), observed(outcome, backends=(), **changes), probed
     ).next_step
 
 
-def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **ask: Any) -> Check:
+def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action: Any) -> Check:
     """Return a check of that target on a node of that system."""
-    asked = check(kind, source)
-    changed = replace(asked.ask, target=replace(asked.ask.target, os=target), **ask)
-    return replace(asked, ask=changed)
+    probed = check(kind, source)
+    changed = replace(probed.action, target=replace(probed.action.target, os=target), **action)
+    return replace(probed, action=changed)
 
 
 @pytest.mark.parametrize(
-    ("asked", "outcome", "step"),
+    ("probed", "outcome", "step"),
     [
         (to(TargetKind.POD_IP), Outcome.UNREACHABLE,
          "there is no route: compare the source's routes with the pod CIDRs of the nodes"),
         (to(TargetKind.POD_IP), Outcome.REJECTED, "read the API server's message in the evidence"),
         (to(TargetKind.POD_IP), Outcome.ACCEPTED, "compare the API server's version and feature gates with what the claim's source says"),
-        (to(TargetKind.POD_IP), Outcome.HEALTHY, "compare the Service's EndpointSlice with the pods that stand on the asked node"),
-        (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the asked node's kube-proxy knows of the Service's endpoint on it"),
+        (to(TargetKind.POD_IP), Outcome.HEALTHY, "compare the Service's EndpointSlice with the pods that stand on the target node"),
+        (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the target node's kube-proxy knows of the Service's endpoint on it"),
         (to(TargetKind.POD_IP), Outcome.STARTED, "compare the versions of kubelet and runtime on the node with what the claim's source says"),
         (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN),
         (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, and firewalls of both nodes"),
@@ -228,10 +228,10 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **ask: An
         (to(TargetKind.POD_IP), Outcome.DEVIATES, "read the raw output in the evidence"),
     ],
 )  # fmt: skip
-def test_the_step_fits_what_was_seen(asked: Check, outcome: Outcome, step: str) -> None:
+def test_the_step_fits_what_was_seen(probed: Check, outcome: Outcome, step: str) -> None:
     """By outcome, by target and by the source's system."""
     claim = Expected(outcome=Outcome.CONFORMS)
-    assert next_of(asked, outcome, claim) == step
+    assert next_of(probed, outcome, claim) == step
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -257,13 +257,13 @@ def test_the_step_fits_who_answered(
 ) -> None:
     """Affinity that was lost, connections that were not spread, and neither."""
     wanted = Expected(outcome=OK, distribution=claim, source_seen=SourceSeen.CLIENT_POD)
-    asked = replace(check(), claim=wanted)
+    probed = replace(check(), claim=wanted)
     found = observed(OK, source=SourceSeen.OTHER, distribution=seen)
-    assert told(expects(wanted, claim=wanted), found, asked).next_step == step
+    assert told(expects(wanted, claim=wanted), found, probed).next_step == step
 
 
 @pytest.mark.parametrize(
-    ("asked", "detail", "step"),
+    ("probed", "detail", "step"),
     [
         (to(TargetKind.SERVICE_FQDN), "lookup a.b on 10.96.0.10:53: i/o timeout", advice.AFTER_SILENT_DNS),
         (to(TargetKind.SERVICE_FQDN), "dial tcp: lookup a.b: i/o timeout", advice.AFTER_FAILED_SERVICE),
@@ -272,11 +272,11 @@ def test_the_step_fits_who_answered(
     ],
 )  # fmt: skip
 def test_a_target_that_nobody_reaches_is_looked_at_first(
-    asked: Check, detail: str, step: str
+    probed: Check, detail: str, step: str
 ) -> None:
     """Or the cluster's DNS, where the question ended at the name."""
     seen = replace(observed(LOST, controls=VANTAGE_ONLY), attempts=(attempt(LOST, 1, detail),))
-    assert told(expects(CLAIM), seen, asked).next_step == step
+    assert told(expects(CLAIM), seen, probed).next_step == step
 
 
 @pytest.mark.parametrize(
@@ -309,9 +309,11 @@ def test_the_step_after_attempts_that_disagree(
     outcomes: tuple[Outcome, ...], backends: tuple[str, ...], step: str
 ) -> None:
     """Silence among answers alone is loss; with any other failure it is a backend's or a rule's."""
-    asked = check()
-    asked = replace(asked, ask=replace(asked.ask, target=replace(asked.target, backends=backends)))
-    assert told(expects(CLAIM), observed(*outcomes, backends=()), asked).next_step == step
+    probed = check()
+    probed = replace(
+        probed, action=replace(probed.action, target=replace(probed.target, backends=backends))
+    )
+    assert told(expects(CLAIM), observed(*outcomes, backends=()), probed).next_step == step
 
 
 @pytest.mark.parametrize(
@@ -331,7 +333,7 @@ def test_which_service_was_late_is_read(text: str, found: Late | None) -> None:
 
 def test_what_to_do_where_nothing_can_be_trusted() -> None:
     """A node that was not Ready, a Pod that did not start, and everything else."""
-    unready = "node win-2 was not Ready while this was asked (Kubelet stopped)"
+    unready = "node win-2 was not Ready while this was probed (Kubelet stopped)"
     assert advice.after_distrust(unready) == advice.AFTER_UNREADY
     assert advice.unready_node(unready) == "win-2"
     assert advice.unready_node(f"x {unready}") is None
@@ -390,10 +392,10 @@ def test_ports_that_differ_need_one_that_answers_or_a_vantage_that_does() -> Non
     """A port that answers proves the vantage; two that fail do not."""
     dead = (control("vantage", ok=False), control("target", ok=True))
     halves = (PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))
-    found = told(expects(CLAIM), observed(OK, LOST, divided=halves, controls=dead))
+    found = told(expects(CLAIM), observed(OK, LOST, differing_ports=halves, controls=dead))
     assert (found.verdict, found.next_step) == (Verdict.FAIL, advice.AFTER_PARTING)
     both = (PortSeen(port=1, outcome=REFUSED), PortSeen(port=2, outcome=LOST))
-    found = told(expects(CLAIM), observed(REFUSED, LOST, divided=both, controls=dead))
+    found = told(expects(CLAIM), observed(REFUSED, LOST, differing_ports=both, controls=dead))
     assert (found.verdict, found.next_step) == (Verdict.UNKNOWN, advice.AFTER_NO_PROOF)
 
 

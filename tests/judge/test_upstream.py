@@ -11,20 +11,24 @@ from nettests.model.expectation import Expected
 from nettests.model.words import OS, Outcome, Resolver, TargetKind, Verdict
 from tests.judge.cases import check, control, expects, observed
 
-NOBODY = Expected(outcome=Outcome.NXDOMAIN)
+NO_ENDPOINTS = Expected(outcome=Outcome.NXDOMAIN)
 SHORT, OWN = "nosuch", "nosuch.{namespace}.svc.{domain}."
 
 
-def asked(template: str, kind: TargetKind = TargetKind.NO_NAME) -> Check:
+def probed(template: str, kind: TargetKind = TargetKind.NO_NAME) -> Check:
     """Return a check of a name that nothing has."""
     made = check(kind)
-    return replace(made, ask=replace(made.ask, target=replace(made.target, name_form=template)))
+    return replace(
+        made, action=replace(made.action, target=replace(made.target, name_form=template))
+    )
 
 
 @pytest.mark.parametrize("other", [Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT])
 def test_a_name_that_an_upstream_cannot_deny_is_not_found_either(other: Outcome) -> None:
     """SERVFAIL and silence are as good as a denial, also in turns with one, and are shown as they came."""
-    found = judge(asked(SHORT), expects(NOBODY, claim=NOBODY), observed(Outcome.SERVFAIL, other))
+    found = judge(
+        probed(SHORT), expects(NO_ENDPOINTS, claim=NO_ENDPOINTS), observed(Outcome.SERVFAIL, other)
+    )
     assert found.verdict is Verdict.PASS
     assert found.observed.startswith("servfail")
 
@@ -33,7 +37,10 @@ def test_it_proves_nothing_where_the_resolver_answers_nothing_at_all() -> None:
     """The control, a name that exists, has to resolve."""
     dead = (control("vantage", ok=False), control("target", ok=False))
     seen = observed(Outcome.SERVFAIL, controls=dead)
-    assert judge(asked(SHORT), expects(NOBODY, claim=NOBODY), seen).verdict is Verdict.UNKNOWN
+    assert (
+        judge(probed(SHORT), expects(NO_ENDPOINTS, claim=NO_ENDPOINTS), seen).verdict
+        is Verdict.UNKNOWN
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,32 +58,32 @@ def test_windows_takes_a_partial_name_out_of_the_cluster(
     os: OS, resolver: Resolver, form: str, *, is_denied: bool
 ) -> None:
     """Its DNS client adds no suffix to a name with a dot: without a way out nobody denies it, and it is not found."""
-    named = asked(form, TargetKind.SERVICE_FQDN)
+    named = probed(form, TargetKind.SERVICE_FQDN)
     source = replace(named.source, os=os)
-    partial = replace(named, ask=replace(named.ask, source=source, resolver=resolver))
-    found = judge(partial, expects(NOBODY, limited=True), observed(Outcome.TIMED_OUT))
+    partial = replace(named, action=replace(named.action, source=source, resolver=resolver))
+    found = judge(partial, expects(NO_ENDPOINTS, limited=True), observed(Outcome.TIMED_OUT))
     assert found.verdict is (Verdict.LIMITED if is_denied else Verdict.FAIL)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.SERVFAIL, Outcome.TIMED_OUT])
 def test_of_its_own_domain_the_clusters_dns_has_to_know(outcome: Outcome) -> None:
-    """A name with a final dot asks nobody else: what is not denied is a failure, and no wildcard."""
-    found = judge(asked(OWN), expects(NOBODY, claim=NOBODY), observed(outcome))
+    """A name with a final dot probes nobody else: what is not denied is a failure, and no wildcard."""
+    found = judge(probed(OWN), expects(NO_ENDPOINTS, claim=NO_ENDPOINTS), observed(outcome))
     assert found.verdict is Verdict.FAIL
     assert "wildcard" not in found.next_step
 
 
 def test_a_name_that_exists_is_not_denied_by_its_upstream() -> None:
     """Of names that something has SERVFAIL is an outcome of its own."""
-    named = asked("{external}", TargetKind.EXTERNAL_NAME)
-    found = judge(named, expects(NOBODY, claim=NOBODY), observed(Outcome.SERVFAIL))
+    named = probed("{external}", TargetKind.EXTERNAL_NAME)
+    found = judge(named, expects(NO_ENDPOINTS, claim=NO_ENDPOINTS), observed(Outcome.SERVFAIL))
     assert found.verdict is Verdict.FAIL
     assert "upstream" in found.next_step
 
 
 def test_attempts_that_are_all_as_good_as_a_denial_agree() -> None:
     """Whatever each brought; where one was answered otherwise they still disagree."""
-    named = asked(SHORT)
+    named = probed(SHORT)
     seen = read_as_denied(named, observed(Outcome.SERVFAIL, Outcome.TIMED_OUT))
     assert (seen.outcome, seen.agreed) == (Outcome.NXDOMAIN, True)
     assert {one.outcome for one in seen.attempts} == {Outcome.NXDOMAIN}

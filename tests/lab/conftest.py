@@ -1,4 +1,4 @@
-"""Running labs for tests, one of each profile a session, started when first asked for.
+"""Running labs for tests, one of each profile a session, started when first requested.
 
 Tests use pods and Services of names of their own and take them away; a test that breaks a lab on
 purpose mends it. ``labs["win2019-overlay"]`` is a lab of that profile, ``lab`` the default one.

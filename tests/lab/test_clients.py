@@ -160,12 +160,12 @@ def test_kubectl_forwards_ports(served: Lab) -> None:
         try:
             assert forward.stdout is not None
             assert "Forwarding from" in forward.stdout.readline()
-            assert until(lambda: _ask(port)).endswith(b"web-windows")
+            assert until(lambda: _request(port)).endswith(b"web-windows")
         finally:
             forward.terminate()
 
 
-def _ask(port: int) -> bytes:
+def _request(port: int) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
         sock.sendall(b"GET /hostname HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         answer = b""

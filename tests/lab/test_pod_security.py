@@ -1,4 +1,4 @@
-"""What a run creates in a namespace of a Pod Security level, asked of the lab's own admission."""
+"""What a run creates in a namespace of a Pod Security level, required of the lab's own admission."""
 
 from dataclasses import replace
 

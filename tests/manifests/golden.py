@@ -62,7 +62,7 @@ NEW_WITH_DSR = {
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out or unreachable",
 }
-NOBODY = {
+NO_ENDPOINTS = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
     r"service-no-endpoints/windows-1/": "svc-no-endpoints: timed_out or unreachable",
     r"nodeport-no-endpoints/external/windows-1/": "svc-no-endpoints-nodeport: refused or timed_out",
@@ -164,8 +164,8 @@ BALANCED_VIP = {
 }
 
 
-def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
-    """The lines of tables, for the sources of each of these Windows roles."""
+def on_pools(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
+    """The lines of tables, for the sources of each of these Windows node pools."""
     return {
         line.replace("/windows-1/", f"/windows-{number}/", 1): said
         for table in tables
@@ -174,8 +174,8 @@ def on_roles(numbers: Sequence[int], *tables: dict[str, str]) -> dict[str, str]:
     }
 
 
-def on_host_roles(numbers: Sequence[int]) -> dict[str, str]:
-    """The lines of Services that each of these Windows roles backs for itself."""
+def on_host_pools(numbers: Sequence[int]) -> dict[str, str]:
+    """The lines of Services that each of these Windows node pools backs for itself."""
     return {
         line.replace("windows-1", f"windows-{number}"): said
         for line, said in HOST_BACKEND.items()
@@ -196,7 +196,7 @@ WITHOUT_DSR = {
     **VIP,
     **NO_DSR,
     **NEW,
-    **NOBODY,
+    **NO_ENDPOINTS,
     **EXTERNAL_LOCAL,
     **INTERNAL_LOCAL,
     **HOST_BACKEND,
@@ -220,7 +220,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **NO_DSR,
-        **NOBODY,
+        **NO_ENDPOINTS,
         **PUBLISHED,
         **EXTERNAL_LOCAL,
         **INTERNAL_LOCAL,
@@ -243,7 +243,7 @@ TABLE: dict[str, dict[str, str]] = {
         **VIP,
         **OLD,
         **REMOTE_PODS,
-        **NOBODY,
+        **NO_ENDPOINTS,
         **PUBLISHED,
         **EXTERNAL_LOCAL,
         **INTERNAL_LOCAL,
@@ -267,7 +267,7 @@ TABLE: dict[str, dict[str, str]] = {
         **OWN_HOST_PORTS,
         **VIP,
         **NEW_WITH_DSR,
-        **NOBODY,
+        **NO_ENDPOINTS,
         **INTERNAL_LOCAL,
         **INTERNAL_LOST,
         **HAIRPIN,
@@ -290,7 +290,7 @@ TABLE: dict[str, dict[str, str]] = {
         **NEW_WITH_DSR,
         **REMOTE_PODS,
         **TRANSLATED,
-        **NOBODY,
+        **NO_ENDPOINTS,
         **INTERNAL_LOCAL,
         **HAIRPIN,
         **HOST_BACKEND,
@@ -319,10 +319,10 @@ TABLE: dict[str, dict[str, str]] = {
         r"service-topology-hints/windows-1/": "svc-topology-hints-without-kube-proxy: unspecified",
     },
     "calico-overlay-dsr": {
-        **on_roles((1, 2), DNS, TAINT, NOBODY, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
-        **on_roles((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
-        **on_roles((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP, TRANSLATED),
-        **on_host_roles((1, 2)),
+        **on_pools((1, 2), DNS, TAINT, NO_ENDPOINTS, INTERNAL_LOCAL, HAIRPIN, STICKY, VIP_SEEN),
+        **on_pools((1, 2), NEW_WITH_DSR, REMOTE_PODS, OWN_HOST_PORTS, ONE_NUMBER),
+        **on_pools((1, 2), BALANCED, BALANCED_VIP, PRESERVED, IDLE, ICMP, TRANSLATED),
+        **on_host_pools((1, 2)),
         **NODES,
         **HOST_PORTS,
         **VIP,
@@ -347,15 +347,17 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
     "mixed-builds": {
-        **on_roles((1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NOBODY, EXTERNAL_LOCAL, INTERNAL_LOCAL),
-        **on_roles((1, 2, 3), INTERNAL_LOST),
+        **on_pools(
+            (1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL
+        ),
+        **on_pools((1, 2, 3), INTERNAL_LOST),
         **NODES,
         **HOST_PORTS,
         **VIP,
         **OLD,
-        **on_roles((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
-        **on_roles((2, 3), NEW, STICKY, PRESERVED_OPEN),
+        **on_pools((1, 2, 3), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
+        **on_pools((2, 3), NEW, STICKY, PRESERVED_OPEN),
         **PRESERVED_OLD,
-        **on_host_roles((1, 2, 3)),
+        **on_host_pools((1, 2, 3)),
     },
 }

@@ -39,14 +39,14 @@ def pod_lines(profile: str) -> dict[str, str]:
     lines |= WHOLE if minor < 34 else {}
     overlay = PROFILES[profile].driver == "overlay"
     for number, build in enumerate(_builds(profile), 1):
-        role = f"windows-{number}"
+        pool = f"windows-{number}"
         entry, *others = IMAGES[build]
         names = "|".join(others)
-        lines[rf"windows-image-build/{role}/({names})$"] = f"{entry}: fails_to_start"
-        lines[rf"pod-host-network/{role}/address$"] = "hostnet-non-hostprocess: deviates"
+        lines[rf"windows-image-build/{pool}/({names})$"] = f"{entry}: fails_to_start"
+        lines[rf"pod-host-network/{pool}/address$"] = "hostnet-non-hostprocess: deviates"
         if overlay:
             hook = "flow-lifecycle-http-hook-remote: fails_to_start"
-            lines[rf"pod-hook-other-node/{role}/"] = hook
+            lines[rf"pod-hook-other-node/{pool}/"] = hook
     return lines
 
 

@@ -45,17 +45,17 @@ def test_nodeports_of_overlay_nodes_are_open_by_build_alone(
     """Builds that were documented as broken are left open, other builds are not, on any Kubernetes."""
     found = expectations(cluster_facts(overlay(build, kubernetes)))
     for flow in NODEPORTS:
-        asked = {check: one for check, one in found.items() if _aims(check, flow, "windows-1")}
-        assert asked
-        for check, one in asked.items():
+        probed = {check: one for check, one in found.items() if _aims(check, flow, "windows-1")}
+        assert probed
+        for check, one in probed.items():
             named = one.limitation.id if one.limitation else ""
             assert (named == "nodeport-overlay-ws2022-bug") is is_open, check
             assert (one.expected is None) is is_open, check
 
 
 def _aims(check: str, flow: str, target: str) -> bool:
-    name, _source, role, *_ = check.split("/")
-    return (name, role) == (flow, target)
+    name, _source, pool, *_ = check.split("/")
+    return (name, pool) == (flow, target)
 
 
 NOT_PODS = frozenset({TargetKind.HEALTH_CHECK_PORT, TargetKind.HOSTPORT_BOUND})
@@ -67,14 +67,14 @@ BUGGED = Shape(kubernetes="1.24.17", backend="host-gw", build="20348.500", dsr=T
 def crosses(check: Check, facts: ClusterFacts) -> bool:
     """Whether a Windows pod and a pod of another node have to hear of each other, the cluster's DNS included.
 
-    Hosts are no pods: what nodes, kubelets and clients outside ask is left to its own documents.
+    Hosts are no pods: what nodes, kubelets and clients outside test is left to its own documents.
     """
     if check.source.kind is not VantageKind.POD:
         return False
     from_windows = check.source.os is OS.WINDOWS
-    if check.asks_dns and from_windows and check.source.dns_policy != "Default":
+    if check.queries_dns and from_windows and check.source.dns_policy != "Default":
         return True
-    if check.ask.question is Question.RESOLVE or check.target.kind in NOT_PODS:
+    if check.action.question is Question.RESOLVE or check.target.kind in NOT_PODS:
         return False
     if any(name.startswith("node-") for name in check.target.backends):
         return False

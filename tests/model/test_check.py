@@ -16,12 +16,12 @@ NAMED = {
 
 
 @pytest.mark.parametrize("kind", TargetKind)
-def test_a_name_and_the_dns_itself_ask_the_dns(kind: TargetKind) -> None:
+def test_a_name_and_the_dns_itself_query_the_dns(kind: TargetKind) -> None:
     """Whoever reaches a target by name, or the cluster's DNS, depends on it; an address does not."""
-    assert check(kind).asks_dns is (kind in NAMED)
+    assert check(kind).queries_dns is (kind in NAMED)
 
 
-def test_resolving_asks_the_dns_whatever_the_target() -> None:
+def test_resolving_queries_the_dns_whatever_the_target() -> None:
     """A question for a name alone depends on it, also where the target is known by address."""
     one = check(TargetKind.POD_IP)
-    assert replace(one, ask=replace(one.ask, question=Question.RESOLVE)).asks_dns
+    assert replace(one, action=replace(one.action, question=Question.RESOLVE)).queries_dns

@@ -102,14 +102,14 @@ def test_an_answer_that_comes_too_late_is_no_part_of_the_observation() -> None:
 
 
 def test_answers_of_a_check_that_was_cut_off_are_there() -> None:
-    """All that were written, and none of a check that was never asked."""
+    """All that were written, and none of a check that was never run."""
     history = of(ANSWERS[0])
     assert history.answers(CHECK) == (ANSWERS[0].raw,)
-    assert history.answers("never asked") == ()
+    assert history.answers("never run") == ()
 
 
-def test_all_that_was_due_has_a_verdict() -> None:
-    """Skipped beforehand or while it was asked, judged, or unknown."""
+def test_all_that_was_planned_has_a_verdict() -> None:
+    """Skipped beforehand or while it was probed, judged, or unknown."""
     skipped = next(one for one in WHOLE if isinstance(one, Skipped))
     judged = next(one for one in WHOLE if isinstance(one, Judged))
     lost, without_ping = PLANNED[1].check.id, PLANNED[2].check.id
@@ -122,7 +122,7 @@ def test_all_that_was_due_has_a_verdict() -> None:
     }
 
 
-def test_what_nobody_asks_for_changes_nothing() -> None:
+def test_what_nobody_requests_changes_nothing() -> None:
     """Readings are followed by the facts that they completed; a later version's kinds are left alone."""
     reading = NodeReading(node="n", reading="proxy-mode", probe="p", command=())
     assert of(*WHOLE, Reading(reading=reading), Unknown(data={"record": "weather"})) == of(*WHOLE)

@@ -20,7 +20,7 @@ def test_a_heading_stands_for_a_node_that_is_missing(kind: TargetKind) -> None:
     """What belongs to a node's pod, to a Service or to a node is headed by its pool; the rest by words."""
     found = descriptor(kind)
     placed = found.owner in {
-        *(Owner.POD, Owner.ASKER, Owner.SERVICE, Owner.NODE, Owner.NODE_PORT, Owner.HOST_PORT),
+        *(Owner.POD, Owner.SOURCE, Owner.SERVICE, Owner.NODE, Owner.NODE_PORT, Owner.HOST_PORT),
         Owner.OUTSIDE,
     }
     assert placed is not bool(found.heading)
@@ -38,14 +38,14 @@ def test_only_services_are_translated(kind: TargetKind) -> None:
 def test_what_nothing_is_sent_to_has_neither_place_nor_control(kind: TargetKind) -> None:
     """The API server, a configuration and a Pod to be made are nowhere, and no other path shows them."""
     found = descriptor(kind)
-    pathless = found.owner in {Owner.NOBODY, Owner.CHECK}
+    pathless = found.owner in {Owner.NO_ENDPOINTS, Owner.CHECK}
     assert pathless is (found.location is Location.NOWHERE)
     assert pathless is (found.shown_by is ShownBy.NOTHING)
 
 
 @EVERY
 def test_another_name_shows_names_alone(kind: TargetKind) -> None:
-    """A control by another name is for targets that a resolver is asked for."""
+    """A control by another name is for targets that a resolver is queried for."""
     found = descriptor(kind)
     by_name = found.shown_by in {ShownBy.FULL_NAME, ShownBy.KUBERNETES_NAME}
     assert not by_name or found.by_name

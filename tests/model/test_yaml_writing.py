@@ -62,7 +62,7 @@ def test_half_a_surrogate_pair_is_written_all_the_same() -> None:
 
 
 def test_compact_documents_have_their_innermost_parts_on_one_line() -> None:
-    """Rules of a Role are as short as people write them."""
+    """Rules of a node pool are as short as people write them."""
     rules = [{"apiGroups": [""], "verbs": ["get", "list"]}]
     assert write_compact_yaml([{"kind": "Role", "rules": rules}]) == (
         "kind: Role\nrules:\n  - apiGroups: ['']\n    verbs: [get, list]\n"

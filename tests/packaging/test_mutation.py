@@ -126,7 +126,7 @@ def test_a_sample_is_the_same_for_the_same_seed(script: ModuleType, tmp_path: Pa
     assert len(script.sampled(mutants, 1000, 1)) == 100
 
 
-def test_changed_tests_are_asked_about_survivors_again(
+def test_changed_tests_are_tested_about_survivors_again(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was killed stays so; a fresh start forgets all of it."""

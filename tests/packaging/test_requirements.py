@@ -39,7 +39,7 @@ def locked(name: str) -> dict[str, tuple[Requirement, int]]:
     return found
 
 
-def asked(name: str) -> list[Requirement]:
+def probed(name: str) -> list[Requirement]:
     """Return what a file has to satisfy."""
     stated = project()
     groups = stated["dependency-groups"]
@@ -63,10 +63,10 @@ def test_every_library_is_pinned_by_hash(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_project_asks_for_is_satisfied(name: str) -> None:
+def test_what_the_project_requests_is_satisfied(name: str) -> None:
     """A bound that changes without ``make lock`` is found."""
     pins = locked(name)
-    for wanted in asked(name):
+    for wanted in probed(name):
         pin, _ = pins[canonicalize_name(wanted.name)]
         version = str(pin.specifier).removeprefix("==")
         assert wanted.specifier.contains(version), f"{wanted} against {version}: make lock"
@@ -81,7 +81,7 @@ def test_no_index_and_no_machine_is_named(name: str) -> None:
 
 def test_every_dependency_has_two_bounds() -> None:
     """The lowest version that works, and the next one that nobody has tested."""
-    for wanted in asked("run"):
+    for wanted in probed("run"):
         assert sorted(one.operator for one in wanted.specifier) == ["<", ">="], wanted
 
 

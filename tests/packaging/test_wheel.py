@@ -113,7 +113,7 @@ print(json.dumps([len(text) for text in made] + [len(data.joinpath("junit.xsd").
 
 
 def test_a_run_on_the_lab_works_outside_the_checkout(installed: Installed) -> None:
-    """The wheel alone brings up a lab, asks it and writes reports."""
+    """The wheel alone brings up a lab, queries it and writes reports."""
     arguments = ("run", "--lab=linux", "--flow=pod-to-pod-ip", "--report-dir=here", "--quiet")
     done = installed.nettests(*arguments, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -142,7 +142,7 @@ print(len(found))
     assert int(done.stdout) > 200
 
 
-def test_the_harness_asks_no_lab_for_its_own_commands(harness: Installed) -> None:
+def test_the_harness_queries_no_lab_for_its_own_commands(harness: Installed) -> None:
     """A command that needs no cluster works, and the lab's libraries are really missing."""
     assert harness.nettests("lint").returncode == 0
     assert harness.run("-c", "import pyroute2").returncode != 0

@@ -62,7 +62,7 @@ def test_a_rejection_for_another_reason_says_nothing() -> None:
     ],
 )
 def test_a_level_rejects_in_its_own_name(level: str, status: int, expected: Outcome) -> None:
-    """403 that names the level in question; where a level is asked, an invalid Pod says nothing of it."""
+    """403 that names the level in question; where a level is run, an invalid Pod says nothing of it."""
     message = (
         'pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true'
     )
@@ -168,7 +168,7 @@ def test_what_a_pod_of_a_class_lacks_is_told(spec: object, told: str) -> None:
     "details", ["text", ["causes"], None, {}, {"causes": None}, {"causes": ["x"]}]
 )
 def test_a_refusal_without_causes_names_no_field(details: object) -> None:
-    """It is a rejection where no field is asked for, and says nothing of one that is."""
+    """It is a rejection where no field is requested, and says nothing of one that is."""
     body = {**REJECTED, "details": details}
     assert outcome(422, body) is Outcome.REJECTED
     assert outcome(422, body, "spec.hostPID") is Outcome.PROBE_FAILED

@@ -51,7 +51,7 @@ def test_a_pod_name_is_the_backend(request_: str) -> None:
 
 
 def test_a_strangers_page_is_not_the_expected_backend() -> None:
-    """A proxy's error page, asked for the hostname, counts as a backend of that odd name."""
+    """A proxy's error page, requested the hostname, counts as a backend of that odd name."""
     assert read_answer("404 page not found\n", "hostname").backend == "404 page not found"
 
 
@@ -85,7 +85,7 @@ def test_a_health_check_port_tells_of_local_backends(body: str, outcome: Outcome
 
 
 def test_what_looks_like_an_address_may_be_a_name() -> None:
-    """Whoever was asked for its hostname is taken at its word; asked for nothing, the shape decides."""
+    """Whoever was requested its hostname is taken at its word; requested nothing, the shape decides."""
     text = "10.244.1.2:80"
     assert read_answer(text, "hostname") == Answer(backend=text)
     assert read_answer(text, "clientip") == Answer(server_saw="10.244.1.2", source_port=80)

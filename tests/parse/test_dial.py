@@ -113,7 +113,7 @@ def test_dial_over_exec_is_read_by_its_body() -> None:
 def test_a_name_alone_resolves_whatever_dialling_brings(
     note: str, outcome: Outcome, addresses: tuple[str, ...]
 ) -> None:
-    """Asked for the name, a refused or lost connection still means that the name resolved."""
+    """Requested the name, a refused or lost connection still means that the name resolved."""
     attempt = read_resolution(recorded_dial(note))
     assert (attempt.outcome, attempt.addresses) == (outcome, addresses)
 

@@ -26,7 +26,7 @@ def without_mode(mode: Fact[str] | None = None) -> ClusterFacts:
 
 
 def told(stdout: str = "", code: int | None = 0, stderr: str = "", **more: str) -> NodeReading:
-    """Return what win-1 was asked, and its answer."""
+    """Return what win-1 was probed, and its answer."""
     return NodeReading(
         node="win-1",
         reading=PROXY_MODE,
@@ -48,7 +48,7 @@ def test_a_mode_is_known_with_its_source(mode: str) -> None:
     """kube-proxy answers with the bare word, which ends with or without a line feed."""
     for text in (mode, f"{mode}\n"):
         assert mode_of(without_mode(), told(text)) == known(
-            mode, f"{ADDRESS}, asked on the node itself"
+            mode, f"{ADDRESS}, read on the node itself"
         )
 
 
@@ -84,7 +84,7 @@ def test_other_nodes_and_facts_stay() -> None:
     assert replace(after, nodes=()) == replace(before, nodes=())
 
 
-def test_the_address_is_the_last_word_that_was_asked() -> None:
+def test_the_address_is_the_last_word_that_was_probed() -> None:
     """Options stand before it."""
-    asked = replace(told("ipvs"), command=("curl.exe", "-sS", ADDRESS))
-    assert mode_of(without_mode(), asked) == known("ipvs", f"{ADDRESS}, asked on the node itself")
+    probed = replace(told("ipvs"), command=("curl.exe", "-sS", ADDRESS))
+    assert mode_of(without_mode(), probed) == known("ipvs", f"{ADDRESS}, read on the node itself")

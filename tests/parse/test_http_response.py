@@ -67,7 +67,7 @@ def test_an_answer_names_the_backend() -> None:
 
 @pytest.mark.parametrize("changes", [{"status": 407, "stdout": "no"}, {"status": 200}])
 def test_no_answer_of_the_target(changes: dict[str, object]) -> None:
-    """A proxy that asks for credentials, and an empty answer, say nothing."""
+    """A proxy that requests credentials, and an empty answer, say nothing."""
     assert read_raw(raw("http", **changes)).outcome is Outcome.PROBE_FAILED
 
 

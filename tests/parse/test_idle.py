@@ -116,7 +116,7 @@ def test_what_may_have_ended_otherwise_is_no_observation(
     ],
 )
 def test_a_connection_that_never_stood_is_no_observation(kept: dict[str, Any]) -> None:
-    """Who starts slowly or cannot be reached at all says nothing of silence: other checks ask that."""
+    """Who starts slowly or cannot be reached at all says nothing of silence: other checks target that."""
     outcome, detail = read(kept)
     assert outcome is Outcome.PROBE_FAILED
     assert "no connection stood" in detail

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.model.check import Ask, Check, Control, Target, Vantage
+from nettests.model.check import Action, Check, Control, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt, ControlResult, Observation, Raw
@@ -31,7 +31,7 @@ CONTEXT = {
     "target-node": "172.30.0.14",
     "source-vip": "10.244.3.9",
 }
-ASK = Ask(
+ASK = Action(
     source=Vantage(kind=VantageKind.POD, probe="probe-windows-1-1"),
     target=Target(kind=TargetKind.SERVICE_CLUSTERIP, backends=("server-1", "server-2")),
     protocol=Protocol.TCP,
@@ -39,24 +39,24 @@ ASK = Ask(
 
 
 def check(*proves: str, **changes: Any) -> Check:
-    """Return a check that asks ``ASK`` with changes, and controls that prove what is named."""
-    ask = replace(ASK, **changes)
+    """Return a check that probes ``ASK`` with changes, and controls that prove what is named."""
+    action = replace(ASK, **changes)
     return Check(
         id="f/a/b/other-node/tcp",
         flow="f",
         title="a → b",
-        ask=ask,
+        action=action,
         placement=Placement.OTHER_NODE,
         claim=Expected(outcome=Outcome.CONNECTED),
         controls=tuple(
-            Control(proves=one, ask=replace(ask, question=Question.REACH)) for one in proves
+            Control(proves=one, action=replace(action, question=Question.REACH)) for one in proves
         ),
         sources=(),
     )
 
 
 def says(text: str, number: int = 1, purpose: str = "check", **changes: Any) -> Raw:
-    """Return an answer of ``/dial`` that brought ``text``, asked for whatever it looks like."""
+    """Return an answer of ``/dial`` that brought ``text``, requested whatever it looks like."""
     request = "clientip" if ":" in text else "hostname"
     return raw(
         "dial",
@@ -185,21 +185,21 @@ def test_a_pod_vantage_needs_no_proof() -> None:
 
 
 def resolved(*texts: str) -> Observation:
-    """Return the observation of a name that the system's resolver was asked for."""
-    ask = {"question": Question.RESOLVE, "resolver": Resolver.SYSTEM, "protocol": Protocol.UDP}
-    return observe(check(**ask), [raw("dial", status=400, stdout=text) for text in texts])
+    """Return the observation of a name that the system's resolver was queried for."""
+    action = {"question": Question.RESOLVE, "resolver": Resolver.SYSTEM, "protocol": Protocol.UDP}
+    return observe(check(**action), [raw("dial", status=400, stdout=text) for text in texts])
 
 
 def test_a_name_alone_is_resolved_or_not() -> None:
     """The system resolver's answer is read from what dialling the name says."""
     missing = "host and/or port param are invalid. lookup a.b on 10.96.0.10:53: no such host\n"
     assert resolved(missing, missing).outcome is Outcome.NXDOMAIN
-    ask = check(question=Question.RESOLVE, protocol=Protocol.UDP)
-    assert observe(ask, [fails("connect: connection refused")]).outcome is Outcome.RESOLVED
+    action = check(question=Question.RESOLVE, protocol=Protocol.UDP)
+    assert observe(action, [fails("connect: connection refused")]).outcome is Outcome.RESOLVED
 
 
 def test_controls_are_read_by_what_they_prove() -> None:
-    """One positive answer holds a control; one that was never asked does not hold."""
+    """One positive answer holds a control; one that was never run does not hold."""
     both = check("vantage", "target")
     observation = observe(
         both,
@@ -225,10 +225,10 @@ def test_a_name_that_nothing_has_shows_by_a_denial_that_its_server_is_there(
     """Silence shows nothing, and a denial of a name that somebody has shows no server either."""
     denied = check("vantage", question=Question.RESOLVE, protocol=Protocol.UDP)
     (control,) = denied.controls
-    asked = replace(control.ask, question=Question.RESOLVE)
+    probed = replace(control.action, question=Question.RESOLVE)
     for kind, wanted in ((TargetKind.NO_NAME, holds), (TargetKind.KUBERNETES_SERVICE, False)):
-        ask = replace(asked, target=Target(kind=kind))
-        one = replace(denied, controls=(replace(control, ask=ask),))
+        action = replace(probed, target=Target(kind=kind))
+        one = replace(denied, controls=(replace(control, action=action),))
         said = f"host and/or port param are invalid. lookup a.b on 10.0.0.2:53: {text}\n"
         answer = raw("dial", status=400, stdout=said, purpose="control:vantage")
         seen = observe(one, [fails(), answer])
@@ -236,7 +236,7 @@ def test_a_name_that_nothing_has_shows_by_a_denial_that_its_server_is_there(
 
 
 def test_controls_are_not_missing_beside_a_positive_result() -> None:
-    """Controls are asked beside negative results only, so none is missing beside a positive one."""
+    """Controls are run beside negative results only, so none is missing beside a positive one."""
     assert observe(check("vantage", "target"), [says("server-1")]).controls == ()
 
 
@@ -246,7 +246,7 @@ COUNT = 32
 def distributed(
     names: Sequence[str], ports: Sequence[int] = range(4000, 4008), *extra: Raw
 ) -> Observation:
-    """Return the observation of many connections, some of which asked for the client's port."""
+    """Return the observation of many connections, some of which requested the client's port."""
     answers = [says(name, number) for number, name in enumerate(names, 1)]
     answers += [says(f"10.244.3.2:{port}", COUNT + n) for n, port in enumerate(ports, 1)]
     return observe(check(question=Question.DISTRIBUTE, connections=COUNT), [*answers, *extra])
@@ -260,7 +260,7 @@ def test_one_backend_and_several() -> None:
     assert spread.trusted
 
 
-def test_fewer_connections_than_asked_are_not_trusted() -> None:
+def test_fewer_connections_than_probed_are_not_trusted() -> None:
     """A distribution of 31 connections is none of 32."""
     assert not distributed(["server-1"] * (COUNT - 1)).trusted
 
@@ -293,7 +293,7 @@ def test_failures_among_connections_leave_no_distribution() -> None:
 def several_control(backends: Sequence[str]) -> bool:
     """Return whether the control over many connections holds when these backends answered."""
     one = check("target", question=Question.DISTRIBUTE, connections=COUNT)
-    control = replace(one.controls[0], ask=replace(one.ask, question=Question.DISTRIBUTE))
+    control = replace(one.controls[0], action=replace(one.action, question=Question.DISTRIBUTE))
     answers = [says(name, n, purpose="control:target") for n, name in enumerate(backends, 1)]
     affine = [says("server-1", n) for n in range(1, COUNT + 1)]
     return observe(replace(one, controls=(control,)), [*answers, *affine]).controls[0].ok
@@ -306,7 +306,7 @@ def test_affinity_means_something_only_where_several_backends_can_be_reached() -
 
 
 @pytest.mark.parametrize(
-    ("stdout", "misled"),
+    ("stdout", "unexpected_addresses"),
     [
         ("Name:\tweb\nAddress: 10.96.0.7\n", ()),
         ("Name:\tweb\nAddress: 203.0.113.9\n", ("203.0.113.9",)),
@@ -315,29 +315,29 @@ def test_affinity_means_something_only_where_several_backends_can_be_reached() -
 )
 @pytest.mark.parametrize("known", [True, False])
 def test_a_name_that_leads_elsewhere_is_noticed(
-    stdout: str, misled: tuple[str, ...], *, known: bool
+    stdout: str, unexpected_addresses: tuple[str, ...], *, known: bool
 ) -> None:
     """What a name resolves to is compared with the target's addresses, where those were recorded."""
     context = {**CONTEXT, "resolved": "10.96.0.7,fd00::7"} if known else CONTEXT
     answer = raw("nslookup", stdout=stdout, exit_code=0, context=context)
     observation = observe(check(question=Question.RESOLVE), [answer])
     assert observation.outcome is Outcome.RESOLVED
-    assert observation.misled == (misled if known else ())
+    assert observation.unexpected_addresses == (unexpected_addresses if known else ())
 
 
-TWO_NUMBERS = ServiceSettings(label="two", by_hand=ByHand.TWO_NUMBERS)
+MIXED_TARGET_PORTS = ServiceSettings(label="two", by_hand=ByHand.MIXED_TARGET_PORTS)
 
 
-def two_numbers(*raws: Raw) -> Observation:
-    """Return what connections tell of a Service whose backends serve at different numbers."""
+def mixed_target_ports(*raws: Raw) -> Observation:
+    """Return what connections tell of a Service whose backends serve at different target ports."""
     one = check(question=Question.DISTRIBUTE, connections=COUNT)
-    target = replace(one.ask.target, settings=TWO_NUMBERS)
-    return observe(replace(one, ask=replace(one.ask, target=target)), raws)
+    target = replace(one.action.target, settings=MIXED_TARGET_PORTS)
+    return observe(replace(one, action=replace(one.action, target=target)), raws)
 
 
 def test_refusals_among_answers_are_an_answer_where_numbers_differ() -> None:
     """Answered and refused connections together are one trusted observation there."""
-    seen = two_numbers(
+    seen = mixed_target_ports(
         says("server-1", 1), fails("connect: connection refused", number=2), says("server-1", 3)
     )
     assert seen.distribution is Distribution.SOME_REFUSED
@@ -348,9 +348,9 @@ def test_refusals_among_answers_are_an_answer_where_numbers_differ() -> None:
 
 def test_refusals_alone_or_silence_are_no_such_answer() -> None:
     """All refused is refused, and a time-out among answers leaves them disagreeing."""
-    refused = two_numbers(*(fails("connect: connection refused", number=n) for n in (1, 2)))
+    refused = mixed_target_ports(*(fails("connect: connection refused", number=n) for n in (1, 2)))
     assert (refused.outcome, refused.distribution) == (Outcome.REFUSED, None)
-    silent = two_numbers(says("server-1", 1), fails("i/o timeout", number=2))
+    silent = mixed_target_ports(says("server-1", 1), fails("i/o timeout", number=2))
     assert not silent.agreed
     assert silent.distribution is None
 
@@ -364,7 +364,7 @@ def test_refusals_among_answers_are_a_disagreement_everywhere_else() -> None:
 
 
 def test_a_few_answers_are_no_distribution() -> None:
-    """Which backends share connections is said only of a check that asked with many."""
+    """Which backends share connections is said only of a check that sent it with many."""
     assert observe(check(), [says("server-1"), says("server-1", 2)]).distribution is None
 
 
@@ -403,12 +403,12 @@ def test_all_sources_are_told_where_servers_saw_several() -> None:
 def test_a_record_of_a_check_that_is_done_adds_what_its_answers_do_not_tell() -> None:
     """A Service that was late, a packet that was sent again, and why nothing of it can be trusted."""
     answers = [says("server-1")]
-    asked = check()
-    assert observation_of(asked, Done(check=asked.id), answers) == observe(asked, answers)
-    done = Done(check=asked.id, late="it was late", resent="it was resent")
-    seen = observation_of(asked, done, answers)
-    assert seen == replace(observe(asked, answers), late="it was late", resent="it was resent")
-    distrusted = observation_of(asked, replace(done, distrust="node n was not Ready"), answers)
+    probed = check()
+    assert observation_of(probed, Done(check=probed.id), answers) == observe(probed, answers)
+    done = Done(check=probed.id, late="it was late", resent="it was resent")
+    seen = observation_of(probed, done, answers)
+    assert seen == replace(observe(probed, answers), late="it was late", resent="it was resent")
+    distrusted = observation_of(probed, replace(done, distrust="node n was not Ready"), answers)
     assert distrusted == replace(seen, trusted=False, distrust="node n was not Ready")
 
 
@@ -429,9 +429,9 @@ def test_how_a_control_ended_is_told() -> None:
     )
     assert (target.proves, target.ok) == ("target", False)
     assert target.detail == "timed_out: dial tcp 10.1.1.1:80: i/o timeout"
-    assert (path.proves, path.ok, path.detail) == ("path", False, "it was not asked")
+    assert (path.proves, path.ok, path.detail) == ("path", False, "it was not run")
     one = check("target", question=Question.DISTRIBUTE)
-    control = replace(one.controls[0], ask=replace(one.ask, question=Question.DISTRIBUTE))
+    control = replace(one.controls[0], action=replace(one.action, question=Question.DISTRIBUTE))
     spread = [
         says("server-1", purpose="control:target"),
         says("server-2", 2, purpose="control:target"),
@@ -443,7 +443,7 @@ def test_how_a_control_ended_is_told() -> None:
 
 
 def test_all_that_is_known_stands_in_an_observation() -> None:
-    """Every part of it, from answers that came in another order than they were asked."""
+    """Every part of it, from answers that came in another order than they were probed."""
     later = says("10.244.3.2:4001", 2, started=5.0, elapsed=0.3, channel="exec")
     first = says("server-1", started=4.0, elapsed=0.2)
     proof = says("server-2", purpose="control:target")
@@ -496,7 +496,7 @@ def test_of_several_sources_and_backends_each_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("raws", "why"),
     [
-        ([], "nothing was asked"),
+        ([], "nothing was probed"),
         ([says("server-1"), replace(says("x", 2), error="it was cut")],
          "attempt 2: control channel pod-proxy: it was cut"),
     ],
@@ -551,7 +551,7 @@ def test_a_change_that_rules_did_not_follow_is_told() -> None:
     assert behind(None) is None
     assert behind("server-2") is None
     assert behind("server-0") == (
-        "the Service was made again in front of server-0, and its rules did not follow"
+        "the Service was recreated in front of server-0, and its rules did not follow"
     )
     assert behind("") == ("the Service was left without endpoints, and its rules did not follow")
 
@@ -559,7 +559,7 @@ def test_a_change_that_rules_did_not_follow_is_told() -> None:
 def test_a_control_for_a_name_holds_where_the_name_resolves() -> None:
     """Whatever came of dialling what it resolved to."""
     one = check("target", question=Question.RESOLVE, protocol=Protocol.UDP)
-    control = replace(one.controls[0], ask=replace(one.ask, question=Question.RESOLVE))
+    control = replace(one.controls[0], action=replace(one.action, question=Question.RESOLVE))
     refused = fails("connect: connection refused", purpose="control:target")
     missing = raw("dial", status=400, stdout="host and/or port param are invalid. no such host")
     (seen,) = observe(replace(one, controls=(control,)), [missing, refused]).controls
@@ -587,6 +587,6 @@ def test_ports_that_differ_are_told_also_where_a_server_told_whom_it_saw() -> No
 
     lost = [at(82, fails(number=number)) for number in (3, 4)]
     told = [at(80, says("10.244.3.2:1")), at(80, says("10.244.3.2:2", 2))]
-    assert [one.port for one in observe(check(), [*told, *lost]).divided] == [80, 82]
+    assert [one.port for one in observe(check(), [*told, *lost]).differing_ports] == [80, 82]
     other = [told[0], at(80, says("172.30.0.13:2", 2))]
-    assert observe(check(), [*other, *lost]).divided == ()
+    assert observe(check(), [*other, *lost]).differing_ports == ()

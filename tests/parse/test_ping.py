@@ -190,7 +190,7 @@ def test_replies_to_a_name_may_come_from_any_address(command: tuple[str, ...]) -
 
 
 def test_the_target_is_the_last_word_of_the_command() -> None:
-    """Options before it may look like addresses: the source that is asked to be used does."""
+    """Options before it may look like addresses: the source that is told to be used does."""
     for words, outcome in (
         (("ping", "-I", "10.244.1.2", "10.244.2.5"), Outcome.REPLIED),
         (("ping", "-I", "10.244.2.5", "10.244.1.2"), Outcome.TIMED_OUT),

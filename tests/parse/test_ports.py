@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nettests.model.observation import Attempt, Observation, PortSeen, Raw
 from nettests.model.words import Distribution, Outcome, Question
 from nettests.parse import observe
-from nettests.parse.ports import divided, parted
-from tests.parse.test_observe import check, fails, says, two_numbers
+from nettests.parse.ports import by_port, differing_ports
+from tests.parse.test_observe import check, fails, mixed_target_ports, says
 
 OK, LOST, REFUSED = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.REFUSED
 REFUSED_TEXT = "connect: connection refused"
@@ -38,8 +38,8 @@ def dialled(*raws: Raw) -> Observation:
 
 
 def test_ports_that_differ_each_have_their_outcome() -> None:
-    """What each port brought is told, lowest port first, whichever was asked first."""
-    assert divided(made((82, LOST), (80, OK), (82, LOST), (80, OK))) == (
+    """What each port brought is told, lowest port first, whichever was queried first."""
+    assert differing_ports(made((82, LOST), (80, OK), (82, LOST), (80, OK))) == (
         PortSeen(port=80, outcome=OK),
         PortSeen(port=82, outcome=LOST),
     )
@@ -69,26 +69,26 @@ def test_ports_that_differ_each_have_their_outcome() -> None:
     ],
 )
 def test_nothing_else_is_explained_by_ports(seen: list[tuple[int | None, Outcome]]) -> None:
-    """Ports that agree, that contradict themselves, or that were asked once, explain nothing."""
-    assert divided(made(*seen)) == ()
+    """Ports that agree, that contradict themselves, or that were run once, explain nothing."""
+    assert differing_ports(made(*seen)) == ()
 
 
 @given(ATTEMPTS)
 def test_ports_never_hide_a_contradiction(seen: list[tuple[int, Outcome]]) -> None:
     """Where ports explain a disagreement, the outcome follows from the port, for every attempt."""
-    told = {one.port: one.outcome for one in divided(made(*seen))}
+    told = {one.port: one.outcome for one in differing_ports(made(*seen))}
     if told:
         assert all(told[port] is outcome for port, outcome in seen)
         assert len(set(told.values())) > 1
-        assert parted(made(*seen)).keys() == told.keys()
+        assert by_port(made(*seen)).keys() == told.keys()
 
 
 def test_an_observation_of_ports_that_differ_is_a_negative_one() -> None:
-    """Its outcome is the failure, whatever was asked last, and its controls are missed as beside one."""
+    """Its outcome is the failure, whatever was probed last, and its controls are missed as beside one."""
     one = check("vantage")
     raws = [at(80, says("server-1")), at(82, fails()), at(82, fails()), at(80, says("server-1"))]
     seen = observe(one, [replace(raw, attempt=n) for n, raw in enumerate(raws, 1)])
-    assert [(port.port, port.outcome) for port in seen.divided] == [(80, OK), (82, LOST)]
+    assert [(port.port, port.outcome) for port in seen.differing_ports] == [(80, OK), (82, LOST)]
     assert seen.outcome is LOST
     assert not seen.agreed
     assert seen.trusted
@@ -96,10 +96,10 @@ def test_an_observation_of_ports_that_differ_is_a_negative_one() -> None:
 
 
 def test_a_journal_without_ports_disagrees_as_before() -> None:
-    """Answers that do not say which port was asked are one kind of attempt."""
+    """Answers that do not say which port was probed are one kind of attempt."""
     seen = dialled(says("server-1"), fails(), says("server-1"), fails())
     assert not seen.agreed
-    assert seen.divided == ()
+    assert seen.differing_ports == ()
 
 
 def test_different_sources_at_one_port_are_a_contradiction() -> None:
@@ -110,7 +110,7 @@ def test_different_sources_at_one_port_are_a_contradiction() -> None:
         at(82, says("10.244.3.2:1")),
         at(82, says("172.30.0.13:2")),
     )
-    assert torn.divided == ()
+    assert torn.differing_ports == ()
     assert not torn.agreed
 
 
@@ -118,18 +118,18 @@ def test_a_port_that_is_always_refused_is_no_share_of_refusals() -> None:
     """Some connections are refused only where answers and refusals meet at one port."""
     answered = [at(80, says("server-1", n)) for n in range(1, 9)]
     refused = [at(82, fails(REFUSED_TEXT, number=n)) for n in (9, 10)]
-    apart = two_numbers(*answered, *refused)
+    apart = mixed_target_ports(*answered, *refused)
     assert apart.distribution is None
-    assert [one.outcome for one in apart.divided] == [OK, REFUSED]
-    mixed = two_numbers(*answered, at(80, fails(REFUSED_TEXT, number=9)), refused[1])
+    assert [one.outcome for one in apart.differing_ports] == [OK, REFUSED]
+    mixed = mixed_target_ports(*answered, at(80, fails(REFUSED_TEXT, number=9)), refused[1])
     assert mixed.distribution is Distribution.SOME_REFUSED
     assert mixed.agreed
 
 
 def test_a_distribution_whose_second_port_fails_is_divided() -> None:
     """Connections that all answer do not make up for the port that tells whom it saw."""
-    asked = check(question=Question.DISTRIBUTE, connections=4)
+    probed = check(question=Question.DISTRIBUTE, connections=4)
     answered = [at(80, says("server-1", n)) for n in range(1, 5)]
-    seen = observe(asked, [*answered, at(82, fails(number=5)), at(82, fails(number=6))])
-    assert [(one.port, one.outcome) for one in seen.divided] == [(80, OK), (82, LOST)]
+    seen = observe(probed, [*answered, at(82, fails(number=5)), at(82, fails(number=6))])
+    assert [(one.port, one.outcome) for one in seen.differing_ports] == [(80, OK), (82, LOST)]
     assert seen.distribution is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
 from nettests.model.words import (
@@ -32,7 +32,7 @@ def check(protocol: Protocol = Protocol.TCP, kind: TargetKind = TargetKind.POD_I
         id="f",
         flow="f",
         title="f",
-        ask=Ask(source=source, target=Target(kind=kind), protocol=protocol),
+        action=Action(source=source, target=Target(kind=kind), protocol=protocol),
         placement=Placement.OTHER_NODE,
         claim=Expected(outcome=Outcome.CONNECTED),
         controls=(),
@@ -102,7 +102,7 @@ def test_one_of_several_backends_is_compared_with_itself(
 ) -> None:
     """What is far away answers late each time: no packet was lost."""
     target = Target(kind=TargetKind.SERVICE_CLUSTERIP, service="servers", backends=(NEAR, FAR))
-    several = replace(check(), ask=replace(check().ask, target=target))
+    several = replace(check(), action=replace(check().action, target=target))
     late = Carried(50.3, 0.02)  # while the third attempt was on its way
     assert (resent(several, answered_by(*backends), [late]) is not None) is is_told
 
@@ -119,7 +119,7 @@ def test_a_lost_query_is_told() -> None:
 def test_a_silent_server_is_no_lost_query() -> None:
     """A name that resolved at once, to a server that then let its client wait for five seconds."""
     by_name = check(Protocol.UDP, TargetKind.HEADLESS_NAME)
-    resolving = replace(by_name, ask=replace(by_name.ask, question=Question.RESOLVE))
+    resolving = replace(by_name, action=replace(by_name.action, question=Question.RESOLVE))
     text = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
     silent = json.dumps({"errors": [f'Get "http://10.244.4.8:18080/hostname": {text}']})
     waited, *prompt = answers(5.03, 0.02, 0.03)
@@ -232,7 +232,7 @@ def test_one_backend_needs_no_name() -> None:
     """Whoever answered, it was the same one; of two nobody knows."""
     for backends, is_told in ((("a",), True), ((), True), (("a", "b"), False)):
         target = Target(kind=TargetKind.SERVICE_CLUSTERIP, service="s", backends=backends)
-        one = replace(check(), ask=replace(check().ask, target=target))
+        one = replace(check(), action=replace(check().action, target=target))
         nameless = [
             replace(raw, stdout='{"responses":["10.244.3.7:5"]}', context={"request": "clientip"})
             for raw in answers(1.02, 0.02)
@@ -306,9 +306,9 @@ def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> li
     ],
 )
 def test_a_query_that_nslookup_sent_again_is_told(raws: list[Raw], *, is_told: bool) -> None:
-    """It asks a second time by itself: what it prints tells, and else how long it took."""
+    """It probes a second time by itself: what it prints tells, and else how long it took."""
     by_name = check(Protocol.UDP, TargetKind.SERVICE_FQDN)
-    resolving = replace(by_name, ask=replace(by_name.ask, question=Question.RESOLVE))
+    resolving = replace(by_name, action=replace(by_name.action, question=Question.RESOLVE))
     assert (resent(resolving, raws, MEANWHILE) is not None) is is_told
 
 

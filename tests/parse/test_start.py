@@ -131,8 +131,8 @@ def test_a_sandbox_that_fails_is_told_by_events() -> None:
         (READY, "PodOSNotSupported", Outcome.STARTED),
     ],
 )
-def test_a_case_may_ask_for_its_reasons(status: Json, reasons: str, outcome: Outcome) -> None:
-    """A failure for another reason than the case asks for is no answer."""
+def test_a_case_may_request_its_reasons(status: Json, reasons: str, outcome: Outcome) -> None:
+    """A failure for another reason than the case requests is no answer."""
     assert attempt({"status": status}, reasons=reasons).outcome is outcome
 
 
@@ -221,7 +221,7 @@ def test_a_restart_keeps_the_address(then: Json, outcome: Outcome) -> None:
     ids=["its time", "killed at once", "killed at the end", "there for ever"],
 )
 def test_an_end_takes_the_servers_time(seconds: float, gone: bool, outcome: Outcome) -> None:
-    """Less means that nobody asked the server to end, the whole grace that it was killed."""
+    """Less means that nobody probed the server to end, the whole grace that it was killed."""
     then = {"seconds": seconds, "gone": gone, "grace": 30}
     assert attempt({"status": READY, "then": then}, then="end", says="3").outcome is outcome
 
@@ -256,7 +256,7 @@ SILENT = {**UNKNOWN_NAME, "stdout": ";; connection timed out; no servers could b
         (renewed(stays="not Ready"), Outcome.PROBE_FAILED),
     ],
 )
-def test_a_pod_that_comes_again_keeps_its_name(then: Json, outcome: Outcome) -> None:
+def test_a_pod_that_is_recreated_keeps_its_name(then: Json, outcome: Outcome) -> None:
     """As host name and in DNS; where no other Pod came, or nslookup said nothing, nothing is known."""
     assert attempt({"status": READY, "then": then}, then="renew").outcome is outcome
 
@@ -286,7 +286,7 @@ def test_what_is_no_record_says_nothing(text: str) -> None:
     ],
 )
 def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], settled: bool) -> None:
-    """Started, failed, or failing in the way that the case asks for."""
+    """Started, failed, or failing in the way that the case requests."""
     assert start.settled({"status": status}, reasons) is settled
 
 

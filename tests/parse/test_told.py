@@ -42,8 +42,8 @@ def test_what_was_done_afterwards_is_told(then: Json, says: str, said: str) -> N
     assert told({"status": READY, "then": then}, **context) == f"exec: {said}"
 
 
-def test_an_error_that_is_an_answer_is_no_proof_of_what_was_asked() -> None:
-    """A listener that speaks another protocol answered, and said nothing of what the case asks for."""
+def test_an_error_that_is_an_answer_is_no_proof_of_what_was_tested() -> None:
+    """A listener that speaks another protocol answered, and said nothing of what the case requests."""
     then = {"error": "malformed HTTP response"}
     read = attempt({"status": READY, "then": then}, then="exec", says="")
     assert read.outcome is Outcome.PROBE_FAILED
@@ -147,11 +147,11 @@ ELSEWHERE = {
 @pytest.mark.parametrize(
     ("then", "said"),
     [
-        (renewed(), f"set-0 came again; {NAME}: resolved to 10.244.3.5"),
+        (renewed(), f"set-0 was recreated; {NAME}: resolved to 10.244.3.5"),
         (renewed(hostname=""), "Pod set-0 calls itself nothing"),
         (renewed(hostname="other"), "Pod set-0 calls itself other"),
-        (renewed(address="10.0.0.9"), f"the Pod that came again as set-0 has 10.0.0.9, but {NAME}: resolved to 10.244.3.5"),
-        (renewed(lookup=ELSEWHERE), f"the Pod that came again as set-0 has 10.244.3.5, but {NAME}: {ELSEWHERE['stderr']}"),
+        (renewed(address="10.0.0.9"), f"the Pod that was recreated as set-0 has 10.0.0.9, but {NAME}: resolved to 10.244.3.5"),
+        (renewed(lookup=ELSEWHERE), f"the Pod that was recreated as set-0 has 10.244.3.5, but {NAME}: {ELSEWHERE['stderr']}"),
         (renewed(lookup={**ELSEWHERE, "stderr": ";; connection timed out"}), f"{NAME}: ;; connection timed out"),
         (renewed(lookup={**ELSEWHERE, "stderr": "Segfault"}), f"{NAME}: nslookup's output is not understood: Segfault"),
         (renewed(uids=["a", "a"]), "no other Pod set-0 came: a"),
@@ -310,12 +310,12 @@ def test_a_code_that_says_all_is_not_overruled_by_its_text() -> None:
 
 
 def test_an_answer_from_outside_is_a_connection() -> None:
-    """The vantage outside speaks HTTP, so that whoever answers was connected to."""
+    """The external vantage point speaks HTTP, so that whoever answers was connected to."""
     answer = raw("http", status=200, stdout="server-1", context={"request": "hostname"})
     assert read_raw(answer).outcome is Outcome.CONNECTED
 
 
-def test_what_was_asked_decides_how_an_answer_is_read() -> None:
+def test_what_was_tested_decides_how_an_answer_is_read() -> None:
     """An address may be a server's name, and the answer of a health check port has to tell of backends."""
     text = '{"responses":["10.244.3.2:80"]}'
     named = read_raw(raw("dial", status=200, stdout=text, context={"request": "hostname"}))
@@ -331,7 +331,7 @@ def test_what_was_asked_decides_how_an_answer_is_read() -> None:
 
 
 def test_over_udp_an_answer_is_a_reply() -> None:
-    """The last word of the command says how the probe was asked to dial."""
+    """The last word of the command says how the probe was told to dial."""
     words = ("curl", "-s", "http://10.1.1.1:8080/dial?host=a&protocol=udp&tries=1")
     answer = raw("dial", command=words, exit_code=0, stdout='{"responses":["server-1"]}')
     assert read_raw(answer).outcome is Outcome.REPLIED

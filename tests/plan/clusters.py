@@ -24,15 +24,15 @@ OUTSIDE = ExternalTarget(
 
 
 def node(
-    role: str, member: int, *, build: str = "17763.1339", host_process: bool = True
+    pool: str, member: int, *, build: str = "17763.1339", host_process: bool = True
 ) -> NodeFacts:
-    """Return a Ready node of a role; the role's first word is its OS."""
-    os = OS(role.rpartition("-")[0])
+    """Return a Ready node of a node pool; the node pool's first word is its OS."""
+    os = OS(pool.rpartition("-")[0])
     windows = os is OS.WINDOWS
     return NodeFacts(
-        name=f"node-{role}-{member}-x7",
+        name=f"node-{pool}-{member}-x7",
         os=os,
-        role=role,
+        pool=pool,
         member=member,
         build=known(WindowsBuild.parse(build), ORIGIN) if windows else unknown("a Linux node"),
         os_image="",
@@ -40,7 +40,7 @@ def node(
         architecture="amd64",
         kubelet=known(KubernetesVersion(1, 20), ORIGIN),
         runtime=known("containerd://1.7.20", ORIGIN),
-        addresses=(ip_address(f"172.30.{len(role)}.{member}"),),
+        addresses=(ip_address(f"172.30.{len(pool)}.{member}"),),
         pod_cidrs=(),
         kubelet_port=10250,
         ready=True,
@@ -85,9 +85,9 @@ def mixed() -> ClusterFacts:
     )
 
 
-def without(facts: ClusterFacts, role: str, *, keep: int = 0) -> ClusterFacts:
-    """Return the cluster with only the first ``keep`` members of a role."""
-    kept = tuple(n for n in facts.nodes if n.role != role or n.member <= keep)
+def without(facts: ClusterFacts, pool: str, *, keep: int = 0) -> ClusterFacts:
+    """Return the cluster with only the first ``keep`` members of a node pool."""
+    kept = tuple(n for n in facts.nodes if n.pool != pool or n.member <= keep)
     return replace(facts, nodes=kept)
 
 

@@ -1,4 +1,4 @@
-"""The plan: which checks are due on which cluster, under which ids, and what is skipped why."""
+"""The plan: which checks are planned on which cluster, under which ids, and what is skipped why."""
 
 import random
 from collections import Counter
@@ -38,7 +38,7 @@ def reasons(facts: ClusterFacts, *names: str) -> dict[str, str]:
 
 
 def test_two_nodes_of_each_os_give_at_least_150_checks() -> None:
-    """A small mixed cluster is asked at least 150 questions."""
+    """A small mixed cluster is contacted at least 150 questions."""
     assert len(plan(mixed()).checks) >= 150
 
 
@@ -83,15 +83,15 @@ def test_ids_are_plain_and_name_no_node() -> None:
     facts = mixed()
     for c in plan(facts).checks:
         assert c.id.isascii()
-        path = c.id.removesuffix(c.ask.case.label) if c.ask.case else c.id
+        path = c.id.removesuffix(c.action.case.label) if c.action.case else c.id
         assert path == path.lower()
         assert " " not in c.id
         assert not any(n.name in c.id or str(n.addresses[0]) in c.id for n in facts.nodes)
         assert "17763" not in c.id
 
 
-def test_pairs_are_crossed_over_roles_placements_and_protocols() -> None:
-    """An ordinary flow is asked between all roles, on the same and another node, by TCP and UDP."""
+def test_pairs_are_crossed_over_node_pools_placements_and_protocols() -> None:
+    """An ordinary flow is run between all node pools, on the same and another node, by TCP and UDP."""
     pairs = {
         "linux-1/linux-1/same-node",
         "linux-1/linux-1/other-node",
@@ -112,8 +112,8 @@ def test_placement_says_where_the_target_stands() -> None:
             assert same == (c.placement is Placement.SAME_NODE), c.id
 
 
-def test_nodeports_are_asked_with_backends_near_and_far() -> None:
-    """A NodePort is asked with its backend on the node that owns the address and on others."""
+def test_nodeports_are_probed_with_backends_near_and_far() -> None:
+    """A NodePort is probed with its backend on the node that owns the address and on others."""
     ids = {c.id for c in plan(mixed(), "nodeport-from-local-node").checks}
     where = "nodeport-from-local-node/windows-1/windows-1/same-node/tcp"
     assert {i for i in ids if i.startswith(where)} == {
@@ -123,7 +123,7 @@ def test_nodeports_are_asked_with_backends_near_and_far() -> None:
     }
 
 
-def test_a_nodeport_is_asked_at_the_address_of_its_owner() -> None:
+def test_a_nodeport_is_probed_at_the_address_of_its_owner() -> None:
     """The target's node owns the address; the backend may stand elsewhere."""
     c = check(
         mixed(), "nodeport-from-other-node/windows-1/linux-1/other-node/udp/backend-windows-1"
@@ -140,15 +140,15 @@ def test_a_node_that_owns_a_nodeport_holds_a_pod() -> None:
     }
 
 
-def test_linux_is_not_asked_by_powershell() -> None:
-    """Resolve-DnsName is a resolver of Windows: nothing is due, and nothing skipped, elsewhere."""
+def test_linux_is_not_queried_by_powershell() -> None:
+    """Resolve-DnsName is a resolver of Windows: nothing is planned, and nothing skipped, elsewhere."""
     made = plan(mixed(), "pod-to-service-partial-name")
-    asked = {c.source.os for c in made.checks if c.ask.resolver is Resolver.RESOLVE_DNSNAME}
-    assert asked == {OS.WINDOWS}
+    probed = {c.source.os for c in made.checks if c.action.resolver is Resolver.RESOLVE_DNSNAME}
+    assert probed == {OS.WINDOWS}
     assert made.skips == ()
 
 
-def test_partial_names_are_asked_by_every_resolver() -> None:
+def test_partial_names_are_queried_by_every_resolver() -> None:
     """The names between short and fully qualified are resolved by the system, nslookup, PowerShell."""
     where = "pod-to-service-partial-name/windows-1/windows-1/same-node/udp"
     ids = {c.id for c in plan(mixed(), "pod-to-service-partial-name").checks}
@@ -159,16 +159,16 @@ def test_partial_names_are_asked_by_every_resolver() -> None:
     }
 
 
-def test_affinity_makes_enough_connections_to_all_servers_of_a_role() -> None:
-    """Session affinity is asked with 32 connections to two backends, by every role of every role."""
+def test_affinity_makes_enough_connections_to_all_servers_of_a_node_pool() -> None:
+    """Session affinity is probed with 32 connections to two backends, by every node pool of every node pool."""
     checks = plan(mixed(), "session-affinity").checks
-    assert {(c.source.role, c.target.role, c.ask.protocol) for c in checks} == {
+    assert {(c.source.pool, c.target.pool, c.action.protocol) for c in checks} == {
         (source, target, protocol)
         for source in ("linux-1", "windows-1")
         for target in ("linux-1", "windows-1")
         for protocol in (Protocol.TCP, Protocol.UDP)
     }
-    assert {c.ask.connections for c in checks} == {32}
+    assert {c.action.connections for c in checks} == {32}
     assert {len(c.target.backends) for c in checks} == {2}
 
 
@@ -181,16 +181,16 @@ def test_affinity_and_spread_are_different_services() -> None:
     assert services["affinity-windows-1"].backends == services["spread-windows-1"].backends
 
 
-def test_everything_that_is_asked_stands() -> None:
+def test_everything_that_is_probed_stands() -> None:
     """Each probe, backend and Service of a check or a control is among the plan's objects."""
     whole = plan(mixed())
     pods = {pod.name for pod in whole.pods}
     services = {service.name for service in whole.services}
     for c in whole.checks:
-        for ask in (c.ask, *(control.ask for control in c.controls)):
-            assert ask.source.probe in pods | {"external", "api"}
-            assert set(ask.target.backends) <= pods
-            assert ask.target.service is None or ask.target.service in services
+        for action in (c.action, *(control.action for control in c.controls)):
+            assert action.source.probe in pods | {"external", "api"}
+            assert set(action.target.backends) <= pods
+            assert action.target.service is None or action.target.service in services
 
 
 def test_server_pods_have_names_through_a_headless_service() -> None:
@@ -202,7 +202,7 @@ def test_server_pods_have_names_through_a_headless_service() -> None:
 
 
 def test_no_windows_node_skips_with_the_reason_and_keeps_linux() -> None:
-    """Without Windows nodes each flow about nodes says so once, and Linux is asked as before."""
+    """Without Windows nodes each flow about nodes says so once, and Linux is probed as before."""
     whole = plan(without(mixed(), "windows-1"))
     gone = [skip for skip in whole.skips if skip.id.endswith("/windows")]
     assert {skip.flow for skip in gone} == {
@@ -212,12 +212,12 @@ def test_no_windows_node_skips_with_the_reason_and_keeps_linux() -> None:
     assert {c.source.os for c in whole.checks if c.source.os} == {OS.LINUX}
 
 
-def test_one_node_of_a_role_has_no_other_node() -> None:
-    """Where a role has one node, its other-node pair is skipped with the node's name."""
+def test_one_node_of_a_node_pool_has_no_other_node() -> None:
+    """Where a node pool has one node, its other-node pair is skipped with the node's name."""
     found = reasons(without(mixed(), "windows-1", keep=1), "pod-to-pod-ip")
     assert found == {
         "pod-to-pod-ip/windows-1/windows-1/other-node": (
-            "only one usable node of role windows-1: node-windows-1-1-x7"
+            "only one usable node in node pool windows-1: node-windows-1-1-x7"
         )
     }
 
@@ -288,10 +288,10 @@ NO_EXEC = "this identity may not get pods/exec"
         ),
     ],
 )
-def test_what_cannot_be_asked_is_skipped_with_the_reason(
+def test_what_cannot_be_probed_is_skipped_with_the_reason(
     change: Callable[[ClusterFacts], ClusterFacts], flow: str, part: str, reason: str
 ) -> None:
-    """A due check without target, vantage or permission is skipped under its own id."""
+    """A planned check without target, vantage or permission is skipped under its own id."""
     facts = change(mixed())
     found = {i: r for i, r in reasons(facts, flow).items() if part in i.split("/")}
     assert found
@@ -299,17 +299,17 @@ def test_what_cannot_be_asked_is_skipped_with_the_reason(
     assert not [c.id for c in plan(facts, flow).checks if part in c.id.split("/")]
 
 
-def test_whom_the_outside_sees_is_asked_of_windows_pods_where_it_tells() -> None:
-    """With ``reportsClientAddress`` each Windows role asks by both protocols, and no Linux role does."""
+def test_whom_the_outside_sees_is_tested_from_windows_pods_where_it_tells() -> None:
+    """With ``reportsClientAddress`` each Windows node pool probes by both protocols, and no Linux node pool does."""
     facts = replace(mixed(), external_target=replace(OUTSIDE, reports_client_address=True))
     checks = plan(facts, "pod-to-external-source-address").checks
-    windows = {node.role for node in facts.nodes if node.os is OS.WINDOWS}
+    windows = {node.pool for node in facts.nodes if node.os is OS.WINDOWS}
     assert {check.id.split("/")[1] for check in checks} == windows
     assert {check.id.split("/")[-1] for check in checks} == {"tcp", "udp"}
     assert {check.claim.source_seen for check in checks} == {SourceSeen.CLIENT_NODE}
 
 
-def test_without_host_process_windows_nodes_do_not_ask() -> None:
+def test_without_host_process_windows_nodes_do_not_probe() -> None:
     """A Windows node without HostProcess containers is no vantage; its name is in the reason."""
     facts = cluster(node("linux-1", 1), node("windows-1", 1, host_process=False))
     found = reasons(facts, "node-to-service-clusterip")
@@ -335,7 +335,7 @@ def test_a_windows_node_answers_udp_only_through_host_process() -> None:
 
 
 def test_required_flows_mark_checks_and_skips() -> None:
-    """What a required flow is due carries the mark, asked or skipped."""
+    """What a required flow is planned carries the mark, probed or skipped."""
     whole = plan(without(mixed(), "windows-1"), "pod-to-pod-ip", "icmp-egress")
     marks = {(c.flow, c.required) for c in whole.checks}
     marks |= {(skip.flow, skip.required) for skip in whole.skips}
@@ -344,7 +344,7 @@ def test_required_flows_mark_checks_and_skips() -> None:
 
 def test_pings_need_ping() -> None:
     """ICMP checks depend on a ping tool in the probe, others on nothing or on nslookup."""
-    needs = {(c.ask.question, c.ask.resolver, c.needs) for c in plan(mixed()).checks}
+    needs = {(c.action.question, c.action.resolver, c.needs) for c in plan(mixed()).checks}
     assert all(n == ("ping",) for question, _, n in needs if question is Question.PING)
     assert all(n == () for question, _, n in needs if question is Question.REACH)
 
@@ -361,7 +361,7 @@ def test_unsplit_pings_are_as_large_as_the_mtu_says() -> None:
     """IPv4's and ICMP's headers are part of the packet; one byte more is one byte of payload more."""
     facts = mixed()
     facts = replace(facts, cni=replace(facts.cni, mtu=known(1450, "test")))
-    sizes = {c.flow: c.ask.size for c in plan(facts).checks if c.ask.size is not None}
+    sizes = {c.flow: c.action.size for c in plan(facts).checks if c.action.size is not None}
     assert sizes == {"icmp-packet-at-mtu": 1422, "icmp-packet-beyond-mtu": 1423}
 
 
@@ -373,7 +373,7 @@ def test_unsplit_pings_need_a_known_mtu() -> None:
 
 
 def test_the_clusters_dns_needs_a_known_address() -> None:
-    """Without it no server is asked for it, and no Pod is told to use it."""
+    """Without it no server is queried for it, and no Pod is told to use it."""
     facts = replace(mixed(), dns_address=unknown("no Service"), dns_pods=unknown("no Pod"))
     flows = ("dns-via-service", "dns-via-pod", "dns-policy-none")
     assert {skip.rpartition("/")[0].split("/")[0] for skip in reasons(facts, *flows)} == set(flows)
@@ -381,18 +381,18 @@ def test_the_clusters_dns_needs_a_known_address() -> None:
 
 
 def test_pods_with_a_policy_of_their_own_stand_beside_the_usual_ones() -> None:
-    """A flow with a dnsPolicy asks from a Pod of that policy, and its controls do not."""
+    """A flow with a dnsPolicy probes from a Pod of that policy, and its controls do not."""
     made = plan(mixed(), "dns-policy-default", "dns-policy-host-network")
     by_policy = {pod.name: pod.dns_policy for pod in made.pods if pod.dns_policy}
     assert by_policy["probe-windows-1-1-default"] == "Default"
     assert by_policy["node-windows-1-1-clusterfirstwithhostnet"] == "ClusterFirstWithHostNet"
-    asked = check(mixed(), "dns-policy-default/windows-1/external/outside/udp/system")
-    target = next(c for c in asked.controls if c.proves == "target")
-    assert target.ask.source.dns_policy == ""
+    probed = check(mixed(), "dns-policy-default/windows-1/external/outside/udp/system")
+    target = next(c for c in probed.controls if c.proves == "target")
+    assert target.action.source.dns_policy == ""
 
 
 def test_a_target_on_a_node_needs_a_matrix_with_targets() -> None:
-    """A flow to a node's pod that is crossed with nothing but sources is refused, not asked of somebody else."""
+    """A flow to a node's pod that is crossed with nothing but sources is refused, not required of somebody else."""
     (flow,) = [flow for flow in FLOWS if flow.name == "pod-to-pod-ip"]
-    with pytest.raises(PlanError, match=r"pod-to-pod-ip asks for pod-ip, .* matrix sources gives"):
+    with pytest.raises(PlanError, match=r"pod-to-pod-ip requests pod-ip, .* matrix sources gives"):
         build(mixed(), [replace(flow, matrix=Matrix.SOURCES)])

@@ -1,4 +1,4 @@
-"""Classes: what is asked unasked, what waits to be enabled, and how that is said."""
+"""Classes: what is run by default, what waits to be enabled, and how that is said."""
 
 from dataclasses import replace
 
@@ -24,11 +24,11 @@ def plan(check_class: CheckClass, *enabled: CheckClass, facts: ClusterFacts | No
 @pytest.mark.parametrize("one", [c for c in CheckClass if c is not CheckClass.DEFAULT])
 def test_a_class_is_skipped_until_it_is_enabled(one: CheckClass) -> None:
     """Each check of the class is a skip that names the option, and with the option it is a check."""
-    asked, left = plan(one, one), plan(one)
-    assert [check.id for check in asked.checks] == [skip.id for skip in left.skips]
-    assert (asked.skips, left.checks, left.pods) == ((), (), ())
+    probed, left = plan(one, one), plan(one)
+    assert [check.id for check in probed.checks] == [skip.id for skip in left.skips]
+    assert (probed.skips, left.checks, left.pods) == ((), (), ())
     assert {skip.reason.rpartition(": ")[2] for skip in left.skips} == {f"--enable={one.value}"}
-    assert {check.check_class for check in asked.checks} == {one}
+    assert {check.check_class for check in probed.checks} == {one}
 
 
 def test_enabling_one_class_enables_no_other() -> None:
@@ -37,11 +37,11 @@ def test_enabling_one_class_enables_no_other() -> None:
 
 
 def test_the_default_class_needs_no_option() -> None:
-    """What most flows are is asked unasked."""
+    """What most flows are is run by default."""
     assert plan(CheckClass.DEFAULT).skips == ()
 
 
-def test_what_cannot_be_asked_anyway_keeps_its_own_reason() -> None:
+def test_what_cannot_be_run_anyway_keeps_its_own_reason() -> None:
     """An option that would not help is not named."""
     skips = plan(CheckClass.COSTLY, facts=without(mixed(), "windows-1")).skips
     reasons = {skip.id: skip.reason for skip in skips}
@@ -49,7 +49,7 @@ def test_what_cannot_be_asked_anyway_keeps_its_own_reason() -> None:
 
 
 def test_only_flows_of_the_default_class_are_required() -> None:
-    """Of the shipped flows those that every run needs are asked in every run."""
+    """Of the shipped flows those that every run needs are run in every run."""
     required = [flow for flow in load([suites_path()]).flows if flow.required]
     assert {flow.check_class for flow in required} == {CheckClass.DEFAULT}
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.check import Ask, Check
+from nettests.model.check import Action, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import (
@@ -26,58 +26,60 @@ EVERY = frozenset(CheckClass)
 PATHLESS = {Question.ADMIT, Question.INSPECT, Question.START}
 
 
-def controls(facts: ClusterFacts, check_id: str) -> dict[str, Ask]:
+def controls(facts: ClusterFacts, check_id: str) -> dict[str, Action]:
     """Return the controls of one check by what they prove."""
     checks = build(facts, [f for f in FLOWS if f.name == check_id.split("/", maxsplit=1)[0]]).checks
     found = next(c for c in checks if c.id == check_id)
-    return {control.proves: control.ask for control in found.controls}
+    return {control.proves: control.action for control in found.controls}
 
 
 def every() -> tuple[Check, ...]:
     """Return all checks of a mixed cluster that send packets."""
-    return tuple(c for c in build(mixed(), FLOWS, EVERY).checks if c.ask.question not in PATHLESS)
+    return tuple(
+        c for c in build(mixed(), FLOWS, EVERY).checks if c.action.question not in PATHLESS
+    )
 
 
 @pytest.mark.parametrize("outcome", [Outcome.REJECTED, Outcome.ACCEPTED])
-def test_an_admission_is_asked_beside_its_counter_case(outcome: Outcome) -> None:
+def test_an_admission_is_run_beside_its_counter_case(outcome: Outcome) -> None:
     """An object that is to be rejected, or that may be against all documents, has a twin which is accepted."""
-    asked = [c for c in build(mixed(), FLOWS).checks if c.claim.outcome is outcome]
-    assert asked
-    for check in asked:
+    probed = [c for c in build(mixed(), FLOWS).checks if c.claim.outcome is outcome]
+    assert probed
+    for check in probed:
         (control,) = check.controls
-        assert check.ask.case is not None
+        assert check.action.case is not None
         assert control.proves == "path"
-        assert control.ask.case is not None
-        assert control.ask.case.object == check.ask.case.counter != check.ask.case.object
+        assert control.action.case is not None
+        assert control.action.case.object == check.action.case.counter != check.action.case.object
 
 
 def test_every_check_has_both_controls() -> None:
-    """On a cluster of two nodes a role nothing lacks a control."""
+    """On a cluster of two nodes a node pool nothing lacks a control."""
     assert {tuple(c.proves for c in check.controls) for check in every()} == {("vantage", "target")}
 
 
-def test_a_control_never_asks_what_the_check_asks() -> None:
+def test_a_control_never_probes_what_the_check_targets() -> None:
     """A control that is the check itself would prove nothing."""
     for check in every():
         for control in check.controls:
-            assert control.ask != check.ask, check.id
+            assert control.action != check.action, check.id
 
 
 def test_a_vantage_control_keeps_source_and_protocol() -> None:
     """It shows that this very vantage reaches something by this very protocol."""
     for check in every():
-        proof = next(c.ask for c in check.controls if c.proves == "vantage")
-        assert (proof.source, proof.protocol) == (check.source, check.ask.protocol), check.id
+        proof = next(c.action for c in check.controls if c.proves == "vantage")
+        assert (proof.source, proof.protocol) == (check.source, check.action.protocol), check.id
 
 
 def test_a_vantage_control_avoids_the_pods_in_question() -> None:
     """A dead backend must not take the vantage control with it."""
     for check in every():
-        proof = next(c.ask for c in check.controls if c.proves == "vantage")
+        proof = next(c.action for c in check.controls if c.proves == "vantage")
         assert not set(proof.target.backends) & set(check.target.backends), check.id
 
 
-def test_pods_prove_themselves_on_the_other_side_of_what_is_asked() -> None:
+def test_pods_prove_themselves_on_the_other_side_of_what_is_tested() -> None:
     """A pod proves its vantage on its own node, or elsewhere when its own node is in question."""
     near = controls(mixed(), "pod-to-pod-ip/windows-1/windows-1/same-node/tcp")["vantage"]
     far = controls(mixed(), "pod-to-pod-ip/windows-1/linux-1/other-node/tcp")["vantage"]
@@ -89,13 +91,13 @@ def test_nodes_prove_themselves_on_pods_of_their_own() -> None:
     """Reaching other nodes' pods from a node is not documented on every network."""
     for check in every():
         if check.source.kind is VantageKind.NODE:
-            proof = next(c.ask for c in check.controls if c.proves == "vantage")
+            proof = next(c.action for c in check.controls if c.proves == "vantage")
             assert proof.target.kind is TargetKind.POD_IP
             assert proof.target.node == check.source.node
 
 
 def test_targets_are_proved_by_linux_pods_first() -> None:
-    """What a Windows node cannot reach is asked from a Linux pod, which documents say can."""
+    """What a Windows node cannot reach is probed from a Linux pod, which documents say can."""
     proof = controls(mixed(), "node-to-service-clusterip/windows-1/windows-1/other-node/udp")
     assert proof["target"].source.kind is VantageKind.POD
     assert proof["target"].source.os is OS.LINUX
@@ -103,7 +105,7 @@ def test_targets_are_proved_by_linux_pods_first() -> None:
 
 
 def test_a_nodeport_is_proved_from_another_node() -> None:
-    """The local NodePort of a Windows node answers other nodes, so another node asks for it."""
+    """The local NodePort of a Windows node answers other nodes, so another node requests it."""
     where = "nodeport-from-local-node/windows-1/windows-1/same-node/tcp/backend-local"
     proof = controls(mixed(), where)["target"]
     assert proof.source.kind is VantageKind.NODE
@@ -158,7 +160,7 @@ def test_a_node_s_own_servers_are_proved_by_another_name(external: bool, kind: T
     facts = mixed() if external else replace(mixed(), external_target=None)
     where = "dns-policy-default-cluster-name/windows-1/udp/nslookup"
     proof = controls(facts, where)["vantage"]
-    (own,) = (c.ask for c in build(facts, FLOWS, EVERY).checks if c.id == where)
+    (own,) = (c.action for c in build(facts, FLOWS, EVERY).checks if c.id == where)
     assert proof.target.kind is kind
     assert replace(proof, target=own.target) == own
 
@@ -175,7 +177,7 @@ def test_egress_pings_are_proved_by_linux() -> None:
 
 
 def test_the_only_linux_pod_is_proved_by_its_node() -> None:
-    """Where the one Linux pod asks itself, its node pings the outside."""
+    """Where the one Linux pod probes itself, its node pings the outside."""
     facts = without(mixed(), "linux-1", keep=1)
     proof = controls(facts, "icmp-egress/linux-1/external/outside/icmp")
     assert proof["target"].source.kind is VantageKind.NODE
@@ -219,14 +221,14 @@ def test_a_name_that_nothing_has_is_proved_by_one_that_exists() -> None:
 
 
 def test_a_name_of_a_pods_own_search_domain_is_proved_by_the_full_one() -> None:
-    """Other pods have other search domains, so the same pod is asked for the full name."""
+    """Other pods have other search domains, so the same pod is requested the full name."""
     proof = controls(mixed(), "dns-policy-none/windows-1/udp/system")["target"]
     assert proof.source.probe == "probe-windows-1-1-none"
     assert proof.target.name_form == "kubernetes.default.svc.{domain}"
 
 
 def test_resolve_dnsname_is_proved_by_resolvers_that_all_have() -> None:
-    """Other vantages may lack PowerShell, so they ask with nslookup."""
+    """Other vantages may lack PowerShell, so they probe with nslookup."""
     proof = controls(mixed(), "dns-other-namespace/windows-1/udp/resolve-dnsname")["target"]
     assert (proof.source.os, proof.resolver) == (OS.LINUX, Resolver.NSLOOKUP)
 
@@ -242,11 +244,11 @@ def test_a_closed_port_is_proved_by_an_open_one_of_its_owner() -> None:
     assert pod["vantage"].target.pod != "server-linux-1-1"
 
 
-def exposed(check_id: str) -> dict[str, Ask]:
+def exposed(check_id: str) -> dict[str, Action]:
     """Return the controls of one exposed check on a mixed cluster."""
     facts = replace(mixed(), server_version=KubernetesVersion(1, 34))
     checks = {check.id: check for check in build(facts, FLOWS, EVERY).checks}
-    return {control.proves: control.ask for control in checks[check_id].controls}
+    return {control.proves: control.action for control in checks[check_id].controls}
 
 
 def test_a_balancer_that_lets_nobody_in_is_proven_beside_others() -> None:
@@ -264,7 +266,7 @@ def test_a_health_check_is_proven_where_the_backend_is() -> None:
     path = "health-check-no-local-backend/windows-1/linux-1/other-node/tcp/backend-windows-1"
     target = exposed(path)["target"].target
     assert target.kind is TargetKind.HEALTH_CHECK_PORT
-    assert target.role == "windows-1"
+    assert target.pool == "windows-1"
 
 
 @pytest.mark.parametrize("flow", ["service", "loadbalancer"])

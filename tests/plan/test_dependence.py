@@ -35,7 +35,7 @@ def test_a_path_depends_on_both_of_its_ends() -> None:
 
 
 def test_a_service_depends_on_the_nodes_of_its_backends() -> None:
-    """Of all of them, where it spreads over a role."""
+    """Of all of them, where it spreads over a node pool."""
     assert of("service-distribution/linux-1/windows-1/other-node/tcp") >= {"win-1", "win-2"}
 
 
@@ -46,6 +46,6 @@ def test_a_name_depends_on_the_node_of_the_dns() -> None:
     assert dns_node() not in of("pod-to-service-clusterip/windows-1/windows-1/same-node/tcp")
 
 
-def test_what_is_asked_of_the_api_depends_on_no_node() -> None:
+def test_what_is_sent_to_the_api_depends_on_no_node() -> None:
     """Admission is none of theirs."""
     assert of("windows-pod-admitted/api/hostNetwork") == frozenset()

@@ -1,4 +1,4 @@
-"""Flows that are asked in each IP family: ids, Services of the family, and clusters of one family."""
+"""Flows that are run in each IP family: ids, Services of the family, and clusters of one family."""
 
 from dataclasses import replace
 
@@ -26,22 +26,22 @@ def test_a_second_family_adds_checks_and_changes_no_other() -> None:
     """Ids of the first family are those of a cluster of one; the second one's name it last."""
     one, two = plan(Family.IPV4), plan(Family.IPV4, Family.IPV6)
     alone = {flow.name for flow in FLOWS if flow.dual_stack}
-    of_first = {check.id: check.ask for check in two.checks if not check.id.endswith("/ipv6")}
-    kept = {check.id: check.ask for check in one.checks}
+    of_first = {check.id: check.action for check in two.checks if not check.id.endswith("/ipv6")}
+    kept = {check.id: check.action for check in one.checks}
     assert kept.items() <= of_first.items()
     skipped = {skip.flow for skip in two.skips}
     assert {name.partition("/")[0] for name in of_first.keys() - kept.keys()} == alone - skipped
     assert {check.flow for check in in_second(two)} == {flow.name for flow in SECOND}
 
 
-def test_checks_of_the_second_family_ask_in_it_to_their_controls() -> None:
-    """Question and positive controls are of one family, and so are the Services that they ask."""
+def test_checks_of_the_second_family_probe_in_it_to_their_controls() -> None:
+    """Question and positive controls are of one family, and so are the Services that they probe."""
     made = plan(Family.IPV4, Family.IPV6)
     stand = {service.name: service.settings for service in made.services}
     for check in in_second(made):
-        for ask in (check.ask, *(control.ask for control in check.controls)):
-            assert ask.family is Family.IPV6, check.id
-            settings = stand.get(ask.target.service or "")
+        for action in (check.action, *(control.action for control in check.controls)):
+            assert action.family is Family.IPV6, check.id
+            settings = stand.get(action.target.service or "")
             if settings is not None:
                 both = settings.ip_family_policy == "RequireDualStack"
                 assert both or settings.ip_families == (Family.IPV6,), check.id
@@ -51,7 +51,7 @@ def test_where_ipv6_is_first_ipv4_is_named() -> None:
     """The family that is not the cluster's primary one stands in the id, whichever it is."""
     made = plan(Family.IPV6, Family.IPV4)
     named = [check for check in made.checks if check.id.endswith("/ipv4")]
-    assert {check.ask.family for check in named} == {Family.IPV4}
+    assert {check.action.family for check in named} == {Family.IPV4}
     assert not in_second(made)
 
 

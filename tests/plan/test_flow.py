@@ -114,14 +114,14 @@ def test_source_and_distribution_are_not_claimed_of_a_name() -> None:
 
 
 def test_what_every_run_needs_cannot_wait_to_be_enabled() -> None:
-    """A required flow of a class that is not asked unasked would make most runs worthless."""
+    """A required flow of a class that is not run by default would make most runs worthless."""
     with pytest.raises(PlanError, match="required and of class costly"):
         declared(required=True, check_class=CheckClass.COSTLY)
 
 
 def test_many_backends_are_counted() -> None:
     """A Service with many backends needs their number, and no other target has one."""
-    for changes in ({"matrix": Matrix.CROWD}, {"backends": 65}):
+    for changes in ({"matrix": Matrix.MANY_BACKENDS}, {"backends": 65}):
         with pytest.raises(PlanError, match="how many backends"):
             declared(**changes)
 

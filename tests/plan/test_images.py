@@ -86,7 +86,7 @@ def test_every_image_of_a_run_is_listed_with_its_nodes() -> None:
     assert probes.purpose.startswith("probes")
     assert probes.platforms == ("linux/amd64", "windows/amd64 10.0.17763")
     assert probes.nodes == tuple(sorted(node.name for node in facts.nodes))
-    own = {check.flow for check in plan.checks if check.ask.question is Question.START}
+    own = {check.flow for check in plan.checks if check.action.question is Question.START}
     assert others
     for one in others:
         assert set(one.purpose.split(", ")) <= own, one
@@ -107,7 +107,7 @@ def test_copies_at_a_mirror_name_what_they_are_copies_of() -> None:
 
 
 def test_a_part_of_a_run_pulls_what_its_checks_need() -> None:
-    """Flows whose Pods start are named only where they are asked."""
+    """Flows whose Pods start are named only where they are run."""
     facts = mixed()
     flows = [flow for flow in FLOWS if flow.name == "pod-to-pod-ip"]
     (only,) = needed_images(build(facts, flows), facts, Images())
@@ -115,9 +115,9 @@ def test_a_part_of_a_run_pulls_what_its_checks_need() -> None:
 
 
 def test_only_pods_of_single_checks_are_started() -> None:
-    """What probes ask of each other starts nothing."""
+    """What probes require of each other starts nothing."""
     plan = build(mixed(), FLOWS, frozenset(CheckClass))
-    found = list(started(*(check.ask for check in plan.checks)))
+    found = list(started(*(check.action for check in plan.checks)))
     assert found
-    assert {ask.question for ask in found} == {Question.START}
-    assert all(ask.case for ask in found)
+    assert {action.question for action in found} == {Question.START}
+    assert all(action.case for action in found)

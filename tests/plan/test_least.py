@@ -1,4 +1,4 @@
-"""Least rights: what a run's own Pods ask for at every level of Pod Security."""
+"""Least rights: what a run's own Pods request at every level of Pod Security."""
 
 from dataclasses import replace
 from typing import Any
@@ -65,7 +65,7 @@ def test_on_windows_only_what_stays_is_no_administrator() -> None:
     ],
 )
 def test_what_says_something_of_rights_or_images_is_left_alone(own: dict[str, Any]) -> None:
-    """It is what the check asks about; fields of Linux are not for a Pod that names Windows."""
+    """It is what the check is about; fields of Linux are not for a Pod that names Windows."""
     spec = PLAIN | own
     assert limited(spec, OS.LINUX, resident=True) == spec
 
@@ -81,10 +81,10 @@ def test_pods_that_ping_are_those_of_checks_and_of_controls() -> None:
     """A Pod that only proves something by an echo keeps the right as well; who sends none does not."""
     plan = build(mixed(), flows())
     pinging = pinging_pods(plan)
-    checks = [check for check in plan.checks if check.ask.question is Question.PING]
+    checks = [check for check in plan.checks if check.action.question is Question.PING]
     assert {c.source.probe for c in checks if c.source.kind is VantageKind.POD} <= pinging
     egress = next(check for check in checks if check.flow == "icmp-egress" and check.controls)
-    proof = next(c.ask for c in egress.controls if c.ask.question is Question.PING)
+    proof = next(c.action for c in egress.controls if c.action.question is Question.PING)
     alone = pinging_pods(_of(plan, egress))
     assert {egress.source.probe, proof.source.probe} <= alone
     quiet = next(check for check in plan.checks if check.flow == "pod-to-pod-ip")

@@ -11,7 +11,7 @@ from tests.facts import PROFILES, cluster_facts
 
 FLOWS = {flow.name: flow for flow in load([suites_path()]).flows}
 WORDS = {
-    "<role>": r"[\w-]+",
+    "<pool>": r"[\w-]+",
     "<backend>": r"backend-[\w-]+",
     "<case>": r"[^/]+",
     "<family>": r"ipv[46]",
@@ -20,7 +20,7 @@ WORDS = {
 
 def expression(pattern: str) -> str:
     """Return the regular expression that a pattern stands for."""
-    # sample: "pod-to-pod-ip/<role>/<role>/{same-node,other-node}/{tcp,udp}"
+    # sample: "pod-to-pod-ip/<pool>/<pool>/{same-node,other-node}/{tcp,udp}"
     text = re.sub(
         r"\{([^}]*)\}", lambda m: f"({m[1].replace(',', '|')})", pattern.replace(".", r"\.")
     )
@@ -52,7 +52,7 @@ def test_a_pattern_is_no_catch_all() -> None:
 def test_names_and_resolvers_are_announced() -> None:
     """A flow by name has one pattern for its path and one for its resolvers."""
     assert patterns(FLOWS["pod-to-service-pqdn"]) == (
-        "pod-to-service-pqdn/<role>/<role>/{same-node,other-node}/{tcp,udp}",
-        "pod-to-service-pqdn/<role>/<role>/same-node/udp/{nslookup,resolve-dnsname}",
+        "pod-to-service-pqdn/<pool>/<pool>/{same-node,other-node}/{tcp,udp}",
+        "pod-to-service-pqdn/<pool>/<pool>/same-node/udp/{nslookup,resolve-dnsname}",
     )
-    assert patterns(FLOWS["dns-via-pod"]) == ("dns-via-pod/<role>/{tcp,udp}/nslookup",)
+    assert patterns(FLOWS["dns-via-pod"]) == ("dns-via-pod/<pool>/{tcp,udp}/nslookup",)

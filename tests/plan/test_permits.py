@@ -21,8 +21,8 @@ FLOWS = load([suites_path()]).flows
 NOTHING_LEFT = "no way to a probe is left"
 
 
-def asked(facts: ClusterFacts) -> dict[str, Check]:
-    """Return the checks that are asked on a cluster, by id."""
+def probed(facts: ClusterFacts) -> dict[str, Check]:
+    """Return the checks that are run on a cluster, by id."""
     return {check.id: check for check in build(facts, FLOWS).checks}
 
 
@@ -41,14 +41,14 @@ def reasons(facts: ClusterFacts) -> dict[str, str]:
 )
 def test_a_denied_permission_costs_exactly_what_needs_it(permission: str) -> None:
     """Each check that is left out needs the permission, and is left out in its name."""
-    whole = asked(mixed())
-    left = asked(replace(mixed(), denied=(permission,)))
+    whole = probed(mixed())
+    left = probed(replace(mixed(), denied=(permission,)))
     why = reasons(replace(mixed(), denied=(permission,)))
     gone = whole.keys() - left.keys()
     needing = {
         check_id
         for check_id, check in whole.items()
-        if permission in map(str, needed(check.ask, mixed()))
+        if permission in map(str, needed(check.action, mixed()))
     }
     assert gone == needing
     assert {why[check_id] for check_id in gone} <= {f"this identity may not {permission}"}
@@ -68,9 +68,9 @@ def test_a_rule_about_pods_brings_one_where_it_may() -> None:
 
 def test_without_create_pods_only_reading_is_left() -> None:
     """What stands or is tried out in a namespace takes pods."""
-    left = asked(replace(mixed(), denied=("create pods",)))
+    left = probed(replace(mixed(), denied=("create pods",)))
     assert left
-    assert {(check.ask.question, check.source.kind) for check in left.values()} == {
+    assert {(check.action.question, check.source.kind) for check in left.values()} == {
         (Question.INSPECT, VantageKind.API)
     }
 
@@ -80,12 +80,12 @@ def test_without_create_pods_only_reading_is_left() -> None:
 )
 def test_who_cannot_make_and_remove_a_namespace_creates_nothing(permission: str) -> None:
     """A namespace that cannot be removed again is not made either."""
-    left = asked(replace(mixed(), denied=(permission,)))
-    assert {check.ask.question for check in left.values()} == {Question.INSPECT}
+    left = probed(replace(mixed(), denied=(permission,)))
+    assert {check.action.question for check in left.values()} == {Question.INSPECT}
 
 
 def test_addresses_of_load_balancers_take_listing_services() -> None:
-    """Who may not list Services never learns what a load balancer was assigned; all else is asked."""
+    """Who may not list Services never learns what a load balancer was assigned; all else is probed."""
     exposed = (CheckClass.EXPOSED,)
     plan = build(replace(mixed(), denied=("list services",)), FLOWS, exposed)
     whole = build(mixed(), FLOWS, exposed)
@@ -93,7 +93,7 @@ def test_addresses_of_load_balancers_take_listing_services() -> None:
     assert gone == {
         check.id
         for check in whole.checks
-        if check.ask.target.settings and check.ask.target.settings.type == "LoadBalancer"
+        if check.action.target.settings and check.action.target.settings.type == "LoadBalancer"
     }
     reasons = {skip.reason for skip in plan.skips if skip.id in gone}
     assert reasons == {"this identity may not list services"}
@@ -102,23 +102,23 @@ def test_addresses_of_load_balancers_take_listing_services() -> None:
 def test_in_an_existing_namespace_none_is_made() -> None:
     """Rights over namespaces are not needed there; rights to delete pods are."""
     facts = replace(mixed(), namespace="staging", denied=("create namespaces", "delete namespaces"))
-    assert asked(facts).keys() == asked(mixed()).keys()
-    denied = asked(replace(facts, denied=("delete pods",)))
-    left = {check.ask.question for check in denied.values()}
+    assert probed(facts).keys() == probed(mixed()).keys()
+    denied = probed(replace(facts, denied=("delete pods",)))
+    left = {check.action.question for check in denied.values()}
     assert left == {Question.INSPECT, Question.ADMIT}  # a dry run leaves nothing to delete
 
 
-def test_without_exec_probes_are_asked_over_the_other_channels() -> None:
+def test_without_exec_probes_are_reached_over_the_other_channels() -> None:
     """Only what needs a process is left out."""
-    left = asked(replace(mixed(), denied=("get pods/exec",)))
+    left = probed(replace(mixed(), denied=("get pods/exec",)))
     assert not [c for c in left.values() if c.source.kind is VantageKind.NODE]
     assert [c for c in left.values() if c.source.kind is VantageKind.POD]
 
 
-def test_without_any_channel_no_probe_is_asked() -> None:
+def test_without_any_channel_no_probe_is_probed() -> None:
     """The reason names all three ways in; questions from outside the cluster go on."""
     facts = replace(mixed(), denied=("get pods/exec", "get pods/portforward", "get pods/proxy"))
-    left = asked(facts)
+    left = probed(facts)
     assert not [c for c in left.values() if c.source.kind in {VantageKind.POD, VantageKind.NODE}]
     assert [c for c in left.values() if c.source.kind is VantageKind.EXTERNAL]
     counted = Counter(reason for reason in reasons(facts).values() if NOTHING_LEFT in reason)
@@ -130,7 +130,7 @@ def test_from_135_on_exec_takes_create_too() -> None:
     """An identity that may only ``get`` is left without processes by a newer API server."""
     newer = replace(mixed(), server_version=KubernetesVersion(1, 35), denied=("create pods/exec",))
     older = replace(newer, server_version=KubernetesVersion(1, 34))
-    assert len(asked(newer)) < len(asked(older)) == len(asked(replace(newer, denied=())))
+    assert len(probed(newer)) < len(probed(older)) == len(probed(replace(newer, denied=())))
 
 
 def test_a_rule_whose_readings_are_denied_is_left_out() -> None:
@@ -140,4 +140,4 @@ def test_a_rule_whose_readings_are_denied_is_left_out() -> None:
     rules = {name for name, rule in RULES.items() if NODE in rule.reads}
     assert gone
     assert {check_id.rpartition("/")[2] for check_id in gone} <= rules
-    assert not [c for c in plan.checks if c.ask.case and c.ask.case.label in rules]
+    assert not [c for c in plan.checks if c.action.case and c.action.case.label in rules]

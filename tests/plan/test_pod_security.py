@@ -1,4 +1,4 @@
-"""Levels of Pod Security: what is skipped, and what is asked all the same."""
+"""Levels of Pod Security: what is skipped, and what is run all the same."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,9 @@ def test_what_needs_a_node_s_network_is_skipped_with_the_level(level: str) -> No
     """No check or control has a node's vantage, and the skips name what is forbidden."""
     _, plan = planned(level)
     sources = [
-        ask.source.kind for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))
+        action.source.kind
+        for c in plan.checks
+        for action in (c.action, *(k.action for k in c.controls))
     ]
     assert VantageKind.POD in sources
     assert VantageKind.NODE not in sources
@@ -42,8 +44,10 @@ def test_what_needs_a_node_s_network_is_skipped_with_the_level(level: str) -> No
 def test_linux_pods_do_not_ping_in_a_restricted_namespace() -> None:
     """They may not have NET_RAW; Windows pods ping each other all the same."""
     _, plan = planned("restricted")
-    asks = [ask for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))]
-    pinging = {ask.source.os for ask in asks if ask.question is Question.PING}
+    actions = [
+        action for c in plan.checks for action in (c.action, *(k.action for k in c.controls))
+    ]
+    pinging = {action.source.os for action in actions if action.question is Question.PING}
     assert pinging == {OS.WINDOWS}
     outside = {
         skip.id.split("/")[1]: skip.reason for skip in plan.skips if skip.flow == "icmp-egress"
@@ -62,13 +66,13 @@ def test_a_privileged_namespace_changes_nothing() -> None:
     assert [skip for skip in plan.skips if skip.flow not in missing] == list(own.skips)
 
 
-def test_objects_that_validation_rejects_are_asked_about_all_the_same() -> None:
+def test_objects_that_validation_rejects_are_tested_about_all_the_same() -> None:
     """Validation comes before admission, so that only counter-cases have to be let in."""
     _, plan = planned("restricted")
     rejected = [
-        check.ask.case
+        check.action.case
         for check in plan.checks
-        if check.ask.case and check.ask.case.outcome is Outcome.REJECTED
+        if check.action.case and check.action.case.outcome is Outcome.REJECTED
     ]
     assert any(json.loads(case.object)["spec"].get("hostPID") for case in rejected)
 
@@ -195,7 +199,7 @@ def test_contexts_are_those_of_the_pods_system_and_its_nodes(
         ),
     ],
 )
-def test_levels_are_asked_where_a_run_makes_namespaces_that_enforce_them(
+def test_levels_are_run_where_a_run_makes_namespaces_that_enforce_them(
     changes: dict[str, Any], reason: str
 ) -> None:
     """In a namespace of others, and before 1.23, the flow is skipped, and says why."""

@@ -1,4 +1,4 @@
-"""Cases whose Pods start: on which systems they are asked, and when they cannot be."""
+"""Cases whose Pods start: on which systems they are probed, and when they cannot be."""
 
 import itertools
 from dataclasses import replace
@@ -12,7 +12,7 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
-ASKS_A_SERVER = "pod-hook-other-node"
+REQUESTS_A_SERVER = "pod-hook-other-node"
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 
@@ -21,8 +21,8 @@ def plan(facts: ClusterFacts) -> Plan:
     return build(facts, FLOWS, frozenset(CheckClass))
 
 
-def test_a_case_of_one_system_is_asked_there_alone() -> None:
-    """Windows' own fields are asked on Windows nodes, and a Pod of another system on either."""
+def test_a_case_of_one_system_is_run_there_alone() -> None:
+    """Windows' own fields are probed on Windows nodes, and a Pod of another system on either."""
     checks = plan(mixed()).checks
     assert {c.source.os for c in checks if c.flow == "windows-run-as-user-name"} == {OS.WINDOWS}
     assert {c.id for c in checks if c.flow == "pod-of-other-os"} == {
@@ -32,25 +32,25 @@ def test_a_case_of_one_system_is_asked_there_alone() -> None:
 
 
 def test_every_case_has_a_counter_case() -> None:
-    """A Pod that does not start counts beside one that does, and where it asks a server, beside one that is answered."""
+    """A Pod that does not start counts beside one that does, and where it queries a server, beside one that is answered."""
     for check in plan(mixed()).checks:
-        proofs = ["path", "target"] if check.flow == ASKS_A_SERVER else ["path"]
+        proofs = ["path", "target"] if check.flow == REQUESTS_A_SERVER else ["path"]
         assert [control.proves for control in check.controls] == proofs, check.id
 
 
-def test_a_pod_that_asks_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -> None:
-    """That the server answers is asked from the node on which the Pod starts, of the server that it asks."""
-    checks = [c for c in plan(mixed()).checks if c.flow == ASKS_A_SERVER]
+def test_a_source_pod_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -> None:
+    """That the server answers is probed from the node on which the Pod starts, of the server that it probes."""
+    checks = [c for c in plan(mixed()).checks if c.flow == REQUESTS_A_SERVER]
     assert {(c.source.os, c.target.os) for c in checks} == set(itertools.product(OS, OS))
     for check in checks:
-        proof = check.controls[1].ask
+        proof = check.controls[1].action
         assert (proof.source.node, proof.target.node) == (check.source.node, check.target.node)
         assert check.source.node != check.target.node
 
 
 def test_no_resident_pod_is_needed() -> None:
-    """The check makes its own, but for the server that another Pod asks."""
-    flows = [flow for flow in FLOWS if flow.name != ASKS_A_SERVER]
+    """The check makes its own, but for the server that another Pod probes."""
+    flows = [flow for flow in FLOWS if flow.name != REQUESTS_A_SERVER]
     assert build(mixed(), flows, frozenset(CheckClass)).pods == ()
 
 

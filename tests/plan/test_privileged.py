@@ -1,4 +1,4 @@
-"""An API server that takes no privileged containers: what is skipped in its words, and what is asked all the same."""
+"""An API server that takes no privileged containers: what is skipped in its words, and what is run all the same."""
 
 import json
 from dataclasses import replace
@@ -21,15 +21,19 @@ def planned(value: bool | None) -> Plan:
     return build(facts, flows(), frozenset(CheckClass))
 
 
-def test_nothing_is_asked_that_takes_a_privileged_pod() -> None:
-    """No check, control or Pod of the plan needs one on Windows; Linux nodes ask as ever."""
+def test_nothing_is_probed_that_takes_a_privileged_pod() -> None:
+    """No check, control or Pod of the plan needs one on Windows; Linux nodes probe as ever."""
     plan = planned(False)
-    asks = [ask for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))]
-    vantages = {ask.source.os for ask in asks if ask.source.kind is VantageKind.NODE}
+    actions = [
+        action for c in plan.checks for action in (c.action, *(k.action for k in c.controls))
+    ]
+    vantages = {action.source.os for action in actions if action.source.kind is VantageKind.NODE}
     assert vantages == {OS.LINUX}
     assert {pod.os for pod in plan.pods if pod.purpose == "node"} == {OS.LINUX}
     cases = [
-        ask.case for ask in asks if ask.case and ask.question in {Question.START, Question.ADMIT}
+        action.case
+        for action in actions
+        if action.case and action.question in {Question.START, Question.ADMIT}
     ]
     valid = [json.loads(text) for case in cases for text in (case.counter,) if text]
     assert not any('hostProcess": true' in json.dumps(item) for item in valid)
@@ -57,12 +61,12 @@ def test_skips_have_the_api_servers_words() -> None:
     }
 
 
-def test_a_refusal_that_names_another_reason_is_asked() -> None:
+def test_a_refusal_that_names_another_reason_is_probed() -> None:
     """A Windows Pod may not say ``privileged``, whatever the policy: its rejection names that."""
     ids = {check.id for check in planned(False).checks}
     assert "windows-container-fields/api/containers.privileged" in ids
 
 
-def test_what_is_not_known_is_asked() -> None:
+def test_what_is_not_known_is_probed() -> None:
     """Who could not find out skips nothing."""
     assert planned(None) == planned(True)

@@ -41,7 +41,7 @@ def made(name: str, service: ServiceSettings) -> Flow:
     )
 
 
-def test_a_hairpin_is_asked_by_the_pod_that_backs_the_service() -> None:
+def test_a_hairpin_is_run_by_the_pod_that_backs_the_service() -> None:
     """Source and only backend are one probe pod, behind a ClusterIP that no node's port leads to."""
     whole = plan("service-hairpin")
     for one in whole.checks:
@@ -79,15 +79,15 @@ def in_zones(*zones: str | None) -> ClusterFacts:
         (in_zones(*"abcdefghi"), ""),
     ],
 )
-def test_hints_are_asked_where_kube_proxy_knows_its_zone(facts: ClusterFacts, said: str) -> None:
+def test_hints_are_probed_where_kube_proxy_knows_its_zone(facts: ClusterFacts, said: str) -> None:
     """Without a zone of its own, or by default before 1.24, a proxy takes all backends whatever they say."""
     made = build(facts, [flow for flow in FLOWS if flow.name == "service-topology-hints"])
     assert bool(made.checks) is not bool(said)
     assert not said or any(said in skip.reason for skip in made.skips)
 
 
-def test_nobody_backs_one_service_for_all_sources() -> None:
-    """Every role asks the same Service, which selects no pod, once by each protocol."""
+def test_no_endpoint_backs_one_service_for_all_sources() -> None:
+    """Every node pool probes the same Service, which selects no pod, once by each protocol."""
     whole = plan("service-no-endpoints", "nodeport-no-endpoints")
     assert {one.id for one in whole.checks} == {
         "nodeport-no-endpoints/external/linux-1/outside/tcp",
@@ -109,9 +109,9 @@ def test_nobody_backs_one_service_for_all_sources() -> None:
     ],
 )
 def test_silence_of_nobody_counts_beside_a_service_that_is_backed(check_id: str) -> None:
-    """The target control is an ordinary Service, asked from the same place by the same means."""
+    """The target control is an ordinary Service, probed from the same place by the same means."""
     one = check(check_id)
-    proof = next(control.ask for control in one.controls if control.proves == "target")
+    proof = next(control.action for control in one.controls if control.proves == "target")
     assert proof.source == one.source
     assert proof.target.kind is one.target.kind
     assert proof.target.backends
@@ -122,17 +122,17 @@ def test_a_node_without_backend_counts_beside_the_one_that_has_it() -> None:
     """With externalTrafficPolicy Local the same Service answers through its backend's node."""
     one = check("etp-local-no-local-backend/external/windows-1/outside/tcp/backend-linux-1")
     assert one.claim.outcome is Outcome.TIMED_OUT
-    proof = next(control.ask for control in one.controls if control.proves == "target")
+    proof = next(control.action for control in one.controls if control.proves == "target")
     assert proof.target.service == one.target.service
     assert proof.target.backends == one.target.backends
     assert proof.target.node != one.target.node
-    assert proof.target.role == "linux-1"
+    assert proof.target.pool == "linux-1"
 
 
 def test_a_pod_without_backend_counts_beside_a_pod_of_the_backends_node() -> None:
     """With internalTrafficPolicy Local the same Service answers the pods of its backend's node."""
     one = check("itp-local-no-local-backend/windows-1/linux-1/other-node/tcp")
-    proofs = {control.proves: control.ask for control in one.controls}
+    proofs = {control.proves: control.action for control in one.controls}
     assert proofs["target"].source.node == one.target.node
     assert proofs["target"].target == one.target
     assert proofs["vantage"].source == one.source
@@ -141,7 +141,7 @@ def test_a_pod_without_backend_counts_beside_a_pod_of_the_backends_node() -> Non
 
 
 def test_backing_narrows_where_a_nodeports_backends_stand() -> None:
-    """Local means the asked node alone, elsewhere all roles' other nodes."""
+    """Local means the target node alone, elsewhere all node pools' other nodes."""
     ids = {one.id for one in plan("etp-local-client-address", "etp-local-no-local-backend").checks}
     assert ids == {
         "etp-local-client-address/external/linux-1/outside/tcp/backend-local",
@@ -154,10 +154,10 @@ def test_backing_narrows_where_a_nodeports_backends_stand() -> None:
 
 
 def test_the_loopback_address_is_proven_by_the_nodes_own_address() -> None:
-    """That nothing answers at 127.0.0.1 counts beside the same NodePort, asked from elsewhere."""
+    """That nothing answers at 127.0.0.1 counts beside the same NodePort, probed from elsewhere."""
     one = check("nodeport-localhost/windows-1/windows-1/same-node/tcp/backend-local")
     assert one.target.kind is TargetKind.NODEPORT_LOCALHOST
-    proof = next(control.ask for control in one.controls if control.proves == "target")
+    proof = next(control.action for control in one.controls if control.proves == "target")
     assert proof.target.kind is TargetKind.NODEPORT
     assert proof.target.node == one.target.node
     assert proof.source.node != one.source.node
@@ -181,7 +181,7 @@ def test_one_label_with_two_meanings_is_an_error() -> None:
 
 
 def test_an_external_name_needs_a_declared_name() -> None:
-    """Where the profile declares no name outside, an ExternalName Service is not asked."""
+    """Where the profile declares no name outside, an ExternalName Service is not run."""
     facts = mixed()
     assert facts.external_target is not None
     nameless = replace(facts, external_target=replace(facts.external_target, name=None))
@@ -197,12 +197,12 @@ def test_who_sticks_is_proven_by_who_does_not() -> None:
     """One backend after every time-out counts beside several through a Service without affinity."""
     flows = [flow for flow in FLOWS if flow.name == "affinity-timeout"]
     for one in build(mixed(), flows, {CheckClass.COSTLY}).checks:
-        assert one.ask.pause > 1
+        assert one.action.pause > 1
         assert one.target.settings is not None
         assert one.target.settings.affinity_seconds == 1
-        proof = next(control.ask for control in one.controls if control.proves == "target")
+        proof = next(control.action for control in one.controls if control.proves == "target")
         assert proof.question is Question.DISTRIBUTE
-        assert proof.target.service == f"spread-{one.target.role}"
+        assert proof.target.service == f"spread-{one.target.pool}"
         assert proof.pause == 0
 
 

@@ -2,7 +2,7 @@
 
 Everything is the real thing (plan, manifests, journal, judging, reports) but the two ends that touch a
 cluster: ``prepare`` takes facts that are stated here, and observing writes canned answers, in the
-probes' own words, instead of asking; nothing is diagnosed. ``NETTESTS_ANSWERS`` holds them as JSON: parts of check ids to
+probes' own words, instead of testing; nothing is diagnosed. ``NETTESTS_ANSWERS`` holds them as JSON: parts of check ids to
 words of ``ANSWERS``; where nothing is said a check is answered as it is expected.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.model.check import Ask, Check, Plan
+from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
@@ -107,7 +107,7 @@ class CannedRun(Run):
             journal=self.journal,
             touched=True,
         )
-        self.watch.nodes = None  # whether they are Ready is asked of a cluster
+        self.watch.nodes = None  # whether they are Ready takes a cluster
         answers: dict[str, str] = json.loads(os.environ.get("NETTESTS_ANSWERS", "{}"))
         for number, check in enumerate(plan.checks):
             word = next((w for part, w in answers.items() if part in check.id), "")
@@ -128,32 +128,32 @@ class CannedRun(Run):
             self.watch.done(check.id, skip="the probe has no ping")
             return
         error = "the exec lost its exit code" if word == "channel" else None
-        for raw in _raws(check, check.ask, "check", seen):
+        for raw in _raws(check, check.action, "check", seen):
             self.watch.raw(replace(raw, error=error))
         for control in check.controls:
             works = Expected(
-                outcome=_works(control.ask), distribution=Distribution.SEVERAL_BACKENDS
+                outcome=_works(control.action), distribution=Distribution.SEVERAL_BACKENDS
             )
-            for raw in _raws(check, control.ask, f"control:{control.proves}", works):
+            for raw in _raws(check, control.action, f"control:{control.proves}", works):
                 self.watch.raw(raw)
         self.watch.done(check.id)
 
 
-def _works(ask: Ask) -> Outcome:
-    return Outcome.CONNECTED if ask.protocol is Protocol.TCP else Outcome.REPLIED
+def _works(action: Action) -> Outcome:
+    return Outcome.CONNECTED if action.protocol is Protocol.TCP else Outcome.REPLIED
 
 
-def _raws(check: Check, ask: Ask, purpose: str, seen: Expected) -> list[Raw]:
-    """Return the records of an ask that was answered as ``seen``: who answered, and whom it saw."""
-    backends = list(ask.target.backends) or ["server"]
-    if seen.distribution is Distribution.ONE_BACKEND or ask.connections == 1:
+def _raws(check: Check, action: Action, purpose: str, seen: Expected) -> list[Raw]:
+    """Return the records of an action that was answered as ``seen``: who answered, and whom it saw."""
+    backends = list(action.target.backends) or ["server"]
+    if seen.distribution is Distribution.ONE_BACKEND or action.connections == 1:
         backends = backends[:1]
-    names = [backends[turn % len(backends)] for turn in range(max(1, ask.connections))]
+    names = [backends[turn % len(backends)] for turn in range(max(1, action.connections))]
     source = _POD if seen.source_seen in {None, SourceSeen.CLIENT_POD} else _NODE
     told = [("hostname", name) for name in names] + [("clientip", f"{source}:40000")]
-    if ask.connections > 1:
+    if action.connections > 1:
         told = told[:-1]
-    kind = "udp" if _works(ask) is Outcome.REPLIED else "http"
+    kind = "udp" if _works(action) is Outcome.REPLIED else "http"
     error = _ERRORS.get(seen.outcome)
     return [
         Raw(
@@ -162,7 +162,7 @@ def _raws(check: Check, ask: Ask, purpose: str, seen: Expected) -> list[Raw]:
             attempt=number,
             tool="dial",
             client_os="linux",
-            probe=ask.source.probe,
+            probe=action.source.probe,
             channel="canned",
             command=("GET", f"/dial?protocol={kind}&request={request}"),
             started=0.0,
@@ -177,7 +177,7 @@ def _raws(check: Check, ask: Ask, purpose: str, seen: Expected) -> list[Raw]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the stand-ins in place before the plugin is asked to prepare."""
+    """Put the stand-ins in place before the plugin is told to prepare."""
     vars(controller).update(prepare=prepare, Run=CannedRun)
 
 

@@ -21,6 +21,6 @@ def test_a_file_that_is_named_is_executed(
     named = (suite.parent, other) if folder_first else (other, suite.parent)
     done = run(workers, "--flow=vendor-other", "--flow=vendor-local", suites=named)
     assert done.code == 0, done.out
-    asked = Counter(name.split("/")[0] for name in done.verdicts)
-    assert asked["vendor-other"] == asked["vendor-local"] > 0
+    probed = Counter(name.split("/")[0] for name in done.verdicts)
+    assert probed["vendor-other"] == probed["vendor-local"] > 0
     assert set(done.verdicts.values()) == {"pass"}

@@ -119,14 +119,14 @@ def test_a_crashed_worker_is_unknown() -> None:
 
 
 def test_a_skip_keeps_its_reason() -> None:
-    """What could not be asked comes back as skipped, with the reason alone."""
+    """What could not be tested comes back as skipped, with the reason alone."""
     found = judged(report("setup", "skipped", text=("f.py", 3, "Skipped: no ping")), CHECK)
     assert found is not None
     assert (found.verdict, found.message) == (Verdict.SKIPPED, "no ping")
 
 
 def test_a_suites_own_assertion_fails_the_check() -> None:
-    """An accepted check whose test asserts something more, in vain, has failed."""
+    """An accepted check whose test asserts something more, without success, has failed."""
     found = judged(report("call", "failed", carries=Verdict.PASS, text="E   assert 1 == 2"), CHECK)
     assert found is not None
     assert found.verdict is Verdict.FAIL

@@ -86,7 +86,7 @@ def test_a_broken_channel_is_an_error_and_six(run: Runner) -> None:
     assert done.verdicts[WINDOWS] == "unknown"
 
 
-def test_what_the_probe_cannot_ask_is_skipped(run: Runner) -> None:
+def test_what_the_probe_cannot_test_is_skipped(run: Runner) -> None:
     """A capability that the probe lacks skips the check with the reason."""
     done = run("--flow=icmp-pod-to-pod", "-rs", answers={"windows-1/windows-1": "skip"})
     done.result.assert_outcomes(passed=4, skipped=2)
@@ -122,7 +122,7 @@ def test_a_vendors_suite_and_manifest_are_picked_up(
 
 
 def test_a_class_is_skipped_until_it_is_enabled(run: Runner, pytester: pytest.Pytester) -> None:
-    """A costly flow is skipped with the option that enables it, and asked with it, by workers too."""
+    """A costly flow is skipped with the option that enables it, and tested with it, by workers too."""
     suite, _ = vendor(pytester.path / "vendor", "unspecified")
     text = suite.read_text().replace("CheckClass.DEFAULT", "CheckClass.COSTLY")
     suite.write_text(text)
@@ -130,9 +130,9 @@ def test_a_class_is_skipped_until_it_is_enabled(run: Runner, pytester: pytest.Py
     assert left.verdicts["vendor-local/windows-1/windows-1/same-node/tcp"] == "skipped"
     assert "--enable=costly" in (left.directory / "junit.xml").read_text()
     for workers in ((), ("-n2",)):
-        asked = run("--enable=exposed,costly", *workers, suites=(suite,))
-        assert Counter(asked.verdicts.values()) == {"pass": 2}
-        assert asked.code == 0
+        probed = run("--enable=exposed,costly", *workers, suites=(suite,))
+        assert Counter(probed.verdicts.values()) == {"pass": 2}
+        assert probed.code == 0
 
 
 def test_a_limitation_that_does_not_show_fails(run: Runner, pytester: pytest.Pytester) -> None:
@@ -177,8 +177,8 @@ def test_workers_give_the_same_ids_and_verdicts(run: Runner, pytester: pytest.Py
     assert shared.verdicts == alone.verdicts
     assert Counter(alone.verdicts.values()) == {"pass": 23, "fail": 1, "unknown": 1, "limited": 1}
     assert (alone.code, shared.code) == (1, 1)
-    asked = Counter(r["check"] for r in shared.records if r["record"] == "done")
-    assert set(asked.values()) == {1}
+    probed = Counter(r["check"] for r in shared.records if r["record"] == "done")
+    assert set(probed.values()) == {1}
 
 
 def test_tests_take_the_verdict_of_who_observed(run: Runner) -> None:
@@ -219,7 +219,7 @@ def test_an_interruption_cleans_up_and_reports(run: Runner) -> None:
 
 
 def test_only_what_was_selected_is_observed(run: Runner) -> None:
-    """Checks that -k deselects are neither asked nor reported as due."""
+    """Checks that -k deselects are neither run nor reported as due."""
     done = run(f"--flow={FLOW}", "-k", "windows-1/windows-1 and tcp")
     assert {i.rsplit("/", 1)[1] for i in done.verdicts} == {"tcp"}
     assert len(done.verdicts) == 2
@@ -234,7 +234,7 @@ def test_a_node_id_selects_one_check(run: Runner) -> None:
     assert set(done.verdicts) == {FIRST}
 
 
-def test_collecting_only_asks_nothing(run: Runner) -> None:
+def test_collecting_only_tests_nothing(run: Runner) -> None:
     """--collect-only lists the checks and leaves no trace."""
     done = run("--collect-only", "-q", f"--flow={FLOW}")
     assert FIRST in done.out

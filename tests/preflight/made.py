@@ -49,7 +49,7 @@ def evidence(
 
 
 def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
-    """Return what stands while a run asks."""
+    """Return what stands while a run tests."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
     lease = lease_object(ownership("preflight"), blank.namespace, 30)
     return (*standing(plan, facts, blank), lease)

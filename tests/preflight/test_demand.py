@@ -15,13 +15,13 @@ from tests.preflight.made import FLOWS, STAGING, evidence, finding, objects_of, 
 
 @pytest.mark.parametrize("resource", ["services.nodeports", "services.loadbalancers"])
 def test_load_balancers_count_where_they_are_enabled(resource: str) -> None:
-    """A quota with room for all that a run makes unasked is too small for Services of type LoadBalancer."""
-    unasked = evidence(STAGING)
-    room = quota(resource, needed(unasked.objects)[resource])
+    """A quota with room for all that a run makes by itself is too small for Services of type LoadBalancer."""
+    unprobed = evidence(STAGING)
+    room = quota(resource, needed(unprobed.objects)[resource])
     enabled = build(STAGING, FLOWS, (CheckClass.EXPOSED,))
-    assert finding("quota", replace(unasked, quotas=room)).level is Level.OK
+    assert finding("quota", replace(unprobed, quotas=room)).level is Level.OK
     objects = objects_of(enabled, STAGING)
-    found = finding("quota", replace(unasked, quotas=room, plan=enabled, objects=objects))
+    found = finding("quota", replace(unprobed, quotas=room, plan=enabled, objects=objects))
     assert found.level is Level.BLOCKER
     assert resource in found.details[0]
 
@@ -108,7 +108,7 @@ def test_pods_of_single_checks_need_room_beside_the_others() -> None:
 
 
 def test_a_pod_that_is_tried_out_needs_room_too() -> None:
-    """A quota is asked in a dry run as well: one Pod at a time, and what it states."""
+    """A quota is tested in a dry run as well: one Pod at a time, and what it states."""
     found = evidence(STAGING, only("windows-pod-fields"))
     assert not [one for one in found.objects if one["kind"] == "Pod"]
     assert finding("quota", replace(found, quotas=quota("pods", 1))).level is Level.OK

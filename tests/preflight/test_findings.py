@@ -104,7 +104,7 @@ CASES: tuple[Case, ...] = (
         Level.BLOCKER,
         "staging is at level baseline",
     ),
-    ("privileged Pods", lambda: HEALTHY, Level.NOTE, "is not known: it was not asked"),
+    ("privileged Pods", lambda: HEALTHY, Level.NOTE, "is not known: it was not run"),
     ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "takes privileged"),
     ("privileged Pods", lambda: evidence(REFUSED), Level.WARNING, "left out"),
     (
@@ -119,7 +119,7 @@ CASES: tuple[Case, ...] = (
         Level.NOTE,
         "0 checks left out",
     ),
-    ("nodes", lambda: HEALTHY, Level.OK, "4 nodes can play"),
+    ("nodes", lambda: HEALTHY, Level.OK, "4 nodes can hold probes"),
     ("nodes", lambda: evidence(with_nodes(mixed(), ready=False)), Level.BLOCKER, "no node"),
     (
         "nodes",
@@ -179,13 +179,13 @@ CASES: tuple[Case, ...] = (
         "node vantages",
         lambda: evidence(replace(mixed(), denied=("get pods/exec",))),
         Level.WARNING,
-        "from nodes cannot be asked",
+        "from nodes cannot be tested",
     ),
     (
         "node vantages",
         lambda: evidence(replace(mixed(), denied=("get pods/exec",)), NEEDING_NODES),
         Level.BLOCKER,
-        "from nodes cannot be asked",
+        "from nodes cannot be tested",
     ),
     (
         "node vantages",

@@ -20,9 +20,9 @@ from nettests.model.codec import from_data
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.parse import observe
-from nettests.probes import Asker, Deployment, Directory, Observer
-from nettests.probes.asking import Probe
+from nettests.probes import Deployment, Directory, Observer, Sender
 from nettests.probes.deployment import StandingPod, StandingService
+from nettests.probes.sending import Probe
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, NAMESPACE
 from tests.probes.netexec import DialChannel, Processes, Server, fresh_address
@@ -38,7 +38,7 @@ def address_of(text: str) -> Any:
 
 
 @dataclass(slots=True)
-class Stage:
+class Bench:
     """What stands on loopback, and the run's journal."""
 
     journal: Journal
@@ -68,7 +68,7 @@ class Stage:
             if name not in self.problems
         }
         deployment = Deployment(namespace=NAMESPACE, pods=self.pods, services=self.services)
-        asker = Asker(
+        sender = Sender(
             directory=Directory(facts=self.facts, deployment=deployment),
             probes=probes,
             external=None,
@@ -77,7 +77,7 @@ class Stage:
             began=time.monotonic(),
             stopped=self.stopped,
         )
-        return Observer(asker, checks, self.problems, lambda *told: self.told.append(told))
+        return Observer(sender, checks, self.problems, lambda *told: self.told.append(told))
 
     def observe(self, *checks: Check) -> None:
         """Observe checks to the end."""
@@ -104,7 +104,7 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
+def bench(tmp_path: Path) -> Iterator[Bench]:
     """A Linux and a Windows node, each with probe, server and node pod, and one Service.
 
     The Service's own address is served directly: load balancing is not what is tested here.
@@ -115,7 +115,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         pods, servers, dialling, processes = {}, {}, {}, {}
         for node in nodes:
             for purpose in ("probe", "server", "node"):
-                name = f"{purpose}-{node.role}-1"
+                name = f"{purpose}-{node.pool}-1"
                 address = str(node.addresses[0]) if purpose == "node" else fresh_address()
                 pods[name] = StandingPod(
                     name=name,
@@ -139,7 +139,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
             service: StandingService(name=service, addresses=(address_of(address),), node_ports={})
         }
         journal = stack.enter_context(Journal(tmp_path / "journal.jsonl"))
-        yield Stage(journal, facts, pods, services, dialling, processes, servers)
+        yield Bench(journal, facts, pods, services, dialling, processes, servers)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import ipaddress
 from dataclasses import replace
 from typing import Any
 
-from nettests.model.check import Ask, Check, Control, ProbePod, Target, Vantage
+from nettests.model.check import Action, Check, Control, ProbePod, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.facts import (
     ClusterFacts,
@@ -37,7 +37,7 @@ def node(name: str, os: OS, member: int, address: str, pod_cidr: str) -> NodeFac
     return NodeFacts(
         name=name,
         os=os,
-        role=f"{os.value}-1",
+        pool=f"{os.value}-1",
         member=member,
         build=known(WindowsBuild(17763, 1339), "test") if windows else unknown("Linux"),
         os_image="",
@@ -130,10 +130,10 @@ def deployed(**problems: str) -> Deployment:
 
 
 PODS = (
-    ProbePod(name="probe-windows-1-1", purpose="probe", node="w1", os=OS.WINDOWS, role="windows-1"),
-    ProbePod(name="server-linux-1-1", purpose="server", node="n1", os=OS.LINUX, role="linux-1"),
-    ProbePod(name="node-linux-1-1", purpose="node", node="n1", os=OS.LINUX, role="linux-1"),
-    ProbePod(name="node-windows-1-1", purpose="node", node="w1", os=OS.WINDOWS, role="windows-1"),
+    ProbePod(name="probe-windows-1-1", purpose="probe", node="w1", os=OS.WINDOWS, pool="windows-1"),
+    ProbePod(name="server-linux-1-1", purpose="server", node="n1", os=OS.LINUX, pool="linux-1"),
+    ProbePod(name="node-linux-1-1", purpose="node", node="n1", os=OS.LINUX, pool="linux-1"),
+    ProbePod(name="node-windows-1-1", purpose="node", node="w1", os=OS.WINDOWS, pool="windows-1"),
 )
 
 
@@ -146,20 +146,20 @@ def vantage(probe: str) -> Vantage:
     return Vantage(
         kind=VantageKind.POD if purpose == "probe" else VantageKind.NODE,
         probe=probe,
-        role=found.role,
+        pool=found.pool,
         os=found.os,
         node=found.name,
     )
 
 
-def ask(
+def action(
     probe: str,
     kind: TargetKind,
     protocol: Protocol = Protocol.TCP,
     *,
     on: str | None = "n1",
     **more: Any,
-) -> Ask:
+) -> Action:
     """Return a question from a probe to the Linux server pod, its Service or its node."""
     names: dict[str, Any] = {
         TargetKind.POD_IP: {"pod": "server-linux-1-1"},
@@ -170,7 +170,7 @@ def ask(
     }.get(kind, {"service": "svc-server-linux-1-1"})
     target = {key: more.pop(key) for key in ("name_form", "pod", "service") if key in more}
     external = kind in {TargetKind.EXTERNAL_IP, TargetKind.EXTERNAL_NAME}
-    return Ask(
+    return Action(
         source=vantage(probe),
         target=Target(kind=kind, node=None if external else on, **(names | target)),
         protocol=protocol,
@@ -178,13 +178,13 @@ def ask(
     )
 
 
-def check(question: Ask, *controls: Control, id: str = "flow/a/b", **more: Any) -> Check:  # noqa: A002
-    """Return a check that asks a question."""
+def check(question: Action, *controls: Control, id: str = "flow/a/b", **more: Any) -> Check:  # noqa: A002
+    """Return a check that probes a question."""
     return Check(
         id=id,
         flow="flow",
         title="",
-        ask=question,
+        action=question,
         placement=Placement.OTHER_NODE,
         claim=Expected(outcome=Outcome.CONNECTED),
         controls=controls,

@@ -119,11 +119,11 @@ class DialChannel:
     name: str = "pod-proxy"
     timeout: float = 3
     hook: Callable[[str], HttpAnswer | None] | None = None
-    asked: list[str] = field(default_factory=list)
+    probed: list[str] = field(default_factory=list)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
         """Answer as netexec does: 200 with JSON, or a 400 text for a name."""
-        self.asked.append(path)
+        self.probed.append(path)
         if self.hook is not None and (answer := self.hook(path)) is not None:
             return answer
         query = {key: values[0] for key, values in parse_qs(urlsplit(path).query).items()}
@@ -176,7 +176,7 @@ class Processes:
     """Programs that the image does not have."""
     down: bool = False
     silent: bool = False
-    """Nothing answers what they ask."""
+    """Nothing answers what they probe."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(8))
     ran: list[tuple[str, ...]] = field(default_factory=list)
 
@@ -214,7 +214,7 @@ class Processes:
 
 
 def _nothing_came(argv: Sequence[str]) -> ExecAnswer:
-    """Return what ``curl`` and ``ping`` say after they have waited in vain."""
+    """Return what ``curl`` and ``ping`` say after they have waited without success."""
     if argv[0] == "ping":
         lost = (
             "Request timed out.\r\n    Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),\r\n"

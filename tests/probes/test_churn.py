@@ -1,4 +1,4 @@
-"""A Service that goes and comes again: what is changed, in which order, and what a stale rule looks like."""
+"""A Service that is deleted and recreated: what is changed, in which order, and what a stale rule looks like."""
 
 import json
 import threading
@@ -15,8 +15,8 @@ from nettests.model.check import Check, Control
 from nettests.model.expectation import Expectation
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.churn import Churn, remade
-from tests.probes.conftest import Stage
-from tests.probes.made import NAMESPACE, ask, check
+from tests.probes.conftest import Bench
+from tests.probes.made import NAMESPACE, action, check
 
 PROBE = "probe-linux-1-1"
 SERVICE = "svc-server-linux-1-1"
@@ -82,81 +82,81 @@ class Api:
 
 def churned(*controls: Control) -> Check:
     """Return a check over a Service that ends in front of another backend."""
-    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
+    question = action(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
     target = replace(question.target, backends=(FINAL,), former=(FORMER,))
     return check(replace(question, target=target), *controls, check_class=CheckClass.DISRUPTIVE)
 
 
-def observed(stage: Stage, api: Api) -> Check:
+def observed(bench: Bench, api: Api) -> Check:
     """Observe such a check against rules that follow the API, or do not."""
     api.rules = FINAL
-    stage.dialling[PROBE].hook = api.answer
-    made = churned(Control(proves="vantage", ask=ask(PROBE, TargetKind.POD_IP)))
-    observer = stage.observer([made])
+    bench.dialling[PROBE].hook = api.answer
+    made = churned(Control(proves="vantage", action=action(PROBE, TargetKind.POD_IP)))
+    observer = bench.observer([made])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
     return made
 
 
-def verdict(stage: Stage, made: Check) -> Verdict:
+def verdict(bench: Bench, made: Check) -> Verdict:
     """Judge what was observed as the claim demands."""
     expectation = Expectation(claim=made.claim, expected=made.claim)
-    return judge(made, expectation, stage.seen(made)).verdict
+    return judge(made, expectation, bench.seen(made)).verdict
 
 
-def test_the_last_backend_answers_after_all_changes(stage: Stage) -> None:
+def test_the_last_backend_answers_after_all_changes(bench: Bench) -> None:
     """The Service goes before each time it comes, ends at the check's backend, and was empty between."""
     api = Api()
-    made = observed(stage, api)
+    made = observed(bench, api)
     assert api.changes[::2] == ["gone"] * (len(api.changes) // 2)
     came = api.changes[1::2]
     assert (came[0], came[-1]) == (FORMER, FINAL)
     assert "nobody" in came
-    assert len([raw for raw in stage.raws(made.id) if raw.purpose == "check"]) == 8
-    assert stage.done(made.id).get("distrust") is None
-    assert verdict(stage, made) is Verdict.PASS
+    assert len([raw for raw in bench.raws(made.id) if raw.purpose == "check"]) == 8
+    assert bench.done(made.id).get("distrust") is None
+    assert verdict(bench, made) is Verdict.PASS
 
 
 @pytest.mark.parametrize("stale_from", [3, 13])
-def test_a_former_backend_that_still_answers_fails_the_check(stage: Stage, stale_from: int) -> None:
+def test_a_former_backend_that_still_answers_fails_the_check(bench: Bench, stale_from: int) -> None:
     """Rules that keep a former backend give a fail that names it."""
-    made = observed(stage, Api(stale_from=stale_from))
-    assert stage.done(made.id).get("distrust") is None
-    assert stage.seen(made).backends == (FORMER,)
-    assert verdict(stage, made) is Verdict.FAIL
+    made = observed(bench, Api(stale_from=stale_from))
+    assert bench.done(made.id).get("distrust") is None
+    assert bench.seen(made).backends == (FORMER,)
+    assert verdict(bench, made) is Verdict.FAIL
 
 
 @pytest.mark.parametrize(
     ("stale_from", "silent", "says"),
     [
-        (0, False, f"made again in front of {FORMER}"),
-        (5, False, f"made again in front of {FORMER}"),
+        (0, False, f"recreated in front of {FORMER}"),
+        (5, False, f"recreated in front of {FORMER}"),
         (7, False, "left without endpoints"),
-        (0, True, f"made again in front of {FORMER}"),
-        (5, True, f"made again in front of {FORMER}"),
+        (0, True, f"recreated in front of {FORMER}"),
+        (5, True, f"recreated in front of {FORMER}"),
     ],
 )
 def test_a_change_that_is_not_followed_fails_the_check(
-    stage: Stage, stale_from: int, says: str, *, silent: bool
+    bench: Bench, stale_from: int, says: str, *, silent: bool
 ) -> None:
-    """A Service that is made again and keeps its old rules, or answers nobody, is the bug that is looked for."""
-    made = observed(stage, Api(stale_from=stale_from, silent=silent))
-    assert stage.done(made.id).get("distrust") is None
+    """A Service that is recreated and keeps its old rules, or answers nobody, is the bug that is looked for."""
+    made = observed(bench, Api(stale_from=stale_from, silent=silent))
+    assert bench.done(made.id).get("distrust") is None
     expectation = Expectation(claim=made.claim, expected=made.claim)
-    found = judge(made, expectation, stage.seen(made))
+    found = judge(made, expectation, bench.seen(made))
     assert found.verdict is Verdict.FAIL
     assert says in found.message
     assert "131466" in found.next_step
 
 
-def test_a_refusal_is_no_observation(stage: Stage) -> None:
+def test_a_refusal_is_no_observation(bench: Bench) -> None:
     """What the API server forbids leaves the check unknown, with its words."""
-    made = observed(stage, Api(refuses=True))
-    assert stage.done(made.id)["distrust"] == "services is forbidden"
+    made = observed(bench, Api(refuses=True))
+    assert bench.done(made.id)["distrust"] == "services is forbidden"
 
 
 def test_the_service_keeps_its_address_and_nothing_that_the_api_added() -> None:
-    """It is made again as a ClusterIP Service with the same address and ports, for one pod."""
+    """It is recreated as a ClusterIP Service with the same address and ports, for one pod."""
     again = remade(STORED, FORMER)
     assert again["spec"] == {
         "type": "ClusterIP",
@@ -167,18 +167,18 @@ def test_the_service_keeps_its_address_and_nothing_that_the_api_added() -> None:
     assert set(again["metadata"]) == {"name", "namespace", "labels"}
 
 
-def test_disruptive_checks_wait_for_the_others(stage: Stage) -> None:
+def test_disruptive_checks_wait_for_the_others(bench: Bench) -> None:
     """They are done last, whatever their place in the plan."""
     api = Api(rules=FINAL)
-    stage.dialling[PROBE].hook = api.answer
-    made, calm = churned(), check(ask(PROBE, TargetKind.POD_IP), id="calm/a/b")
-    observer = stage.observer([made, calm])
+    bench.dialling[PROBE].hook = api.answer
+    made, calm = churned(), check(action(PROBE, TargetKind.POD_IP), id="calm/a/b")
+    observer = bench.observer([made, calm])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
-    assert [record["check"] for record in stage.records("done")] == [calm.id, made.id]
+    assert [record["check"] for record in bench.records("done")] == [calm.id, made.id]
 
 
-def test_disruptive_checks_are_asked_side_by_side(stage: Stage) -> None:
+def test_disruptive_checks_are_run_side_by_side(bench: Bench) -> None:
     """Neither of two waits for the other: each comes to its first change before one of them goes on."""
     both = threading.Barrier(2, timeout=10)
 
@@ -189,25 +189,25 @@ def test_disruptive_checks_are_asked_side_by_side(stage: Stage) -> None:
 
     api = Meeting(rules=FINAL, refuses=True)
     first, second = (replace(churned(), id=f"churn/{n}/x") for n in (1, 2))
-    observer = stage.observer([first, second])
+    observer = bench.observer([first, second])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
     assert not both.broken
-    assert {stage.done(one.id)["distrust"] for one in (first, second)} == {"services is forbidden"}
+    assert {bench.done(one.id)["distrust"] for one in (first, second)} == {"services is forbidden"}
 
 
-def test_what_converges_late_is_asked_after_the_disruptive_checks(stage: Stage) -> None:
-    """A server that answers nobody for long holds nobody up, and is asked when nobody disturbs."""
+def test_what_converges_late_is_probed_after_the_disruptive_checks(bench: Bench) -> None:
+    """A server that answers nobody for long holds nobody up, and is probed when nobody disturbs."""
     api = Api(rules=FINAL)
-    question = ask(PROBE, TargetKind.POD_IP)
-    silent = str(stage.pods[question.target.pod or ""].addresses[0])
+    question = action(PROBE, TargetKind.POD_IP)
+    silent = str(bench.pods[question.target.pod or ""].addresses[0])
     gone = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
-    stage.dialling[PROBE].hook = lambda path: gone if silent in path else api.answer(path)
+    bench.dialling[PROBE].hook = lambda path: gone if silent in path else api.answer(path)
     late, made = check(question, id="late/a/b"), churned()
-    observer = stage.observer([late, made])
+    observer = bench.observer([late, made])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.late = 0
     observer.run()
-    assert [record["check"] for record in stage.records("done")] == [made.id, late.id]
-    order = [raw.check for raw in stage.raws()]
+    assert [record["check"] for record in bench.records("done")] == [made.id, late.id]
+    order = [raw.check for raw in bench.raws()]
     assert order == sorted(order, key=[made.id, late.id].index)

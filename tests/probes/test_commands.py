@@ -5,25 +5,25 @@ from ipaddress import ip_address
 
 import pytest
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
 from nettests.probes.addresses import Directory
-from nettests.probes.commands import CannotAskError, Command, command, ping_words
-from tests.probes.made import FACTS, ask, deployed
+from nettests.probes.commands import CannotProbeError, Command, command, ping_words
+from tests.probes.made import FACTS, action, deployed
 
 DIRECTORY = Directory(facts=FACTS, deployment=deployed())
 
 
-def made(question: Ask, turn: int = 0) -> Command:
+def made(question: Action, turn: int = 0) -> Command:
     """Return the command of a question's turn."""
     return command(question, DIRECTORY.endpoint(question), turn, Timing())
 
 
-def test_a_pod_is_asked_to_dial_once() -> None:
+def test_a_pod_is_told_to_dial_once() -> None:
     """/dial gets host, port, protocol, request, and one try: loops stay outside."""
-    wanted = made(ask("probe-windows-1-1", TargetKind.POD_IP))
+    wanted = made(action("probe-windows-1-1", TargetKind.POD_IP))
     assert wanted.means == wanted.tool == "dial"
     assert wanted.words == (
         "GET",
@@ -32,8 +32,8 @@ def test_a_pod_is_asked_to_dial_once() -> None:
 
 
 def test_turns_alternate_between_who_answers_and_whom_it_saw() -> None:
-    """Even turns ask for the host name, odd ones for the client's address."""
-    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    """Even turns request the host name, odd ones for the client's address."""
+    question = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
     assert [made(question, turn).request for turn in range(3)] == [
         "hostname",
         "clientip",
@@ -44,7 +44,7 @@ def test_turns_alternate_between_who_answers_and_whom_it_saw() -> None:
 
 def test_udp_is_dialled_on_its_port() -> None:
     """UDP questions go to the UDP port with the same two requests."""
-    question = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.UDP)
+    question = action("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.UDP)
     assert "port=81&protocol=udp&request=hostname" in made(question).path
     assert "port=81&protocol=udp&request=clientip" in made(question, 1).path
 
@@ -59,9 +59,9 @@ def test_udp_is_dialled_on_its_port() -> None:
          ("%CONTAINER_SANDBOX_MOUNT_POINT%/agnhost", "connect", "--protocol=udp", "--timeout=5s", "10.244.1.11:18081")),
     ],
 )  # fmt: skip
-def test_a_node_asks_by_a_process(probe: str, protocol: Protocol, words: tuple[str, ...]) -> None:
+def test_a_node_probes_by_a_process(probe: str, protocol: Protocol, words: tuple[str, ...]) -> None:
     """Node vantages run curl for TCP and agnhost connect for UDP, in their OS's manner."""
-    wanted = made(ask(probe, TargetKind.POD_IP, protocol))
+    wanted = made(action(probe, TargetKind.POD_IP, protocol))
     assert wanted.means == "exec"
     assert wanted.words == words
 
@@ -81,15 +81,15 @@ def test_unsplit_pings_are_spelled_per_os() -> None:
 
 def test_ping_questions_go_to_the_address() -> None:
     """A PING question is a process in the probe, whatever the target serves."""
-    question = ask(
+    question = action(
         "probe-windows-1-1", TargetKind.EXTERNAL_IP, Protocol.ICMP, question=Question.PING
     )
     assert made(question).words == ("ping", "-n", "3", "-w", "2000", "198.51.100.10")
 
 
 def test_names_are_resolved_by_two_clients() -> None:
-    """The system's resolver is asked by dialling the name, nslookup by a process."""
-    by_name = ask(
+    """The system's resolver is queried by dialling the name, nslookup by a process."""
+    by_name = action(
         "probe-windows-1-1",
         TargetKind.SERVICE_PARTIAL_NAME,
         Protocol.UDP,
@@ -102,9 +102,9 @@ def test_names_are_resolved_by_two_clients() -> None:
     assert lookup.words == ("nslookup", "svc-server-linux-1-1.nettests-run")
 
 
-def test_the_windows_dns_client_is_asked_by_powershell() -> None:
+def test_the_windows_dns_client_is_queried_by_powershell() -> None:
     """Resolve-DnsName gets the name as a plain word; what is no name is not put into its command."""
-    question = ask(
+    question = action(
         "probe-windows-1-1",
         TargetKind.KUBERNETES_SERVICE,
         Protocol.UDP,
@@ -120,17 +120,17 @@ def test_the_windows_dns_client_is_asked_by_powershell() -> None:
         "-Command",
         "Resolve-DnsName -Name kubernetes.default -Type A -DnsOnly",
     )
-    with pytest.raises(CannotAskError):
+    with pytest.raises(CannotProbeError):
         made(replace(question, target=replace(question.target, name_form="a; rm")))
 
 
 @pytest.mark.parametrize(("protocol", "words"), [(Protocol.TCP, ("-vc",)), (Protocol.UDP, ())])
-def test_a_name_server_is_asked_over_either_protocol(
+def test_a_name_server_is_reached_over_either_protocol(
     protocol: Protocol, words: tuple[str, ...]
 ) -> None:
-    """nslookup is told which server to ask; -vc is BIND's word for TCP."""
+    """nslookup is told which server to probe; -vc is BIND's word for TCP."""
     facts = replace(FACTS, dns_address=known(ip_address("10.96.0.10"), "test"))
-    question = ask(
+    question = action(
         "probe-windows-1-1",
         TargetKind.DNS_SERVICE,
         protocol,
@@ -146,7 +146,7 @@ def test_a_name_server_is_asked_over_either_protocol(
 
 def test_names_that_are_only_looked_up_are_dialled_by_tcp_where_nothing_speaks_udp() -> None:
     """The Service kubernetes answers on 443 alone: that the name resolves shows there."""
-    question = ask(
+    question = action(
         "probe-linux-1-1",
         TargetKind.KUBERNETES_SERVICE,
         Protocol.UDP,
@@ -159,8 +159,8 @@ def test_names_that_are_only_looked_up_are_dialled_by_tcp_where_nothing_speaks_u
 
 
 def test_resolution_does_not_alternate() -> None:
-    """A name alone is asked the same way every time."""
-    question = ask(
+    """A name alone is probed the same way every time."""
+    question = action(
         "probe-linux-1-1",
         TargetKind.SERVICE_FQDN,
         name_form="{service}.{namespace}.svc.{domain}",
@@ -171,16 +171,16 @@ def test_resolution_does_not_alternate() -> None:
 
 
 def test_the_outside_fetches_over_tcp_only() -> None:
-    """The external vantage fetches; UDP from there cannot be asked."""
-    wanted = made(ask("external", TargetKind.NODEPORT, on="w1"))
+    """The external vantage fetches; UDP from there cannot be probed."""
+    wanted = made(action("external", TargetKind.NODEPORT, on="w1"))
     assert wanted.means == "external"
     assert wanted.path == "http://172.30.0.21:30080/hostname"
-    with pytest.raises(CannotAskError, match="TCP only"):
-        made(ask("external", TargetKind.NODEPORT, Protocol.UDP, on="w1"))
+    with pytest.raises(CannotProbeError, match="TCP only"):
+        made(action("external", TargetKind.NODEPORT, Protocol.UDP, on="w1"))
 
 
 def test_a_dial_by_name_leaves_the_resolver_its_time() -> None:
     """Where DNS is silent a name takes longer than a dial; the channel waits for it."""
-    by_address = made(ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP))
-    by_name = made(ask("probe-linux-1-1", TargetKind.SERVICE_FQDN))
+    by_address = made(action("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP))
+    by_name = made(action("probe-linux-1-1", TargetKind.SERVICE_FQDN))
     assert by_name.deadline - by_address.deadline == Timing().names

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
-from nettests.model.check import Ask, Case, Target
+from nettests.model.check import Action, Case, Target
 from nettests.model.words import Protocol, Question, TargetKind
-from nettests.probes.asking import Probe
 from nettests.probes.configuration import Inspection
+from nettests.probes.sending import Probe
 from nettests.rules.kube_proxy import PROXY_LOG
 from tests.probes.made import FACTS, vantage
 
@@ -32,16 +32,16 @@ PODS = json.dumps(
 
 @dataclass(slots=True)
 class Server:
-    """An API server that answers by path and remembers what it was asked."""
+    """An API server that answers by path and remembers what it was probed."""
 
     answers: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    probed: list[str] = field(default_factory=list)
 
     def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
         raise AssertionError("nothing is created by an inspection")
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
-        self.asked.append(path)
+        self.probed.append(path)
         return self.answers.get(path, (404, "not found"))
 
 
@@ -72,9 +72,9 @@ def inspection(server: Server, shell: Shell | None = None) -> Inspection:
     return Inspection(api=server, facts=FACTS, probes=probes, seconds=1)
 
 
-def ask(rule: str) -> Ask:
+def action(rule: str) -> Action:
     """Return the question whether the Windows node keeps a rule."""
-    return Ask(
+    return Action(
         source=vantage(NODE),
         target=Target(kind=TargetKind.CONFIGURATION, node="w1"),
         protocol=Protocol.TCP,
@@ -87,7 +87,7 @@ def test_of_readings_is_recorded_what_rules_use() -> None:
     """The fields of an object that rules look at, with the rule's name and the facts beside it."""
     node = '{"kind": "Node", "metadata": {"name": "w1", "annotations": {"note": "hunter2"}}}'
     server = Server({"/api/v1/nodes/w1": (200, node)})
-    got = inspection(server).examine(ask("windows-build-label"))
+    got = inspection(server).examine(action("windows-build-label"))
     kept = '{"metadata": {"name": "w1"}}'
     assert json.loads(got.stdout) == {"readings": {"node": kept}, "problems": {}}
     assert got.context["rule"] == "windows-build-label"
@@ -99,7 +99,7 @@ def test_a_log_is_read_of_the_pod_that_the_list_names() -> None:
     """kube-proxy's log belongs to its Pod on this node."""
     log = "/api/v1/namespaces/kube-system/pods/kube-proxy-x/log"
     server = Server({"/api/v1/pods": (200, PODS), log: (200, f'{FLAG}\nFLAG: --token="hunter2"')})
-    readings = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)["readings"]
+    readings = json.loads(inspection(server).examine(action("proxy-mode")).stdout)["readings"]
     assert readings[PROXY_LOG.name] == f"{FLAG}\n"
 
 
@@ -107,15 +107,15 @@ def test_a_node_is_read_once() -> None:
     """Rules that look at the same text share it."""
     server = Server({"/api/v1/nodes/w1": (200, "{}")})
     one = inspection(server)
-    one.examine(ask("windows-build-label"))
-    one.examine(ask("update-not-broken"))
-    assert server.asked == ["/api/v1/nodes/w1"]
+    one.examine(action("windows-build-label"))
+    one.examine(action("update-not-broken"))
+    assert server.probed == ["/api/v1/nodes/w1"]
 
 
 def test_a_refused_reading_is_a_problem_of_its_own() -> None:
     """What the API server denies is told, and the other readings stand."""
     server = Server({"/api/v1/pods": (403, "forbidden")})
-    recorded = json.loads(inspection(server).examine(ask("proxy-mode")).stdout)
+    recorded = json.loads(inspection(server).examine(action("proxy-mode")).stdout)
     assert (
         recorded["problems"]["node-pods"]
         == "/api/v1/pods?fieldSelector=spec.nodeName=w1: status 403"
@@ -125,7 +125,7 @@ def test_a_refused_reading_is_a_problem_of_its_own() -> None:
 def test_a_tool_that_says_nothing_is_a_problem_with_its_reason() -> None:
     """Nothing on standard output and a bad exit code: its complaint is recorded."""
     shell = Shell({"cmd.exe": said("", 1, "The system cannot find\r\nthe file specified.")})
-    recorded = json.loads(inspection(Server(), shell).examine(ask("subnet-file")).stdout)
+    recorded = json.loads(inspection(Server(), shell).examine(action("subnet-file")).stdout)
     assert recorded["problems"]["flannel-subnet-file"] == (
         "cmd.exe ended with 1: The system cannot find the file specified."
     )
@@ -134,7 +134,7 @@ def test_a_tool_that_says_nothing_is_a_problem_with_its_reason() -> None:
 def test_a_tool_that_found_part_of_it_is_read() -> None:
     """type ends with 1 when one of several folders is empty."""
     shell = Shell({"cmd.exe": said('{"name": "cbr0"}', 1, "cannot find")})
-    recorded = json.loads(inspection(Server(), shell).examine(ask("cni-exceptions")).stdout)
+    recorded = json.loads(inspection(Server(), shell).examine(action("cni-exceptions")).stdout)
     assert recorded["readings"]["cni-configuration"] == '{"name": "cbr0"}'
 
 
@@ -143,6 +143,6 @@ def test_a_tool_that_found_part_of_it_is_read() -> None:
 )
 def test_a_channel_that_fails_makes_the_whole_untrusted(error: ChannelError) -> None:
     """Nothing of it is read."""
-    got = inspection(Server(), Shell({"tasklist.exe": error})).examine(ask("processes-running"))
+    got = inspection(Server(), Shell({"tasklist.exe": error})).examine(action("processes-running"))
     assert got.error == error.message
     assert got.stdout == ""

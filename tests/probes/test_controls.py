@@ -1,4 +1,4 @@
-"""Positive controls and repeats where questions are silent: asked side by side, and dead ones once for all."""
+"""Positive controls and repeats where questions are silent: probed side by side, and dead ones once for all."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
-from nettests.model.check import Ask, Control
+from nettests.model.check import Action, Control
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
@@ -17,18 +17,18 @@ from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
 from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
 from nettests.probes.pace import BURST, Pace
-from tests.probes.conftest import Stage
-from tests.probes.made import ask, check
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
 from tests.probes.netexec import Server
 
 PROBE = "probe-windows-1-1"
 CONNECTED = HttpAnswer(status=200, body=json.dumps({"responses": ["server-linux-1-1"]}))
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 DEAD = Control(
-    proves="vantage", ask=ask(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
+    proves="vantage", action=action(PROBE, TargetKind.POD_IP, pod="server-windows-1-1", on="w1")
 )
-ALIVE = Control(proves="target", ask=ask(PROBE, TargetKind.POD_IP))
-NOWHERE = ask(PROBE, TargetKind.NODE_IP)
+ALIVE = Control(proves="target", action=action(PROBE, TargetKind.POD_IP))
+NOWHERE = action(PROBE, TargetKind.NODE_IP)
 """Nothing listens there."""
 
 
@@ -58,19 +58,19 @@ class Silence:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_silent_question_is_repeated_beside_itself_with_its_controls(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """While the first question waits for its time-out the control is asked, and the question once more."""
-    node = str(stage.facts.node("n1").addresses[0])
-    stage.dialling[PROBE].hook = silence = Silence(node)
-    asked = check(NOWHERE, ALIVE)
-    observing = threading.Thread(target=stage.observe, args=(asked,))
+    """While the first question waits for its time-out the control is run, and the question once more."""
+    node = str(bench.facts.node("n1").addresses[0])
+    bench.dialling[PROBE].hook = silence = Silence(node)
+    probed = check(NOWHERE, ALIVE)
+    observing = threading.Thread(target=bench.observe, args=(probed,))
     observing.start()
     eventually(lambda: silence.waiting == 2)
-    assert [raw.purpose for raw in stage.raws(asked.id)] == ["control:target"]
+    assert [raw.purpose for raw in bench.raws(probed.id)] == ["control:target"]
     silence.released.set()
     observing.join(10)
-    seen = stage.seen(asked)
+    seen = bench.seen(probed)
     assert (seen.outcome, seen.agreed, len(seen.attempts)) == (Outcome.TIMED_OUT, True, 2)
     assert [one.number for one in seen.attempts] == [1, 2]
     assert [control.ok for control in seen.controls] == [True]
@@ -78,10 +78,10 @@ def test_a_silent_question_is_repeated_beside_itself_with_its_controls(
 
 @pytest.mark.usefixtures("impatient")
 def test_a_late_answer_is_one_attempt_of_several(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Beside a question that waits, and another that was answered, all is asked that a positive result needs."""
-    node = str(stage.facts.node("n1").addresses[0])
+    """Beside a question that waits, and another that was answered, all is probed that a positive result needs."""
+    node = str(bench.facts.node("n1").addresses[0])
     release, slow = threading.Event(), iter([True])
 
     def hook(path: str) -> HttpAnswer | None:
@@ -89,24 +89,26 @@ def test_a_late_answer_is_one_attempt_of_several(
             assert release.wait(10)
         return None
 
-    stage.dialling[PROBE].hook = hook
-    asked = check(NOWHERE, ALIVE)
+    bench.dialling[PROBE].hook = hook
+    probed = check(NOWHERE, ALIVE)
     with Server("kubelet", node, ports=(10251, 10250, 10252)):
-        observing = threading.Thread(target=stage.observe, args=(asked,))
+        observing = threading.Thread(target=bench.observe, args=(probed,))
         observing.start()
-        eventually(lambda: len(stage.raws(asked.id)) == 3)
+        eventually(lambda: len(bench.raws(probed.id)) == 3)
         release.set()
         observing.join(10)
-    assert sorted(raw.purpose for raw in stage.raws(asked.id)) == ["check"] * 3 + ["control:target"]
-    seen = stage.seen(asked)
+    assert sorted(raw.purpose for raw in bench.raws(probed.id)) == ["check"] * 3 + [
+        "control:target"
+    ]
+    seen = bench.seen(probed)
     assert (seen.outcome, seen.agreed) == (Outcome.CONNECTED, True)
     assert [one.number for one in seen.attempts] == [1, 2, 3]
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("alive", "asked_in_all"), [(True, 2), (False, 1)])
-def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, alive: bool, asked_in_all: int
+@pytest.mark.parametrize(("alive", "sent_in_all"), [(True, 2), (False, 1)])
+def test_a_resolver_that_gave_up_is_retried_only_where_the_dns_is_alive(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, alive: bool, sent_in_all: int
 ) -> None:
     """A resolver repeats its query itself; beside a control that answers the silence may still be one packet's."""
     monkeypatch.setattr(beside, "RESOLVER_SECONDS", 0.1)
@@ -118,39 +120,41 @@ def test_a_resolver_that_gave_up_is_asked_again_only_where_the_dns_is_alive(
             return TIMED_OUT
         return None if alive else TIMED_OUT
 
-    stage.dialling[PROBE].hook = hook
-    question = ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name)
-    asked = check(question, replace(ALIVE, ask=replace(ALIVE.ask, target=DEAD.ask.target)))
-    Attempts().carry_out(stage.observer([asked]).asker, asked)
-    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
-    assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+    bench.dialling[PROBE].hook = hook
+    question = action(PROBE, TargetKind.SERVICE_FQDN, name_form=name)
+    probed = check(
+        question, replace(ALIVE, action=replace(ALIVE.action, target=DEAD.action.target))
+    )
+    Attempts().carry_out(bench.observer([probed]).sender, probed)
+    assert len([raw for raw in bench.raws(probed.id) if raw.purpose == "check"]) == sent_in_all
+    assert bench.seen(probed).outcome is Outcome.TIMED_OUT
 
 
 @pytest.mark.usefixtures("impatient")
-def test_beside_a_resolver_that_answers_others_all_is_asked_at_once(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+def test_beside_a_resolver_that_answers_others_all_is_probed_at_once(
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """It loses queries: an answer may take as long as it repeats them, and a positive result needs several."""
     name = "svc.example"
-    stage.dialling[PROBE].hook = silence = Silence(name)
-    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
-    asker = stage.observer([asked]).asker
-    asker.resolvers.told(PROBE, time.monotonic() + 60)
-    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
-    asking.start()
-    eventually(lambda: silence.waiting == stage.timing.successes)
+    bench.dialling[PROBE].hook = silence = Silence(name)
+    probed = check(action(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    sender = bench.observer([probed]).sender
+    sender.resolvers.told(PROBE, time.monotonic() + 60)
+    probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
+    probing.start()
+    eventually(lambda: silence.waiting == bench.timing.successes)
     silence.released.set()
-    asking.join(10)
-    numbers = [raw.attempt for raw in stage.raws(asked.id) if raw.purpose == "check"]
-    assert sorted(numbers) == list(range(1, stage.timing.successes + 1))
+    probing.join(10)
+    numbers = [raw.attempt for raw in bench.raws(probed.id) if raw.purpose == "check"]
+    assert sorted(numbers) == list(range(1, bench.timing.successes + 1))
 
 
 @pytest.mark.usefixtures("impatient")
 def test_an_answer_that_is_slow_after_others_brings_no_more_questions(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """On a slow machine more of them make all of them slower: what is asked anyway is asked beside it, and no control."""
-    node = str(stage.facts.node("n1").addresses[0])
+    """On a slow machine more of them make all of them slower: what is run anyway is probed beside it, and no control."""
+    node = str(bench.facts.node("n1").addresses[0])
     release, first = threading.Event(), iter([True])
     slow: list[str] = []
 
@@ -160,42 +164,42 @@ def test_an_answer_that_is_slow_after_others_brings_no_more_questions(
             assert release.wait(10)
         return None
 
-    stage.dialling[PROBE].hook = hook
-    asked = check(NOWHERE, ALIVE)
+    bench.dialling[PROBE].hook = hook
+    probed = check(NOWHERE, ALIVE)
     with Server("kubelet", node, ports=(10251, 10250, 10252)):
-        observing = threading.Thread(target=stage.observe, args=(asked,))
+        observing = threading.Thread(target=bench.observe, args=(probed,))
         observing.start()
-        eventually(lambda: len(slow) == stage.timing.successes - 1)
+        eventually(lambda: len(slow) == bench.timing.successes - 1)
         release.set()
         observing.join(10)
-    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check"] * stage.timing.successes
+    assert [raw.purpose for raw in bench.raws(probed.id)] == ["check"] * bench.timing.successes
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_silence_after_a_failure_is_the_last(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Two failures are enough: nothing is asked beside the second."""
-    node = str(stage.facts.node("n1").addresses[0])
+    """Two failures are enough: nothing is probed beside the second."""
+    node = str(bench.facts.node("n1").addresses[0])
     silence = Silence(node)
     first = iter([TIMED_OUT])
-    stage.dialling[PROBE].hook = lambda path: (
+    bench.dialling[PROBE].hook = lambda path: (
         next(first, None) or silence(path) if f"host={node}&" in path else None
     )
-    asked = check(NOWHERE, ALIVE)
-    observing = threading.Thread(target=stage.observe, args=(asked,))
+    probed = check(NOWHERE, ALIVE)
+    observing = threading.Thread(target=bench.observe, args=(probed,))
     observing.start()
     eventually(lambda: silence.waiting == 1)
     observing.join(0.3)
     assert silence.waiting == 1
     silence.released.set()
     observing.join(10)
-    assert [raw.purpose for raw in stage.raws(asked.id)] == ["check", "control:target", "check"]
+    assert [raw.purpose for raw in bench.raws(probed.id)] == ["check", "control:target", "check"]
 
 
 @pytest.mark.usefixtures("impatient")
 def test_where_queries_get_lost_answers_that_disagree_are_enough(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """What is flaky stays so, and each further answer may take as long as a resolver repeats its query."""
     name = "svc.example"
@@ -208,172 +212,178 @@ def test_where_queries_get_lost_answers_that_disagree_are_enough(
             return timed_out
         return CONNECTED if timed_out else None
 
-    stage.dialling[PROBE].hook = hook
-    asked = check(ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
-    asker = stage.observer([asked]).asker
-    asker.resolvers.told(PROBE, time.monotonic() + 60)
-    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
-    asking.start()
-    eventually(lambda: silence.waiting == stage.timing.successes)
+    bench.dialling[PROBE].hook = hook
+    probed = check(action(PROBE, TargetKind.SERVICE_FQDN, name_form=name), ALIVE)
+    sender = bench.observer([probed]).sender
+    sender.resolvers.told(PROBE, time.monotonic() + 60)
+    probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
+    probing.start()
+    eventually(lambda: silence.waiting == bench.timing.successes)
     silence.released.set()
-    asking.join(10)
-    seen = [(one.port, one.outcome.positive) for one in stage.seen(asked).attempts]
+    probing.join(10)
+    seen = [(one.port, one.outcome.positive) for one in bench.seen(probed).attempts]
     assert sorted(seen) == [(80, False), (80, True), (82, True)]
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("answers", "asked_in_all"), [(True, 2), (False, 1)])
-def test_a_control_by_name_is_asked_again_beside_itself_where_its_resolver_answers_others(
-    stage: Stage,
+@pytest.mark.parametrize(("answers", "sent_in_all"), [(True, 2), (False, 1)])
+def test_a_control_by_name_is_retried_beside_itself_where_its_resolver_answers_others(
+    bench: Bench,
     eventually: Callable[[Callable[[], bool]], None],
     answers: bool,
-    asked_in_all: int,
+    sent_in_all: int,
 ) -> None:
     """A resolver that answers nobody repeats its query itself: a second silence would show no more."""
     name = "svc.example"
-    stage.dialling[PROBE].hook = silence = Silence(name)
-    control = Control(proves="target", ask=ask(PROBE, TargetKind.SERVICE_FQDN, name_form=name))
-    asked = check(NOWHERE, control)
-    asker = stage.observer([asked]).asker
-    asker.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
-    asking = threading.Thread(target=Controls().ask, args=(asker, asked))
-    asking.start()
-    eventually(lambda: silence.waiting == asked_in_all)
-    asking.join(0.3)
-    assert silence.waiting == asked_in_all
+    bench.dialling[PROBE].hook = silence = Silence(name)
+    control = Control(
+        proves="target", action=action(PROBE, TargetKind.SERVICE_FQDN, name_form=name)
+    )
+    probed = check(NOWHERE, control)
+    sender = bench.observer([probed]).sender
+    sender.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
+    probing = threading.Thread(target=Controls().action, args=(sender, probed))
+    probing.start()
+    eventually(lambda: silence.waiting == sent_in_all)
+    probing.join(0.3)
+    assert silence.waiting == sent_in_all
     silence.released.set()
-    asking.join(10)
+    probing.join(10)
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("refused", "asked_in_all"), [(0, 2), (BURST, 2 + BURST)])
+@pytest.mark.parametrize(("refused", "sent_in_all"), [(0, 2), (BURST, 2 + BURST)])
 def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
-    stage: Stage,
+    bench: Bench,
     eventually: Callable[[Callable[[], bool]], None],
     monkeypatch: pytest.MonkeyPatch,
     refused: int,
-    asked_in_all: int,
+    sent_in_all: int,
 ) -> None:
     """Each would be waited for to its time-out, as often as a kernel may have kept its refusal back."""
     monkeypatch.setattr(Pace, "reserve", lambda _pace, _probe, now: now)
-    node = str(stage.facts.node("n1").addresses[0])
-    stage.dialling[PROBE].hook = silence = Silence(node)
-    asked = replace(
-        check(ask(PROBE, TargetKind.NODE_IP, Protocol.UDP)),
+    node = str(bench.facts.node("n1").addresses[0])
+    bench.dialling[PROBE].hook = silence = Silence(node)
+    probed = replace(
+        check(action(PROBE, TargetKind.NODE_IP, Protocol.UDP)),
         claim=Expected(outcome=Outcome.REFUSED),
         controls=(),
     )
-    asker = stage.observer([asked]).asker
+    sender = bench.observer([probed]).sender
     for _ in range(refused):
-        asker.pace.told(PROBE, time.monotonic())
-    asking = threading.Thread(target=Attempts().carry_out, args=(asker, asked))
-    asking.start()
-    eventually(lambda: silence.waiting >= asked_in_all)
-    asking.join(0.2)
-    assert silence.waiting == asked_in_all
+        sender.pace.told(PROBE, time.monotonic())
+    probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
+    probing.start()
+    eventually(lambda: silence.waiting >= sent_in_all)
+    probing.join(0.2)
+    assert silence.waiting == sent_in_all
     silence.released.set()
-    asking.join(10)
-    seen = stage.seen(asked)
+    probing.join(10)
+    seen = bench.seen(probed)
     assert (seen.outcome, seen.agreed) == (Outcome.TIMED_OUT, True)
-    assert [one.number for one in seen.attempts] == list(range(1, asked_in_all + 1))
+    assert [one.number for one in seen.attempts] == list(range(1, sent_in_all + 1))
 
 
-PING = ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
-FROM_A_NODE = ask("node-windows-1-1", TargetKind.POD_IP)
+PING = action(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
+FROM_A_NODE = action("node-windows-1-1", TargetKind.POD_IP)
 
 
-@pytest.mark.parametrize(("alive", "asked_in_all"), [(True, 2), (False, 1)])
+@pytest.mark.parametrize(("alive", "sent_in_all"), [(True, 2), (False, 1)])
 @pytest.mark.parametrize("question", [PING, FROM_A_NODE], ids=["echoes", "a process' SYN"])
-def test_what_repeats_itself_is_asked_again_only_beside_controls_that_answer(
-    stage: Stage, question: Ask, alive: bool, asked_in_all: int
+def test_what_repeats_itself_is_retried_only_beside_controls_that_answer(
+    bench: Bench, question: Action, alive: bool, sent_in_all: int
 ) -> None:
     """``ping`` and TCP send again what was lost; where controls are silent, too, a second silence shows no more."""
-    stage.processes[question.source.probe].silent = True
-    control = ALIVE if alive else replace(ALIVE, ask=NOWHERE)
-    asked = check(question, control)
-    Attempts().carry_out(stage.observer([asked]).asker, asked)
-    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == asked_in_all
-    assert stage.seen(asked).outcome is Outcome.TIMED_OUT
+    bench.processes[question.source.probe].silent = True
+    control = ALIVE if alive else replace(ALIVE, action=NOWHERE)
+    probed = check(question, control)
+    Attempts().carry_out(bench.observer([probed]).sender, probed)
+    assert len([raw for raw in bench.raws(probed.id) if raw.purpose == "check"]) == sent_in_all
+    assert bench.seen(probed).outcome is Outcome.TIMED_OUT
 
 
-def test_a_silent_datagram_is_asked_for_again_whatever_the_controls_say(stage: Stage) -> None:
-    """One datagram is one packet: its loss is told from a path that carries none by asking again."""
-    stage.dialling[PROBE].hook = lambda path: TIMED_OUT if "protocol=udp" in path else None
-    asked = check(
-        ask(PROBE, TargetKind.POD_IP, Protocol.UDP), replace(ALIVE, ask=NOWHERE), id="flow/udp"
+def test_a_silent_datagram_is_requested_again_whatever_the_controls_say(bench: Bench) -> None:
+    """One datagram is one packet: its loss is told from a path that carries none by retrying."""
+    bench.dialling[PROBE].hook = lambda path: TIMED_OUT if "protocol=udp" in path else None
+    probed = check(
+        action(PROBE, TargetKind.POD_IP, Protocol.UDP),
+        replace(ALIVE, action=NOWHERE),
+        id="flow/udp",
     )
-    stage.observe(asked)
-    assert len([raw for raw in stage.raws(asked.id) if raw.purpose == "check"]) == 2
+    bench.observe(probed)
+    assert len([raw for raw in bench.raws(probed.id) if raw.purpose == "check"]) == 2
 
 
-def test_a_dead_control_is_asked_once_in_its_window(stage: Stage) -> None:
+def test_a_dead_control_is_run_once_in_its_window(bench: Bench) -> None:
     """The second check that leans on it takes over what it brought, and says whose question it was."""
-    victim = str(stage.pods["server-windows-1-1"].addresses[0])
-    stage.dialling[PROBE].hook = lambda path: TIMED_OUT if f"host={victim}&" in path else None
+    victim = str(bench.pods["server-windows-1-1"].addresses[0])
+    bench.dialling[PROBE].hook = lambda path: TIMED_OUT if f"host={victim}&" in path else None
     first, second = (check(NOWHERE, DEAD, id=name) for name in ("first", "second"))
     now = [100.0]
     controls = Controls(clock=lambda: now[0])
-    asker = stage.observer([first, second]).asker
-    controls.ask(asker, first)
+    sender = bench.observer([first, second]).sender
+    controls.send(sender, first)
     now[0] += WINDOW_SECONDS / 2
-    controls.ask(asker, second)
-    own, shared = stage.raws("first"), stage.raws("second")
-    assert len(stage.dialling[PROBE].asked) == len(own) == len(shared) == 2
+    controls.send(sender, second)
+    own, shared = bench.raws("first"), bench.raws("second")
+    assert len(bench.dialling[PROBE].probed) == len(own) == len(shared) == 2
     assert {raw.context.get(SHARED) for raw in own} == {None}
     assert {raw.context[SHARED] for raw in shared} == {"first"}
     assert {raw.purpose for raw in shared} == {"control:vantage"}
     now[0] += WINDOW_SECONDS
-    controls.ask(asker, replace(second, id="third"))
-    assert len(stage.dialling[PROBE].asked) == 4
+    controls.send(sender, replace(second, id="third"))
+    assert len(bench.dialling[PROBE].probed) == 4
 
 
 def test_a_control_that_is_under_way_is_shared_however_long_it_waits(
-    stage: Stage, eventually: Callable[[Callable[[], bool]], None]
+    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
     """A node's queue may be longer than the window: what comes of a question counts from when it was sent."""
-    silence = Silence(str(stage.pods["server-windows-1-1"].addresses[0]))
-    stage.dialling[PROBE].hook = silence
+    silence = Silence(str(bench.pods["server-windows-1-1"].addresses[0]))
+    bench.dialling[PROBE].hook = silence
     first, second = (check(NOWHERE, DEAD, id=name) for name in ("first", "second"))
     now = [100.0]
     controls = Controls(clock=lambda: now[0])
-    asker = stage.observer([first, second]).asker
-    asking = [threading.Thread(target=controls.ask, args=(asker, one)) for one in (first, second)]
-    asking[0].start()
+    sender = bench.observer([first, second]).sender
+    probing = [
+        threading.Thread(target=controls.send, args=(sender, one)) for one in (first, second)
+    ]
+    probing[0].start()
     eventually(lambda: silence.waiting == 1)
     now[0] += 2 * WINDOW_SECONDS
-    asking[1].start()
+    probing[1].start()
     silence.released.set()
-    for one in asking:
+    for one in probing:
         one.join(10)
-    assert {raw.context.get(SHARED) for raw in stage.raws("second")} == {"first"}
+    assert {raw.context.get(SHARED) for raw in bench.raws("second")} == {"first"}
 
 
-def test_a_control_that_answers_is_asked_in_each_checks_own_window(stage: Stage) -> None:
+def test_a_control_that_answers_is_run_in_each_checks_own_window(bench: Bench) -> None:
     """What answered a moment ago proves nothing of now."""
     controls = Controls()
     for name in ("first", "second"):
         one = check(NOWHERE, ALIVE, id=name)
-        controls.ask(stage.observer([one]).asker, one)
-        assert [raw.context.get(SHARED) for raw in stage.raws(name)] == [None]
-    assert len(stage.dialling[PROBE].asked) == 2
+        controls.send(bench.observer([one]).sender, one)
+        assert [raw.context.get(SHARED) for raw in bench.raws(name)] == [None]
+    assert len(bench.dialling[PROBE].probed) == 2
 
 
-def test_a_control_whose_channel_fails_spoils_nothing_else(stage: Stage) -> None:
+def test_a_control_whose_channel_fails_spoils_nothing_else(bench: Bench) -> None:
     """A channel error is a control that did not answer."""
 
     def broken(_: str) -> HttpAnswer:
         raise ChannelError("the stream was lost")
 
-    stage.dialling[PROBE].hook = broken
+    bench.dialling[PROBE].hook = broken
     one = check(NOWHERE, ALIVE)
-    Controls().ask(stage.observer([one]).asker, one)
-    assert [raw.error is not None for raw in stage.raws(one.id)] == [True, True]
+    Controls().send(bench.observer([one]).sender, one)
+    assert [raw.error is not None for raw in bench.raws(one.id)] == [True, True]
 
 
 @pytest.mark.parametrize(
     "question", [Question.START, Question.ADMIT, Question.INSPECT, Question.IDLE]
 )
-def test_what_makes_objects_is_never_asked_beside_itself(question: Question) -> None:
+def test_what_makes_objects_is_never_run_beside_itself(question: Question) -> None:
     """A Pod that takes its time to start is no reason to start another one."""
     assert patience(replace(NOWHERE, question=question)) == threading.TIMEOUT_MAX
     assert patience(NOWHERE) < 5, "a dial's own time-out"

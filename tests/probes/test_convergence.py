@@ -1,4 +1,4 @@
-"""What is waited for before a check is asked: whatever can answer, and nothing that never will."""
+"""What is waited for before a check is run: whatever can answer, and nothing that never will."""
 
 from dataclasses import replace
 
@@ -9,29 +9,29 @@ from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import TargetKind
 from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.convergence import Pair, pairs_of
-from tests.probes.made import ask, check
+from tests.probes.made import action, check
 
 PROBES = {"n1": "probe-linux-1-1", "w1": "probe-windows-1-1"}
 
 
-def asked(settings: ServiceSettings | None, *controls: Control) -> Check:
+def probed(settings: ServiceSettings | None, *controls: Control) -> Check:
     """Return a check of a Service with these settings, from Windows, backed on the Linux node."""
-    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    question = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
     stated = replace(question, target=replace(question.target, settings=settings))
     return check(stated, *controls)
 
 
 def test_an_ordinary_service_is_waited_for_from_its_user() -> None:
-    """The asking pod itself polls the Service."""
+    """The source Pods itself polls the Service."""
     pair = Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")
-    assert pairs_of(asked(None), PROBES) == {pair}
+    assert pairs_of(probed(None), PROBES) == {pair}
 
 
 def test_nobody_is_not_waited_for() -> None:
-    """A Service without endpoints never answers; the one that its control asks is waited for."""
-    ordinary = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
-    one = asked(
-        ServiceSettings(label="s", no_endpoints=True), Control(proves="target", ask=ordinary)
+    """A Service without endpoints never answers; the one that its control targets is waited for."""
+    ordinary = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    one = probed(
+        ServiceSettings(label="s", no_endpoints=True), Control(proves="target", action=ordinary)
     )
     pair = Pair(TargetKind.SERVICE_CLUSTERIP, "svc-server-linux-1-1", "probe-windows-1-1")
     assert pairs_of(one, PROBES) == {pair}
@@ -39,7 +39,7 @@ def test_nobody_is_not_waited_for() -> None:
 
 def test_a_headless_name_is_waited_for_by_name() -> None:
     """Servers have to be Ready before the name that they share resolves."""
-    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
+    question = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP)
     shared = replace(question, target=Target(kind=TargetKind.HEADLESS_NAME))
     pair = Pair(TargetKind.HEADLESS_NAME, "servers", "probe-windows-1-1")
     assert pairs_of(check(shared), PROBES) == {pair}
@@ -47,10 +47,10 @@ def test_a_headless_name_is_waited_for_by_name() -> None:
 
 def test_a_node_behind_a_service_may_be_silent_to_itself() -> None:
     """A Windows pod never reaches a Service that its own node backs; a Linux one does, once known."""
-    question = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    question = action("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
     target = replace(question.target, settings=ServiceSettings(label="s", behind="node"))
     near = check(replace(question, target=target))
-    far = check(replace(ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), target=target))
+    far = check(replace(action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP), target=target))
     assert pairs_of(near, PROBES) == set()
     assert pairs_of(far, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-windows-1-1")}
 
@@ -58,17 +58,17 @@ def test_a_node_behind_a_service_may_be_silent_to_itself() -> None:
 def test_backends_that_are_not_ready_may_be_silent_to_windows() -> None:
     """kube-proxy for Windows leaves them out, also where they are published; Linux reaches them, once known."""
     settings = ServiceSettings(label="s", behind="unready", publish_not_ready=True)
-    from_linux = ask("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    from_linux = action("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
     target = replace(from_linux.target, settings=settings)
     linux = check(replace(from_linux, target=target))
-    assert pairs_of(asked(settings), PROBES) == set()
+    assert pairs_of(probed(settings), PROBES) == set()
     assert pairs_of(linux, PROBES) == {Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1")}
 
 
 def test_a_service_for_one_nodes_clients_is_waited_for_there() -> None:
     """With internalTrafficPolicy Local only the backend's node can tell that it is served."""
     local = ServiceSettings(label="s", internal_traffic_policy="Local")
-    assert pairs_of(asked(local), PROBES) == {
+    assert pairs_of(probed(local), PROBES) == {
         Pair(TargetKind.SERVICE_CLUSTERIP, "s", "probe-linux-1-1")
     }
 
@@ -81,19 +81,19 @@ def test_the_sentinel_is_waited_for_where_silence_is_meant() -> None:
         for probe in ("probe-linux-1-1", "probe-windows-1-1")
     }
     nobody = replace(local, no_endpoints=True)
-    assert pairs_of(asked(local), PROBES, "last") - pairs_of(asked(local), PROBES) == last
-    assert pairs_of(asked(nobody), PROBES, "last") == last
+    assert pairs_of(probed(local), PROBES, "last") - pairs_of(probed(local), PROBES) == last
+    assert pairs_of(probed(nobody), PROBES, "last") == last
 
 
 def test_questions_without_a_service_wait_for_no_sentinel() -> None:
-    """A pod that is asked by its address needs nothing of what nodes know of Services."""
-    question = check(ask("probe-linux-1-1", TargetKind.POD_IP, pod="server-linux-1-1"))
+    """A pod that is probed by its address needs nothing of what nodes know of Services."""
+    question = check(action("probe-linux-1-1", TargetKind.POD_IP, pod="server-linux-1-1"))
     assert pairs_of(question, PROBES, "last") == pairs_of(question, PROBES) != set()
 
 
 def test_a_load_balancer_is_waited_for_at_its_address() -> None:
     """With other settings than an ordinary one's nobody need answer there: its ClusterIP is waited for."""
-    question = ask("probe-windows-1-1", TargetKind.LOADBALANCER, service="s")
+    question = action("probe-windows-1-1", TargetKind.LOADBALANCER, service="s")
     for settings, kind in (
         (LOAD_BALANCED, TargetKind.LOADBALANCER),
         (replace(LOAD_BALANCED, source_ranges=("192.0.2.255/32",)), TargetKind.SERVICE_CLUSTERIP),
@@ -103,17 +103,17 @@ def test_a_load_balancer_is_waited_for_at_its_address() -> None:
 
 
 def test_a_health_check_port_is_waited_for_where_the_backend_is() -> None:
-    """Both nodes are to know the Service before one of them is asked about its backends."""
-    question = ask("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
+    """Both nodes are to know the Service before one of them is tested about its backends."""
+    question = action("probe-windows-1-1", TargetKind.HEALTH_CHECK_PORT, service="s")
     assert pairs_of(check(question), PROBES) == {
         Pair(TargetKind.HEALTH_CHECK_PORT, "s", probe) for probe in PROBES.values()
     }
 
 
-@pytest.mark.parametrize("by_hand", [ByHand.TWO_NUMBERS, ByHand.TERMINATING])
+@pytest.mark.parametrize("by_hand", [ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING])
 def test_whoever_is_in_question_is_not_waited_for(by_hand: ByHand) -> None:
-    """The last Service shows that a node knows the others; whether they answer is what is asked."""
-    question = ask("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
+    """The last Service shows that a node knows the others; whether they answer is what is tested."""
+    question = action("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, service="s")
     settings = ServiceSettings(label="s", by_hand=by_hand)
     one = check(replace(question, target=replace(question.target, settings=settings)))
     assert pairs_of(one, PROBES, "last") == {

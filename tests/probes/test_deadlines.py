@@ -39,7 +39,7 @@ def test_a_late_sentinel_does_not_move_the_deadline() -> None:
     assert found.of_service(WINDOWS, 100) == 160
 
 
-def test_what_is_asked_after_the_sentinel_has_its_time_from_then_on() -> None:
+def test_what_is_tested_after_the_sentinel_has_its_time_from_then_on() -> None:
     """A question that had to wait for its turn is not late for that."""
     found = deadlines()
     found.sentinel_answered(WINDOWS, 103, 3)
@@ -60,7 +60,7 @@ def test_a_node_may_take_three_times_as_long_as_another() -> None:
     assert found.of_service(WINDOWS, 100) == 154
 
 
-def test_what_is_asked_later_than_on_another_node_has_its_time() -> None:
+def test_what_is_sent_later_than_on_another_node_has_its_time() -> None:
     """The time runs from the first question, not from the other node's answer."""
     found = deadlines()
     found.sentinel_answered(OTHER, 104, 4)

@@ -19,8 +19,8 @@ from nettests.model.labels import POD_LABEL
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import OS
 from nettests.probes import Deployment, deploy, objects, open_probes
-from nettests.probes.asking import Probe
 from nettests.probes.objects import Blank
+from nettests.probes.sending import Probe
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, PODS, deployed
 from tests.probes.netexec import DialChannel, Processes
@@ -44,7 +44,7 @@ class Cluster:
         self.systems: dict[str, OS] = {}
         self.unknown: dict[str, frozenset[str]] = {}
         self.unreadable = ""
-        self.asked_for: list[Mapping[str, frozenset[str]]] = []
+        self.requested: list[Mapping[str, frozenset[str]]] = []
         self.guarded: list[int] = []
         """How many objects there were when the namespace was there to be held."""
         self.forbidden: dict[str, str] = {}
@@ -93,7 +93,7 @@ class Cluster:
     ) -> dict[str, frozenset[str]]:
         """Say which backends the API does not know of."""
         assert objects.SENTINEL not in self.created, "the sentinel is the last"
-        self.asked_for.append(ready)
+        self.requested.append(ready)
         if self.unreadable:
             raise ClusterError(self.unreadable)
         return self.unknown
@@ -184,7 +184,7 @@ def test_a_pod_that_fails_is_a_problem_and_the_others_stand(cluster: Cluster) ->
 def test_the_sentinel_comes_last(cluster: Cluster) -> None:
     """When the API knows the backends of all Services, one more is made in front of a server pod."""
     found = deploy_on(cluster)
-    assert cluster.asked_for == [{SERVICE.name: frozenset({"server-linux-1-1"})}]
+    assert cluster.requested == [{SERVICE.name: frozenset({"server-linux-1-1"})}]
     assert list(cluster.created)[-1] == found.sentinel == objects.SENTINEL
     spec = cluster.created[objects.SENTINEL]["spec"]
     assert spec["selector"] == {POD_LABEL: "server-linux-1-1"}
@@ -211,7 +211,7 @@ def test_a_backend_that_is_not_ready_is_not_waited_for(cluster: Cluster) -> None
     """No EndpointSlice will ever hold a pod that did not come up, and nothing is left to guard by."""
     cluster.not_ready = {"server-linux-1-1": "ImagePullBackOff"}
     found = deploy_on(cluster)
-    assert cluster.asked_for == [{}]
+    assert cluster.requested == [{}]
     assert found.sentinel is None
 
 
@@ -235,9 +235,9 @@ def test_endpoints_that_may_not_be_read_are_remarked(cluster: Cluster) -> None:
 def test_backends_that_are_said_to_terminate_are_not_waited_for(cluster: Cluster) -> None:
     """They never become ready endpoints: waiting for that would last until the deadline."""
     deploy_on(cluster, exposed("terminating", by_hand=ByHand.TERMINATING))
-    (asked,) = cluster.asked_for
-    assert "terminating-a" not in asked
-    assert asked.keys() >= {SERVICE.name}
+    (probed,) = cluster.requested
+    assert "terminating-a" not in probed
+    assert probed.keys() >= {SERVICE.name}
 
 
 def test_without_a_sentinel_the_run_goes_on(cluster: Cluster) -> None:
@@ -340,7 +340,7 @@ def test_channels_are_opened_and_the_choice_is_recorded(cluster: Cluster, tmp_pa
     }  # fmt: skip
     assert probes["node-windows-1-1"].http == ()
     text = journal.path.read_text()
-    assert "probe probe-linux-1-1 is asked over pod-proxy (port-forward: refused)" in text
+    assert "probe probe-linux-1-1 is reached over pod-proxy (port-forward: refused)" in text
     assert cluster.systems["w1"] is OS.WINDOWS
 
 
@@ -354,7 +354,7 @@ def at_once(probe: Probe) -> int:
 def test_many_probes_share_the_descriptors(
     cluster: Cluster, tmp_path: Path, others: int, fit: int
 ) -> None:
-    """Two probes are asked sixteen questions at once each, thirty-two probes fewer."""
+    """Two probes are probed sixteen questions at once each, thirty-two probes fewer."""
     standing = deployed()
     first = standing.pods["probe-linux-1-1"]
     more = {f"probe-{n}": replace(first, name=f"probe-{n}") for n in range(others)}

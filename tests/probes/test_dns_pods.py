@@ -1,4 +1,4 @@
-"""A DNS Pod that goes while it is asked tells nothing; one that stays does."""
+"""A DNS Pod that goes while it is probed tells nothing; one that stays does."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from nettests.model.channel import ExecAnswer
 from nettests.model.facts import known
 from nettests.model.words import Question, Resolver, TargetKind
 from nettests.probes.churn import Churn
-from tests.probes.conftest import Stage, address_of
-from tests.probes.made import NAMESPACE, ask, check
+from tests.probes.conftest import Bench, address_of
+from tests.probes.made import NAMESPACE, action, check
 from tests.probes.netexec import Processes
 
 PROBE = "probe-linux-1-1"
@@ -69,13 +69,13 @@ class Api:
 )
 @pytest.mark.parametrize("says", [SILENT, ANSWERED])
 def test_a_dns_pod_that_goes_during_the_run_proves_nothing(
-    stage: Stage, api: Api, distrust: str | None, says: str
+    bench: Bench, api: Api, distrust: str | None, says: str
 ) -> None:
     """Whatever it answered: the check is not trusted, and the reason names the Pod."""
-    stage.facts = replace(stage.facts, dns_pods=known((address_of(ADDRESS),), "test"))
-    stage.processes[PROBE] = Nslookup("127.0.0.1", says=says)
+    bench.facts = replace(bench.facts, dns_pods=known((address_of(ADDRESS),), "test"))
+    bench.processes[PROBE] = Nslookup("127.0.0.1", says=says)
     made = check(
-        ask(
+        action(
             PROBE,
             TargetKind.DNS_POD,
             question=Question.RESOLVE,
@@ -83,7 +83,7 @@ def test_a_dns_pod_that_goes_during_the_run_proves_nothing(
             name_form="a.b.",
         )
     )
-    observer = stage.observer([made])
+    observer = bench.observer([made])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
-    assert stage.done(made.id).get("distrust") == distrust
+    assert bench.done(made.id).get("distrust") == distrust

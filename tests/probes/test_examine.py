@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nettests.model.check import Ask, Target
+from nettests.model.check import Action, Target
 from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import cases
-from nettests.plan.cast import api_vantage
+from nettests.plan.node_pools import api_vantage
 from nettests.probes.examine import Admission
 
 REFUSED = (403, '{"message": "violates PodSecurity \\"restricted:latest\\": host namespaces"}')
@@ -25,10 +25,10 @@ class Server:
 
     host: tuple[int, str]
     classes: tuple[int, str] | None = None
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    probed: list[dict[str, Any]] = field(default_factory=list)
 
     def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
-        self.asked.append(item)
+        self.probed.append(item)
         return self.host if item["spec"].get("hostNetwork") else TAKEN
 
     def read(self, path: str, query: Any) -> tuple[int, str]:
@@ -37,7 +37,7 @@ class Server:
         return self.classes
 
 
-ASK = Ask(
+ASK = Action(
     source=api_vantage(None),
     target=Target(kind=TargetKind.API_SERVER),
     protocol=Protocol.TCP,
@@ -46,13 +46,15 @@ ASK = Ask(
 )
 
 
-def test_a_level_is_asked_in_its_own_namespace() -> None:
+def test_a_level_is_run_in_its_own_namespace() -> None:
     """The Pod is sent as it stands to the namespace of that level, and the answer is read by the level."""
     assert ASK.source.kind is VantageKind.API
     server = Server(host=REFUSED)
     found = Admission(api=server, namespace="nettests-r").examine(ASK)
-    assert [item["metadata"]["namespace"] for item in server.asked] == ["nettests-r-restricted"] * 2
-    assert server.asked[-1]["spec"] == json.loads(CASE.object)["spec"]
+    assert [item["metadata"]["namespace"] for item in server.probed] == [
+        "nettests-r-restricted"
+    ] * 2
+    assert server.probed[-1]["spec"] == json.loads(CASE.object)["spec"]
     assert (found.status, found.error, found.context) == (201, None, {"level": "restricted"})
 
 
@@ -64,7 +66,7 @@ def test_what_a_quota_may_demand_is_stated() -> None:
     server = Server(host=REFUSED)
     case = replace(CASE, level="", object=json.dumps(item))
     Admission(api=server, namespace="staging").examine(replace(ASK, case=case))
-    spec = server.asked[0]["spec"]
+    spec = server.probed[0]["spec"]
     assert spec["initContainers"][0]["resources"] == own
     (stated,) = [one["resources"] for one in spec["containers"]]
     assert {kind: set(amounts) for kind, amounts in stated.items()} == {
@@ -77,7 +79,7 @@ def test_a_level_that_nothing_enforces_says_nothing() -> None:
     """Where a hostNetwork Pod is taken, an acceptance would prove nothing, so the Pod is not sent."""
     server = Server(host=TAKEN)
     found = Admission(api=server, namespace="nettests-r").examine(ASK)
-    assert len(server.asked) == 1
+    assert len(server.probed) == 1
     assert found.status is None
     assert "enforces nothing in namespace nettests-r-restricted" in (found.error or "")
 
@@ -90,12 +92,12 @@ CLASS = {"metadata": {"name": "b"}, "scheduling": SCHEDULING}
 def test_a_class_that_steers_is_named_and_told() -> None:
     """The first by name; what it says goes into the journal beside the answer."""
     server = Server(host=TAKEN, classes=(200, json.dumps({"items": [CLASS]})))
-    asking = Admission(api=server, namespace="nettests-r", runtime_classes=("b", "c"))
-    found = asking.examine(STEERED)
-    assert server.asked[-1]["spec"]["runtimeClassName"] == "b"
-    assert "nodeSelector" not in server.asked[-1]["spec"]
+    probing = Admission(api=server, namespace="nettests-r", runtime_classes=("b", "c"))
+    found = probing.examine(STEERED)
+    assert server.probed[-1]["spec"]["runtimeClassName"] == "b"
+    assert "nodeSelector" not in server.probed[-1]["spec"]
     assert json.loads(found.context["scheduling"]) == SCHEDULING
-    assert json.loads(found.words[-1]) == server.asked[-1]
+    assert json.loads(found.words[-1]) == server.probed[-1]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,6 @@ def test_a_class_that_steers_is_named_and_told() -> None:
 def test_a_class_that_went_says_nothing(answer: tuple[int, str], said: str) -> None:
     """Then no Pod is sent."""
     server = Server(host=TAKEN, classes=answer)
-    asking = Admission(api=server, namespace="nettests-r", runtime_classes=("b",))
-    assert said in (asking.examine(STEERED).error or "")
-    assert server.asked == []
+    probing = Admission(api=server, namespace="nettests-r", runtime_classes=("b",))
+    assert said in (probing.examine(STEERED).error or "")
+    assert server.probed == []

@@ -111,7 +111,7 @@ def test_only_what_nobody_reaches_runs_as_system(profile: str) -> None:
 
 
 def test_a_run_that_looks_at_no_configuration_has_no_system_container() -> None:
-    """The inspector is there only where a rule of configuration is asked of its node."""
+    """The inspector is there only where a rule of configuration is required of its node."""
     facts = cluster_facts("win2019-l2bridge")
     facts = replace(facts, pod_security=known("privileged", "test"))
     plan = build(facts, [flow for flow in flows() if flow.name == "node-to-pod"])

@@ -19,7 +19,7 @@ def fetch(reply: Reply, seen: list[Request] | None = None) -> Fetched:
 
 
 def test_the_targets_answer_comes_through() -> None:
-    """The proxy is asked for the whole address, with its credentials; the body is the target's."""
+    """The proxy is requested the whole address, with its credentials; the body is the target's."""
     seen: list[Request] = []
     found = fetch(Reply(body=b"server-windows-1-1", content_type="text/plain"), seen)
     assert found == Fetched(status=200, body="server-windows-1-1")

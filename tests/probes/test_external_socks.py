@@ -22,13 +22,13 @@ WITHOUT, WITH_PASSWORD, NONE_FITS = 0, 2, 255
 
 @dataclass
 class Socks:
-    """A proxy for one connection: what it replies, what the target behind it sends, what it was asked."""
+    """A proxy for one connection: what it replies, what the target behind it sends, what it was probed."""
 
     reply: int = 0
     answer: bytes = ANSWER
     way: int = WITHOUT
     port: int = 0
-    asked: list[bytes] = field(default_factory=list)
+    probed: list[bytes] = field(default_factory=list)
 
     def serve(self, listening: socket.socket) -> None:
         """Greet, perhaps take a password, take the destination, reply, and pass one exchange on."""
@@ -40,12 +40,12 @@ class Socks:
                 return
             if self.way == WITH_PASSWORD:
                 name = said.read(said.read(2)[1])
-                self.asked.append(name + b":" + said.read(said.read(1)[0]))
+                self.probed.append(name + b":" + said.read(said.read(1)[0]))
                 client.sendall(b"\x01\x00")
-            self.asked.append(said.read(10))
+            self.probed.append(said.read(10))
             client.sendall(bytes([5, self.reply, 0, 1]) + bytes(6))
             if self.reply == 0:
-                self.asked.append(said.readline())
+                self.probed.append(said.readline())
                 client.sendall(self.answer)
 
 
@@ -68,19 +68,19 @@ def fetch(socks: Socks, who: str = "") -> Fetched:
 
 
 def test_the_targets_answer_comes_through() -> None:
-    """The proxy is asked for the NodePort's address and port, and the body is the target's."""
+    """The proxy is requested the NodePort's address and port, and the body is the target's."""
     socks = Socks()
     assert fetch(socks) == Fetched(status=200, body="server-1")
     port = (30080).to_bytes(2, "big")
-    assert socks.asked[0] == bytes([5, 1, 0, 1, 172, 30, 0, 13]) + port
-    assert socks.asked[1] == b"GET /hostname HTTP/1.1\r\n"
+    assert socks.probed[0] == bytes([5, 1, 0, 1, 172, 30, 0, 13]) + port
+    assert socks.probed[1] == b"GET /hostname HTTP/1.1\r\n"
 
 
 def test_its_credentials_are_used() -> None:
-    """A name and a password in the address prove who asks (RFC 1929)."""
+    """A name and a password in the address prove who probes (RFC 1929)."""
     socks = Socks(way=WITH_PASSWORD)
     assert fetch(socks, "lab:secret@").status == 200
-    assert socks.asked[0] == b"lab:secret"
+    assert socks.probed[0] == b"lab:secret"
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
-"""Checks that a Pod without an IP family would have a part in: skipped where a limitation says so, asked elsewhere."""
+"""Checks that a Pod without an IP family would have a part in: skipped where a limitation says so, probed elsewhere."""
 
 from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
 
-from nettests.model.check import Ask, Vantage
+from nettests.model.check import Action, Vantage
 from nettests.model.words import OS, Family, Question, TargetKind, VantageKind
 from nettests.probes.addresses import Directory
-from nettests.probes.families import can_ask, why_lacking
-from tests.probes.conftest import Stage
-from tests.probes.made import FACTS, ask, check, deployed
+from nettests.probes.families import can_probe, why_lacking
+from tests.probes.conftest import Bench
+from tests.probes.made import FACTS, action, check, deployed
 
 BOTH = (Family.IPV4, Family.IPV6)
 DOCUMENTED = {"windows-1": "v6-some-pods"}
@@ -30,9 +30,9 @@ def directory(*, families: tuple[Family, ...] = BOTH, everywhere: bool = False) 
     return Directory(facts=facts, deployment=replace(standing, pods=pods))
 
 
-def in_ipv6(probe: str, kind: TargetKind = TargetKind.POD_IP, on: str = "n1") -> Ask:
+def in_ipv6(probe: str, kind: TargetKind = TargetKind.POD_IP, on: str = "n1") -> Action:
     """Return a question over IPv6 to the server of a node, its Service, or the node itself."""
-    question = ask(probe, kind, on=on)
+    question = action(probe, kind, on=on)
     server = "server-linux-1-1" if on == "n1" else "server-windows-1-1"
     changes = {
         TargetKind.POD_IP: {"pod": server, "backends": (server,)},
@@ -54,7 +54,7 @@ def in_ipv6(probe: str, kind: TargetKind = TargetKind.POD_IP, on: str = "n1") ->
         (replace(in_ipv6(WINDOWS), question=Question.INSPECT), None),
     ],
 )
-def test_who_asks_and_who_answers_need_the_family(question: Ask, lacks: str | None) -> None:
+def test_source_and_target_need_the_family(question: Action, lacks: str | None) -> None:
     """Source, target and backends count; the node's own address, the other family and rules do not."""
     why = why_lacking(question, directory(), DOCUMENTED)
     assert why == (
@@ -62,22 +62,22 @@ def test_who_asks_and_who_answers_need_the_family(question: Ask, lacks: str | No
     )
 
 
-def test_a_node_asks_in_no_family_that_its_pods_cannot_confirm() -> None:
+def test_a_node_probes_in_no_family_that_its_pods_cannot_confirm() -> None:
     """Its positive controls are its own Pods: what failed there would prove nothing."""
     node = Vantage(kind=VantageKind.NODE, probe="node-windows-1-1", node="w1", os=OS.WINDOWS)
     question = replace(in_ipv6(LINUX), source=node)
-    assert "could show that w1 asks over IPv6" in why_lacking(question, directory(), DOCUMENTED)
+    assert "could show that w1 probes over IPv6" in why_lacking(question, directory(), DOCUMENTED)
     assert not why_lacking(question, directory(everywhere=True), DOCUMENTED)
 
 
 @pytest.mark.parametrize("documented", [{}, {"linux-1": "v6-some-pods"}])
-def test_a_pod_that_should_have_the_family_is_asked(documented: dict[str, str]) -> None:
-    """Where no limitation speaks of its role the check stays what it is, and cannot turn into a skip."""
+def test_a_pod_that_should_have_the_family_is_probed(documented: dict[str, str]) -> None:
+    """Where no limitation speaks of its node pool the check stays what it is, and cannot turn into a skip."""
     assert not why_lacking(in_ipv6(WINDOWS), directory(), documented)
 
 
-def test_a_pod_that_has_the_family_is_asked_whatever_documents_say() -> None:
-    """The addresses count, not the expectation: where a limitation does not show flows are asked."""
+def test_a_pod_that_has_the_family_is_probed_whatever_documents_say() -> None:
+    """The addresses count, not the expectation: where a limitation does not show flows are run."""
     assert not why_lacking(in_ipv6(WINDOWS), directory(everywhere=True), DOCUMENTED)
 
 
@@ -86,44 +86,44 @@ def test_clusters_of_one_family_are_not_concerned() -> None:
     assert not why_lacking(in_ipv6(WINDOWS), directory(families=(Family.IPV4,)), DOCUMENTED)
 
 
-def test_a_check_without_its_family_is_done_with_the_reason_and_nothing_is_asked(
-    stage: Stage,
+def test_a_check_without_its_family_is_done_with_the_reason_and_nothing_is_run(
+    bench: Bench,
 ) -> None:
     """It is skipped at once, and waits for no Service; without a limitation it is not trusted."""
-    stage.facts = replace(stage.facts, families=BOTH)
+    bench.facts = replace(bench.facts, families=BOTH)
     item = check(in_ipv6(LINUX, TargetKind.SERVICE_CLUSTERIP, on="w1"), id="a")
-    observer = stage.observer([item])
+    observer = bench.observer([item])
     observer.single_stack = DOCUMENTED
     observer.run()
-    assert "has no IPv6 address, which limitation" in stage.done("a")["skip"]
-    assert stage.raws() == []
-    assert stage.records("convergence") == []
+    assert "has no IPv6 address, which limitation" in bench.done("a")["skip"]
+    assert bench.raws() == []
+    assert bench.records("convergence") == []
 
 
-def test_an_undocumented_lack_is_not_skipped(stage: Stage) -> None:
+def test_an_undocumented_lack_is_not_skipped(bench: Bench) -> None:
     """A Pod that lost its family leaves the check unknown, as what does not stand does."""
-    stage.facts = replace(stage.facts, families=BOTH)
-    stage.observe(check(in_ipv6(LINUX, on="w1"), id="a"))
-    assert stage.done("a").get("skip") is None
-    assert "there is no IPv6 address" in stage.done("a")["distrust"]
+    bench.facts = replace(bench.facts, families=BOTH)
+    bench.observe(check(in_ipv6(LINUX, on="w1"), id="a"))
+    assert bench.done("a").get("skip") is None
+    assert "there is no IPv6 address" in bench.done("a")["distrust"]
 
 
-def test_a_pod_waits_for_nothing_that_it_could_not_ask() -> None:
+def test_a_pod_waits_for_nothing_that_it_could_not_probe() -> None:
     """Polling over IPv6 from a Pod that has none would take its whole deadline, and show nothing."""
-    assert not can_ask(WINDOWS, Family.IPV6, directory())
-    assert can_ask(WINDOWS, Family.IPV4, directory())
-    assert can_ask(LINUX, Family.IPV6, directory())
-    assert can_ask("probe-of-nobody", Family.IPV6, directory())
-    assert can_ask(WINDOWS, Family.IPV6, directory(families=(Family.IPV6,)))
+    assert not can_probe(WINDOWS, Family.IPV6, directory())
+    assert can_probe(WINDOWS, Family.IPV4, directory())
+    assert can_probe(LINUX, Family.IPV6, directory())
+    assert can_probe("probe-of-nobody", Family.IPV6, directory())
+    assert can_probe(WINDOWS, Family.IPV6, directory(families=(Family.IPV6,)))
 
 
-def test_a_node_without_the_family_is_not_waited_for(stage: Stage) -> None:
-    """A Windows node's NodePort is asked over IPv6 without polls from its Pods, which have IPv4 alone."""
-    stage.facts = replace(stage.facts, families=BOTH)
+def test_a_node_without_the_family_is_not_waited_for(bench: Bench) -> None:
+    """A Windows node's NodePort is reached over IPv6 without polls from its Pods, which have IPv4 alone."""
+    bench.facts = replace(bench.facts, families=BOTH)
     server = replace(
-        stage.pods["server-linux-1-1"],
-        addresses=(*stage.pods["server-linux-1-1"].addresses, ip_address("fd00::1")),
+        bench.pods["server-linux-1-1"],
+        addresses=(*bench.pods["server-linux-1-1"].addresses, ip_address("fd00::1")),
     )
-    stage.pods = {**stage.pods, server.name: server}
-    stage.observe(check(in_ipv6(LINUX, TargetKind.NODEPORT, on="w1"), id="a"))
-    assert "probe-windows-1-1" not in {one["probe"] for one in stage.records("convergence")}
+    bench.pods = {**bench.pods, server.name: server}
+    bench.observe(check(in_ipv6(LINUX, TargetKind.NODEPORT, on="w1"), id="a"))
+    assert "probe-windows-1-1" not in {one["probe"] for one in bench.records("convergence")}

@@ -68,7 +68,7 @@ def test_the_run_s_own_pods_reach_probes() -> None:
 
 
 def test_nodes_reach_probes_by_all_their_addresses() -> None:
-    """API servers and kubelets ask from there: own addresses, tunnels, bridges, and source VIPs."""
+    """API servers and kubelets probe from there: own addresses, tunnels, bridges, and source VIPs."""
     made = policy()
     for node in FACTS.nodes:
         for address in node.addresses:
@@ -98,17 +98,23 @@ def test_flows_to_guarded_pods_come_from_the_run_s_own() -> None:
     _, plan = planned("privileged")
     guarded = {pod.name for pod in plan.pods if pod.purpose in PROBES}
     backed = {one.name for one in plan.services if guarded & set(one.backends)}
-    asks = [ask for c in plan.checks for ask in (c.ask, *(k.ask for k in c.controls))]
-    asked = [ask for ask in asks if ask.target.pod in guarded or ask.target.service in backed]
-    assert {ask.target.kind for ask in asked} == {
+    actions = [
+        action for c in plan.checks for action in (c.action, *(k.action for k in c.controls))
+    ]
+    probed = [
+        action
+        for action in actions
+        if action.target.pod in guarded or action.target.service in backed
+    ]
+    assert {action.target.kind for action in probed} == {
         TargetKind.OWN_IP,
         TargetKind.SERVICE_CLUSTERIP,
     }
-    assert {ask.source.kind for ask in asked} == {VantageKind.POD}
-    assert {ask.source.probe for ask in asked} <= {pod.name for pod in plan.pods}
+    assert {action.source.kind for action in probed} == {VantageKind.POD}
+    assert {action.source.probe for action in probed} <= {pod.name for pod in plan.pods}
 
 
-def test_of_a_large_cluster_only_the_nodes_that_play_are_named() -> None:
+def test_of_a_large_cluster_only_the_probe_nodes_are_named() -> None:
     """Plugins turn each address into rules on every node."""
     others = [
         replace(

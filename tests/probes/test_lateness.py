@@ -11,50 +11,50 @@ from nettests.model.words import Protocol, Question, Resolver, TargetKind
 from nettests.probes import Directory
 from nettests.probes.convergence import pairs_of
 from nettests.probes.lateness import lateness
-from tests.probes.conftest import Stage
-from tests.probes.made import FACTS, ask, check, deployed
+from tests.probes.conftest import Bench
+from tests.probes.made import FACTS, action, check, deployed
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 
 
-def silent_for_a_while(stage: Stage, name: str = SERVICE, *, concerned: str = "") -> None:
-    """Let a Service or server answer nobody while it is waited for, and everybody once checks are asked.
+def idle_connection(bench: Bench, name: str = SERVICE, *, concerned: str = "") -> None:
+    """Let a Service or server answer nobody while it is waited for, and everybody once checks are run.
 
     ``concerned`` are the questions that it is silent to, by a part of their path.
     """
-    address = str((stage.services.get(name) or stage.pods[name]).addresses[0])
+    address = str((bench.services.get(name) or bench.pods[name]).addresses[0])
 
     def given_up() -> bool:
-        told = {(one["service"], one["probe"]) for one in stage.records("convergence")}
+        told = {(one["service"], one["probe"]) for one in bench.records("convergence")}
         return (name, PROBE) in told
 
-    stage.dialling[PROBE].hook = lambda path: (
+    bench.dialling[PROBE].hook = lambda path: (
         TIMED_OUT if address in path and concerned in path and not given_up() else None
     )
 
 
-def test_a_service_that_answers_only_after_its_deadline_is_told(stage: Stage) -> None:
+def test_a_service_that_answers_only_after_its_deadline_is_told(bench: Bench) -> None:
     """The check itself sees successes: its record names Service, probe, node and seconds."""
-    silent_for_a_while(stage)
-    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
-    stage.observe(asked)
-    assert stage.seen(asked).outcome.positive
-    node = stage.pods[PROBE].node
+    idle_connection(bench)
+    probed = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    bench.observe(probed)
+    assert bench.seen(probed).outcome.positive
+    node = bench.pods[PROBE].node
     late = f"Service {SERVICE} did not answer {PROBE} on {node} within 1 s"
-    assert stage.done(asked.id)["late"] == late
+    assert bench.done(probed.id)["late"] == late
 
 
-def test_what_answered_is_not_late_where_something_else_was(stage: Stage) -> None:
+def test_what_answered_is_not_late_where_something_else_was(bench: Bench) -> None:
     """A Service that is silent over UDP answers over TCP all the while."""
-    silent_for_a_while(stage, concerned="protocol=udp")
-    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+    idle_connection(bench, concerned="protocol=udp")
+    question = action(PROBE, TargetKind.SERVICE_CLUSTERIP)
     over_tcp = check(question, id="tcp")
     over_udp = check(replace(question, protocol=Protocol.UDP), id="udp")
-    stage.observe(over_tcp, over_udp)
-    assert "late" not in stage.done("tcp")
-    assert SERVICE in stage.done("udp")["late"]
+    bench.observe(over_tcp, over_udp)
+    assert "late" not in bench.done("tcp")
+    assert SERVICE in bench.done("udp")["late"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_answered_is_not_late_where_something_else_was(stage: Stage) -> Non
 )
 def test_a_name_is_late_where_nothing_behind_it_answered(silent: set[Protocol], late: bool) -> None:
     """It was dialled to find out; what answers by it in one way has resolved."""
-    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+    question = action(PROBE, TargetKind.SERVICE_CLUSTERIP)
     named = replace(question, question=Question.RESOLVE, resolver=Resolver.SYSTEM)
     resolving = check(replace(named, target=replace(named.target, name_form="{service}.x")))
     probes = {"w1": PROBE}
@@ -73,78 +73,80 @@ def test_a_name_is_late_where_nothing_behind_it_answered(silent: set[Protocol], 
     assert (found.of(resolving.id) is not None) is late
 
 
-def test_what_is_silent_over_tcp_alone_says_nothing_of_udp(stage: Stage) -> None:
-    """Though TCP is asked for first."""
-    silent_for_a_while(stage, concerned="protocol=http")
-    question = ask(PROBE, TargetKind.SERVICE_CLUSTERIP)
+def test_what_is_silent_over_tcp_alone_says_nothing_of_udp(bench: Bench) -> None:
+    """Though TCP is requested first."""
+    idle_connection(bench, concerned="protocol=http")
+    question = action(PROBE, TargetKind.SERVICE_CLUSTERIP)
     over_udp = check(replace(question, protocol=Protocol.UDP), id="udp")
-    stage.observe(check(question, id="tcp"), over_udp)
-    assert "late" not in stage.done("udp")
-    assert SERVICE in stage.done("tcp")["late"]
+    bench.observe(check(question, id="tcp"), over_udp)
+    assert "late" not in bench.done("udp")
+    assert SERVICE in bench.done("tcp")["late"]
 
 
-def test_a_service_that_converged_is_not_told(stage: Stage) -> None:
+def test_a_service_that_converged_is_not_told(bench: Bench) -> None:
     """Nothing is late where all answer."""
-    asked = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
-    stage.observe(asked)
-    assert "late" not in stage.done(asked.id)
+    probed = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    bench.observe(probed)
+    assert "late" not in bench.done(probed.id)
 
 
-def test_its_own_checks_speak_of_a_service_and_no_others(stage: Stage) -> None:
-    """A check whose control asks the Service waits for it, and leaves it to the one that asks it itself."""
-    silent_for_a_while(stage)
-    own = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
-    control = Control(proves="target", ask=own.ask)
-    other = check(ask(PROBE, TargetKind.POD_IP), control, id="other")
-    stage.observe(own, other)
-    assert "late" in stage.done("own")
-    assert "late" not in stage.done("other")
+def test_its_own_checks_speak_of_a_service_and_no_others(bench: Bench) -> None:
+    """A check whose control targets the Service waits for it, and leaves it to the one that probes it itself."""
+    idle_connection(bench)
+    own = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
+    control = Control(proves="target", action=own.action)
+    other = check(action(PROBE, TargetKind.POD_IP), control, id="other")
+    bench.observe(own, other)
+    assert "late" in bench.done("own")
+    assert "late" not in bench.done("other")
 
 
-def test_a_node_port_speaks_of_the_node_that_has_it(stage: Stage) -> None:
-    """A NodePort of a node whose proxy knows the Service is not late because the asking node's does not."""
-    silent_for_a_while(stage)
-    there = ask(PROBE, TargetKind.NODEPORT, on="n1")
+def test_a_node_port_speaks_of_the_node_that_has_it(bench: Bench) -> None:
+    """A NodePort of a node whose proxy knows the Service is not late because the probing node's does not."""
+    idle_connection(bench)
+    there = action(PROBE, TargetKind.NODEPORT, on="n1")
     node_port = check(there, id="node-port")
-    cluster_ip = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="cluster-ip")
-    stage.observe(node_port, cluster_ip)
-    assert "late" in stage.done("cluster-ip")
-    assert "late" not in stage.done("node-port")
+    cluster_ip = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP), id="cluster-ip")
+    bench.observe(node_port, cluster_ip)
+    assert "late" in bench.done("cluster-ip")
+    assert "late" not in bench.done("node-port")
 
 
-def test_what_no_check_asks_is_told_by_those_that_waited(stage: Stage) -> None:
-    """A Service that only a control asks is never just a record."""
-    silent_for_a_while(stage)
-    control = Control(proves="target", ask=ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
-    alone = check(ask(PROBE, TargetKind.POD_IP), control, id="alone")
-    stage.observe(alone)
-    assert SERVICE in stage.done("alone")["late"]
+def test_what_no_check_targets_is_told_by_those_that_waited(bench: Bench) -> None:
+    """A Service that only a control targets is never just a record."""
+    idle_connection(bench)
+    control = Control(proves="target", action=action(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    alone = check(action(PROBE, TargetKind.POD_IP), control, id="alone")
+    bench.observe(alone)
+    assert SERVICE in bench.done("alone")["late"]
 
 
-def test_what_others_say_is_not_told_again(stage: Stage) -> None:
-    """Where a Service that is asked from there does not answer either, its own checks alone are red."""
-    unasked = "svc-unasked"
-    stage.services[unasked] = replace(stage.services[SERVICE], name=unasked)
-    address = str(stage.services[SERVICE].addresses[0])
+def test_what_others_say_is_not_told_again(bench: Bench) -> None:
+    """Where a Service that is probed from there does not answer either, its own checks alone are red."""
+    unprobed = "svc-unasked"
+    bench.services[unprobed] = replace(bench.services[SERVICE], name=unprobed)
+    address = str(bench.services[SERVICE].addresses[0])
 
     def given_up() -> bool:
-        return {SERVICE, unasked} <= {record["service"] for record in stage.records("convergence")}
+        return {SERVICE, unprobed} <= {record["service"] for record in bench.records("convergence")}
 
-    stage.dialling[PROBE].hook = lambda path: (
+    bench.dialling[PROBE].hook = lambda path: (
         TIMED_OUT if address in path and not given_up() else None
     )
-    behind = ask(PROBE, TargetKind.SERVICE_CLUSTERIP, service=unasked)
-    waiting = check(ask(PROBE, TargetKind.POD_IP), Control(proves="target", ask=behind), id="waits")
-    own = check(ask(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
-    stage.observe(waiting, own)
-    assert "late" in stage.done("own")
-    assert "late" not in stage.done("waits")
+    behind = action(PROBE, TargetKind.SERVICE_CLUSTERIP, service=unprobed)
+    waiting = check(
+        action(PROBE, TargetKind.POD_IP), Control(proves="target", action=behind), id="waits"
+    )
+    own = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP), id="own")
+    bench.observe(waiting, own)
+    assert "late" in bench.done("own")
+    assert "late" not in bench.done("waits")
 
 
-def test_a_pod_that_listens_late_is_no_service(stage: Stage) -> None:
+def test_a_pod_that_listens_late_is_no_service(bench: Bench) -> None:
     """A container that needs longer than its deadline to listen says nothing of kube-proxy."""
-    silent_for_a_while(stage, "server-linux-1-1")
-    asked = check(ask(PROBE, TargetKind.POD_IP))
-    stage.observe(asked)
-    assert [one["converged"] for one in stage.records("convergence")] == [False]
-    assert "late" not in stage.done(asked.id)
+    idle_connection(bench, "server-linux-1-1")
+    probed = check(action(PROBE, TargetKind.POD_IP))
+    bench.observe(probed)
+    assert [one["converged"] for one in bench.records("convergence")] == [False]
+    assert "late" not in bench.done(probed.id)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nettests.model.check import Ask, Plan, ProbePod, ServiceObject, Target, Vantage
+from nettests.model.check import Action, Plan, ProbePod, ServiceObject, Target, Vantage
 from nettests.model.cluster_profile import Images
 from nettests.model.facts import known
 from nettests.model.labels import MEMBER_LABEL
@@ -51,7 +51,7 @@ POLICIES = (
         purpose="resolver",
         node="w1",
         os=OS.WINDOWS,
-        role="windows-1",
+        pool="windows-1",
         dns_policy="None",
     ),
     ProbePod(
@@ -59,7 +59,7 @@ POLICIES = (
         purpose="node",
         node="n1",
         os=OS.LINUX,
-        role="linux-1",
+        pool="linux-1",
         dns_policy="ClusterFirstWithHostNet",
     ),
 )
@@ -163,14 +163,14 @@ def test_pods_run_with_no_more_rights_than_they_use(pods: dict[str, Any]) -> Non
 
 def test_what_pings_keeps_the_right_to_and_no_other() -> None:
     """A probe that checks ping from is root without capabilities but the one that raw sockets take."""
-    ask = Ask(
+    action = Action(
         source=Vantage(kind=VantageKind.POD, probe="probe-linux-1-1", node="n1", os=OS.LINUX),
         target=Target(kind=TargetKind.POD_IP, pod="server-linux-1-1"),
         protocol=Protocol.ICMP,
         question=Question.PING,
     )
     probe_pod = replace(PODS[0], name="probe-linux-1-1", purpose="probe", node="n1", os=OS.LINUX)
-    plan = replace(PLAN, checks=(check(ask),), pods=(*PODS, probe_pod))
+    plan = replace(PLAN, checks=(check(action),), pods=(*PODS, probe_pod))
     made = {pod["metadata"]["name"]: pod["spec"] for pod in objects.pods(plan, FACTS, BLANK)}
     probe, server = made["probe-linux-1-1"], made["server-linux-1-1"]
     assert "runAsUser" not in probe["securityContext"]
@@ -181,7 +181,7 @@ def test_what_pings_keeps_the_right_to_and_no_other() -> None:
     assert not forbidden(probe, OS.LINUX, "baseline")
 
 
-def test_what_a_check_asks_of_rights_is_left_alone() -> None:
+def test_what_a_check_needs_of_rights_is_left_alone() -> None:
     """A Pod with contexts or an image of its own is the question itself."""
     own = {"containers": [{"name": "c"}], "securityContext": {"runAsUser": 0}}
     other = {"containers": [{"name": "c", "image": "coredns:1"}]}
@@ -246,14 +246,14 @@ def test_settings_are_spelled_as_the_api_spells_them() -> None:
 
 
 def test_target_ports_are_those_of_the_pods_behind() -> None:
-    """Names where names are asked for, and the one port of a full netexec before a probe."""
+    """Names where names are queried, and the one port of a full netexec before a probe."""
     named = spec_of(ServiceSettings(label="s", named_ports=True))["ports"]
     assert [port["targetPort"] for port in named] == ["hostname", "clientip", "udp"]
     probe = spec_of(ServiceSettings(label="s", behind="probe"), "probe-windows-1-1")["ports"]
     assert [port["targetPort"] for port in probe] == [8080, 8080, 8081]
 
 
-def test_servers_name_the_ports_that_services_ask_by_name(pods: dict[str, Any]) -> None:
+def test_servers_name_the_ports_that_services_probe_by_name(pods: dict[str, Any]) -> None:
     """Each name is given once in the pod, to the port that the numbers mean."""
     containers = pods["server-linux-1-1"]["spec"]["containers"]
     named = {port["name"]: port["containerPort"] for one in containers for port in one["ports"]}
@@ -313,7 +313,7 @@ def made(**settings: Any) -> Any:
     return item
 
 
-def test_a_load_balancer_is_asked_for_tcp_alone() -> None:
+def test_a_load_balancer_is_requested_tcp_alone() -> None:
     """Clouds differ in whether they take two protocols; source ranges go into the spec as they are."""
     item = made(type="LoadBalancer", source_ranges=("192.0.2.255/32",))
     assert {port["protocol"] for port in item["spec"]["ports"]} == {"TCP"}
@@ -327,7 +327,7 @@ def test_external_ips_are_documentation_addresses_unless_stated() -> None:
 
 
 def test_the_annotation_that_keeps_destinations() -> None:
-    """It is spelled as kube-proxy reads it, on the Services that ask for it alone."""
+    """It is spelled as kube-proxy reads it, on the Services that request it alone."""
     item = made(type="LoadBalancer", preserve_destination=True)
     assert item["metadata"]["annotations"] == {"preserve-destination": "true"}
     assert "annotations" not in made()["metadata"]

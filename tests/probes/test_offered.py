@@ -74,7 +74,7 @@ def test_only_what_exposes_may_be_forbidden() -> None:
 
 
 def test_a_cluster_without_load_balancers_offers_none() -> None:
-    """Where no Service was assigned anything, nothing is wrong: there is nothing to ask."""
+    """Where no Service was assigned anything, nothing is wrong: there is nothing to probe."""
     found, missing = unbalanced(balanced(a=None, b=None), 7)
     assert found == dict.fromkeys("ab", "the cluster assigned no load balancer within 7 s")
     assert missing == {}
@@ -101,7 +101,7 @@ def test_balancers_that_nodes_have_no_rules_for(entry: dict[str, str], why: str)
     assert missing == {}
 
 
-def test_an_address_for_nodes_is_asked() -> None:
+def test_an_address_for_nodes_is_probed() -> None:
     """A balancer's address of mode VIP, or of clusters that name no mode, is served by nodes."""
     entries = balanced(a={"ip": "203.0.113.1", "ipMode": "VIP"}, b={"ip": "203.0.113.2"})
     assert unbalanced(entries, 7) == ({}, {})

@@ -6,7 +6,7 @@ PROBE = "probe-linux-1-1"
 
 
 def test_a_burst_is_told_at_once_and_then_one_a_second() -> None:
-    """Six questions may be asked now; each later one a second after the one before, with room for what is on the way."""
+    """Six questions may be run now; each later one a second after the one before, with room for what is on the way."""
     pace = Pace()
     times = [pace.reserve(PROBE, 100.0) for _ in range(BURST + 3)]
     assert times[:BURST] == [100.0] * BURST
@@ -38,8 +38,8 @@ def test_what_is_spent_comes_back() -> None:
     assert [left(told, at) for at in (100.0, 101.0, 106.0, 200.0)] == [0, 1, BURST, BURST]
 
 
-def test_what_was_asked_later_explains_nothing() -> None:
-    """A refusal told after a question was asked was not told instead of its answer."""
+def test_what_was_sent_later_explains_nothing() -> None:
+    """A refusal told after a question was run was not told instead of its answer."""
     pace = Pace()
     for _ in range(BURST):
         pace.told(PROBE, 100.5)

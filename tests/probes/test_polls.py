@@ -14,8 +14,8 @@ from nettests.probes import convergence
 from nettests.probes.commands import dial
 from nettests.probes.convergence import UNDER_WAY, Convergence, Pair
 from nettests.probes.deadlines import Deadlines
-from tests.probes.conftest import Stage
-from tests.probes.made import ask
+from tests.probes.conftest import Bench
+from tests.probes.made import action
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
@@ -30,13 +30,13 @@ class Holding:
     def __init__(self, holds: Callable[[int], bool], answer: HttpAnswer | None) -> None:
         self.holds, self.answer = holds, answer
         self.opened = threading.Event()
-        self.asked = self.held = 0
+        self.probed = self.held = 0
         self._lock = threading.Lock()
 
     def __call__(self, _path: str) -> HttpAnswer | None:
         with self._lock:
-            self.asked += 1
-            if not self.holds(self.asked):
+            self.probed += 1
+            if not self.holds(self.probed):
                 return None
             self.held += 1
         assert self.opened.wait(10)
@@ -50,11 +50,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convergence, "LOOK_SECONDS", 0.02)
 
 
-def waiting(stage: Stage) -> tuple[threading.Thread, list[bool]]:
+def waiting(bench: Bench) -> tuple[threading.Thread, list[bool]]:
     """Wait for the pair in the background; the list says at the end whether it converged."""
     converged: list[bool] = []
-    asker = stage.observer([]).asker
-    waits = Convergence(asker, {}, Deadlines(stage.timing))
+    sender = bench.observer([]).sender
+    waits = Convergence(sender, {}, Deadlines(bench.timing))
 
     def wait() -> None:
         converged.append(not waits.wait_for(PAIR).silent)
@@ -64,45 +64,45 @@ def waiting(stage: Stage) -> tuple[threading.Thread, list[bool]]:
     return thread, converged
 
 
-def test_a_lost_poll_holds_up_no_convergence(stage: Stage) -> None:
-    """The same is asked once more beside it, and all else meanwhile."""
-    stage.timing = replace(stage.timing, convergence=8)
-    stage.dialling[PROBE].hook = lost = Holding(lambda number: number == 1, TIMED_OUT)
-    thread, converged = waiting(stage)
+def test_a_lost_poll_holds_up_no_convergence(bench: Bench) -> None:
+    """The same is run once more beside it, and all else meanwhile."""
+    bench.timing = replace(bench.timing, convergence=8)
+    bench.dialling[PROBE].hook = lost = Holding(lambda number: number == 1, TIMED_OUT)
+    thread, converged = waiting(bench)
     thread.join(8)
     assert converged == [True]
     assert lost.held == 1
     lost.opened.set()
 
 
-def test_an_answer_that_comes_late_counts(stage: Stage, eventually: Eventually) -> None:
+def test_an_answer_that_comes_late_counts(bench: Bench, eventually: Eventually) -> None:
     """The question was left to itself, not given up."""
-    stage.timing = replace(stage.timing, convergence=8)
-    stage.dialling[PROBE].hook = slow = Holding(lambda number: number > 2, None)
-    thread, converged = waiting(stage)
+    bench.timing = replace(bench.timing, convergence=8)
+    bench.dialling[PROBE].hook = slow = Holding(lambda number: number > 2, None)
+    thread, converged = waiting(bench)
     eventually(lambda: slow.held == UNDER_WAY)
     slow.opened.set()
     thread.join(8)
     assert converged == [True]
 
 
-def test_few_polls_wait_at_the_same_time(stage: Stage, eventually: Eventually) -> None:
+def test_few_polls_wait_at_the_same_time(bench: Bench, eventually: Eventually) -> None:
     """Many at once would slow down what they wait for."""
-    stage.timing = replace(stage.timing, convergence=1)
-    stage.dialling[PROBE].hook = silent = Holding(lambda _number: True, TIMED_OUT)
-    thread, converged = waiting(stage)
+    bench.timing = replace(bench.timing, convergence=1)
+    bench.dialling[PROBE].hook = silent = Holding(lambda _number: True, TIMED_OUT)
+    thread, converged = waiting(bench)
     eventually(lambda: silent.held == UNDER_WAY)
     thread.join(8)
     assert converged == [False]
-    assert silent.asked == UNDER_WAY
+    assert silent.probed == UNDER_WAY
     silent.opened.set()
 
 
-def test_polls_come_before_checks(stage: Stage, eventually: Eventually) -> None:
+def test_polls_come_before_checks(bench: Bench, eventually: Eventually) -> None:
     """They have a deadline, and a verdict hangs on it: the turn of hundreds of checks is no time of a Service's."""
     slots = Slots(at_once=1, patience=60, ceiling=1)
-    asker = stage.observer([]).asker
-    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], http_slots=slots)})
+    sender = bench.observer([]).sender
+    sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], http_slots=slots)})
     order: list[str] = []
 
     def check() -> None:
@@ -110,15 +110,15 @@ def test_polls_come_before_checks(stage: Stage, eventually: Eventually) -> None:
             order.append("check")
 
     def poll() -> None:
-        host = str(stage.services[SERVICE].addresses[0])
-        wanted = dial(host, 80, Protocol.TCP, "hostname", stage.timing)
-        asker.carry_out(wanted, ask(PROBE, TargetKind.SERVICE_CLUSTERIP))
+        host = str(bench.services[SERVICE].addresses[0])
+        wanted = dial(host, 80, Protocol.TCP, "hostname", bench.timing)
+        sender.carry_out(wanted, action(PROBE, TargetKind.SERVICE_CLUSTERIP))
 
-    def asked(_path: str) -> HttpAnswer | None:
+    def probed(_path: str) -> HttpAnswer | None:
         order.append("poll")
         return TIMED_OUT
 
-    stage.dialling[PROBE].hook = asked
+    bench.dialling[PROBE].hook = probed
     threads = [threading.Thread(target=one) for one in (check, poll)]
     with slots:
         for number, thread in enumerate(threads, 1):

@@ -23,7 +23,7 @@ PLAN = Plan(
     skips=(),
     services=(),
     pods=tuple(
-        ProbePod(name=f"server-{node.name}-{number}", purpose="server", node=node.name, os=node.os, role=node.role)
+        ProbePod(name=f"server-{node.name}-{number}", purpose="server", node=node.name, os=node.os, pool=node.pool)
         for node in FACTS.nodes
         for number in (1, 2)
     ),

@@ -61,8 +61,8 @@ def test_a_process_that_hangs_is_run_again_beside_it(end: threading.Event) -> No
     """The second one answers while the first is still waited for, and what became of the first is told."""
     told: list[str] = []
     container = Container(hanging(end, [0]))
-    asked = Rerunning(channel=container, beyond=AT_ONCE, tell=told.append)
-    assert asked.run(ARGV, timeout=PATIENCE).stdout == "process 1"
+    probed = Rerunning(channel=container, beyond=AT_ONCE, tell=told.append)
+    assert probed.run(ARGV, timeout=PATIENCE).stdout == "process 1"
     assert told == ["no end after 0 s"]
 
 
@@ -71,8 +71,8 @@ def test_the_first_process_may_still_answer() -> None:
     second = threading.Event()
     container = Container(lambda number: _first_after(second, number))
     told: list[str] = []
-    asked = Rerunning(channel=container, beyond=AT_ONCE, tell=told.append)
-    assert asked.run(ARGV, timeout=PATIENCE).stdout == "late"
+    probed = Rerunning(channel=container, beyond=AT_ONCE, tell=told.append)
+    assert probed.run(ARGV, timeout=PATIENCE).stdout == "late"
     assert told == []
 
 
@@ -125,8 +125,8 @@ def test_a_channel_that_fails_is_tried_once_more_at_once() -> None:
         return "answered"
 
     told: list[str] = []
-    asked = Rerunning(channel=Container(behave), beyond=NEVER, tell=told.append)
-    assert asked.run(ARGV, timeout=PATIENCE).stdout == "answered"
+    probed = Rerunning(channel=Container(behave), beyond=NEVER, tell=told.append)
+    assert probed.run(ARGV, timeout=PATIENCE).stdout == "answered"
     assert told == ["the stream was cut"]
 
 

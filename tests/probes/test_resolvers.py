@@ -3,8 +3,8 @@
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
 from nettests.probes.resolvers import Resolvers
-from tests.probes.conftest import Stage
-from tests.probes.made import ask, check
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
 
 PROBE = "probe-windows-1-1"
 CONNECTED = HttpAnswer(status=200, body='{"responses": ["server-linux-1-1"]}')
@@ -22,16 +22,16 @@ def test_an_answer_counts_from_its_time_on() -> None:
     assert not resolvers.answered("another", since=1)
 
 
-def test_only_a_name_that_led_somewhere_is_an_answer_of_a_resolver(stage: Stage) -> None:
+def test_only_a_name_that_led_somewhere_is_an_answer_of_a_resolver(bench: Bench) -> None:
     """An address needs none, and a name that is denied may be what a dead upstream brings."""
-    by_address = ask(PROBE, TargetKind.POD_IP)
-    by_name = ask(PROBE, TargetKind.SERVICE_FQDN, name_form="svc.example")
-    asker = stage.observer([]).asker
-    for asked, answer, known in (
+    by_address = action(PROBE, TargetKind.POD_IP)
+    by_name = action(PROBE, TargetKind.SERVICE_FQDN, name_form="svc.example")
+    sender = bench.observer([]).sender
+    for probed, answer, known in (
         (by_address, CONNECTED, False),
         (by_name, DENIED, False),
         (by_name, CONNECTED, True),
     ):
-        stage.dialling[PROBE].hook = lambda _, answer=answer: answer
-        asker.ask(check(asked).id, "check", 1, asked)
-        assert asker.resolvers.answered(PROBE, since=0) is known
+        bench.dialling[PROBE].hook = lambda _, answer=answer: answer
+        sender.send(check(probed).id, "check", 1, probed)
+        assert sender.resolvers.answered(PROBE, since=0) is known

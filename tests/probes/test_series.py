@@ -11,8 +11,8 @@ from nettests.model.check import Check
 from nettests.model.words import Question, TargetKind
 from nettests.probes import series
 from nettests.probes.series import UNDER_WAY
-from tests.probes.conftest import Stage
-from tests.probes.made import ask, check
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
 
 PROBE = "probe-windows-1-1"
 SERVICE = "svc-server-linux-1-1"
@@ -21,16 +21,16 @@ TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o ti
 Eventually = Callable[[Callable[[], bool]], None]
 
 
-def distributing(stage: Stage, *, pause: float = 0) -> Check:
+def distributing(bench: Bench, *, pause: float = 0) -> Check:
     """Return a check that opens connections to a Service, whose convergence is no matter here."""
-    question = ask(
+    question = action(
         PROBE,
         TargetKind.SERVICE_CLUSTERIP,
         question=Question.DISTRIBUTE,
         connections=CONNECTIONS,
         pause=pause,
     )
-    assert stage.services[SERVICE].addresses
+    assert bench.services[SERVICE].addresses
     return check(question)
 
 
@@ -60,64 +60,64 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series, "BESIDE_SECONDS", 0.01)
 
 
-def in_background(stage: Stage, asked: Check) -> threading.Thread:
-    """Ask the connections of a check."""
-    asker = stage.observer([asked]).asker
-    thread = threading.Thread(target=series.Series(asker, asked).run)
+def in_background(bench: Bench, probed: Check) -> threading.Thread:
+    """Probe the connections of a check."""
+    sender = bench.observer([probed]).sender
+    thread = threading.Thread(target=series.Series(sender, probed).run)
     thread.start()
     return thread
 
 
 def test_connections_that_are_slow_are_waited_for_side_by_side(
-    stage: Stage, eventually: Eventually
+    bench: Bench, eventually: Eventually
 ) -> None:
     """So many at most; all of them are opened in the end, and written by their numbers."""
-    asked = distributing(stage)
-    stage.dialling[PROBE].hook = gate = Gate(1)
-    asking = in_background(stage, asked)
+    probed = distributing(bench)
+    bench.dialling[PROBE].hook = gate = Gate(1)
+    probing = in_background(bench, probed)
     eventually(lambda: gate.held == UNDER_WAY)
     gate.opened.set()
-    asking.join(10)
-    numbers = sorted(raw.attempt for raw in stage.raws(asked.id))
-    assert numbers == list(range(1, CONNECTIONS + stage.timing.client_addresses + 1))
+    probing.join(10)
+    numbers = sorted(raw.attempt for raw in bench.raws(probed.id))
+    assert numbers == list(range(1, CONNECTIONS + bench.timing.client_addresses + 1))
 
 
-def test_the_first_connection_is_alone(stage: Stage, eventually: Eventually) -> None:
+def test_the_first_connection_is_alone(bench: Bench, eventually: Eventually) -> None:
     """A client's backend is kept from the first one on: no other may race it."""
-    asked = distributing(stage)
-    stage.dialling[PROBE].hook = gate = Gate(0)
-    asking = in_background(stage, asked)
+    probed = distributing(bench)
+    bench.dialling[PROBE].hook = gate = Gate(0)
+    probing = in_background(bench, probed)
     eventually(lambda: gate.held == 1)
-    asking.join(0.1)
+    probing.join(0.1)
     assert gate.held == 1
     gate.opened.set()
-    asking.join(10)
+    probing.join(10)
 
 
 def test_connections_with_a_pause_between_them_are_opened_in_a_row(
-    stage: Stage, eventually: Eventually
+    bench: Bench, eventually: Eventually
 ) -> None:
-    """What is asked is what a pause does to the next one."""
-    asked = distributing(stage, pause=0.001)
-    stage.dialling[PROBE].hook = gate = Gate(2)
-    asking = in_background(stage, asked)
+    """What is tested is what a pause does to the next one."""
+    probed = distributing(bench, pause=0.001)
+    bench.dialling[PROBE].hook = gate = Gate(2)
+    probing = in_background(bench, probed)
     eventually(lambda: gate.held == 1)
-    asking.join(0.1)
+    probing.join(0.1)
     assert gate.held == 1
     gate.opened.set()
-    asking.join(10)
+    probing.join(10)
 
 
 def test_no_further_one_is_opened_when_too_many_have_failed(
-    stage: Stage, eventually: Eventually
+    bench: Bench, eventually: Eventually
 ) -> None:
     """Those under way are waited for, and written: they tell as much."""
-    asked = distributing(stage)
-    stage.dialling[PROBE].hook = gate = Gate(1, TIMED_OUT)
-    asking = in_background(stage, asked)
+    probed = distributing(bench)
+    bench.dialling[PROBE].hook = gate = Gate(1, TIMED_OUT)
+    probing = in_background(bench, probed)
     eventually(lambda: gate.held == UNDER_WAY)
     gate.opened.set()
-    asking.join(10)
-    raws = stage.raws(asked.id)
+    probing.join(10)
+    raws = bench.raws(probed.id)
     assert len(raws) <= 2 * UNDER_WAY
     assert sorted(raw.attempt for raw in raws) == list(range(1, len(raws) + 1))

@@ -54,9 +54,9 @@ def test_a_slice_has_one_family_and_goes_with_its_service() -> None:
         assert [port["port"] for port in one["ports"]] == [18080, 18082, 18081]
 
 
-def test_two_numbers_are_two_slices() -> None:
+def test_mixed_target_ports_are_two_slices() -> None:
     """Each backend stands at the number at which it tells who it is."""
-    made = list(slices([service(ByHand.TWO_NUMBERS)], STORED, PODS, BLANK))
+    made = list(slices([service(ByHand.MIXED_TARGET_PORTS)], STORED, PODS, BLANK))
     told = {
         (one["endpoints"][0]["targetRef"]["name"], one["ports"][0]["port"])
         for one in made
@@ -65,7 +65,7 @@ def test_two_numbers_are_two_slices() -> None:
     assert told == {("server-1", 18080), ("probe-1", 8080)}
 
 
-def test_one_backend_is_hinted_for_the_zones_of_those_who_ask() -> None:
+def test_one_backend_is_hinted_for_the_zones_of_the_clients() -> None:
     """The first one for all of them, the others for a zone that nobody stands in."""
     (made, _) = slices([service(ByHand.HINTED)], STORED, PODS, BLANK, ("a", "b"))
     hinted = {
@@ -95,7 +95,7 @@ def test_others_have_slices_of_the_controller(
 def test_slices_are_planned_before_anything_stands() -> None:
     """What is printed beforehand has the names, labels and ports of what is made, without addresses."""
     pods = tuple(
-        ProbePod(name=name, purpose=pod.purpose, node=pod.node, os=OS.LINUX, role="linux-1")
+        ProbePod(name=name, purpose=pod.purpose, node=pod.node, os=OS.LINUX, pool="linux-1")
         for name, pod in PODS.items()
     )
     facts = replace(FACTS, families=(Family.IPV4, Family.IPV6))

@@ -11,7 +11,7 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import Afterwards, Ask, Case, Target, Vantage
+from nettests.model.check import Action, Afterwards, Case, Target, Vantage
 from nettests.model.cluster_profile import Images, Timing
 from nettests.model.facts import Taint
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
@@ -36,7 +36,7 @@ PENDING = {"phase": "Pending"}
 
 @dataclass(slots=True)
 class Cluster:
-    """Pods on a table: each has ``status``, and what is asked of it gets ``answer``."""
+    """Pods on a table: each has ``status``, and what is required of it gets ``answer``."""
 
     status: Object
     answer: str = ""
@@ -44,7 +44,7 @@ class Cluster:
     created: list[Object] = field(default_factory=list)
     on_delete: Callable[[], None] = lambda: None
     deleted: list[str] = field(default_factory=list)
-    asked: list[int] = field(default_factory=list)
+    probed: list[int] = field(default_factory=list)
     awaited: list[str] = field(default_factory=list)
     losses: int = 0
     name: str = "table"
@@ -105,7 +105,7 @@ class Cluster:
             self.losses -= 1
             raise SpentError("port-forward: it was lost")
         if not self.answer:
-            self.asked.append(port)
+            self.probed.append(port)
             raise ChannelError("port-forward: connection refused")
         return self.answer
 
@@ -140,13 +140,13 @@ class Cluster:
 
 def examine(cluster: Cluster, case: Case) -> Examination:
     """Let the case's Pod start on the Windows node."""
-    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
-    return asking.examine(question(case))
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    return probing.examine(question(case))
 
 
-def question(case: Case) -> Ask:
+def question(case: Case) -> Action:
     """Return the question whether the case's Pod starts on the Windows node."""
-    return Ask(
+    return Action(
         source=Vantage(kind=VantageKind.API, probe="api", node="w1"),
         target=Target(kind=TargetKind.POD, node="w1"),
         protocol=Protocol.TCP,
@@ -161,7 +161,7 @@ def case(then: Afterwards | None = None) -> Case:
 
 
 @pytest.mark.parametrize("losses", [1, 2, 3])
-def test_a_pod_that_spoke_to_a_lost_stream_is_made_again(losses: int) -> None:
+def test_a_pod_that_spoke_to_a_lost_stream_is_recreated(losses: int) -> None:
     """It speaks once; after ``channelTries`` Pods nothing is known, and that is said."""
     cluster = Cluster(READY, answer="hello", losses=losses)
     found = examine(cluster, case(Afterwards(how="port-read", words=("8080",), says="hello")))
@@ -184,7 +184,7 @@ def test_a_pod_in_a_namespace_of_others_is_gone_before_the_next(existing: bool) 
 
 
 def test_a_pod_gets_the_runs_labels_image_and_place() -> None:
-    """Everything of a run is labelled, stands where it is asked, and takes the profile's image."""
+    """Everything of a run is labelled, stands where it is probed, and takes the profile's image."""
     node = replace(FACTS.node("w1"), taints=(Taint(key="os", value="windows"),))
     item = pod(case(), node, BLANK, "start-7")
     assert item["metadata"]["name"] == "start-7"
@@ -210,9 +210,9 @@ def test_what_the_case_says_stays() -> None:
 def test_every_pod_has_its_own_name_and_is_removed() -> None:
     """Two questions make two Pods; neither is left, also where nothing is known of it."""
     cluster = Cluster(status=READY)
-    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
     for _ in range(2):
-        asking.examine(question(case()))
+        probing.examine(question(case()))
     names = [item["metadata"]["name"] for item in cluster.created]
     assert len(set(names)) == 2
     assert cluster.deleted == names
@@ -227,10 +227,10 @@ SETS = replace(
 
 
 def test_a_stateful_set_makes_the_pod_and_is_removed_for_it() -> None:
-    """Its Pod has all that a run's Pods have, carries the Service's label, and would come again by itself."""
+    """Its Pod has all that a run's Pods have, carries the Service's label, and would are recreated by itself."""
     cluster = Cluster(status=READY, answer="start-1-0 10.244.3.5")
-    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
-    then = json.loads(asking.examine(SETS).stdout)["then"]
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    then = json.loads(probing.examine(SETS).stdout)["then"]
     (made,) = cluster.created
     spec, template = made["spec"], made["spec"]["template"]
     assert (made["kind"], spec["serviceName"], spec["replicas"]) == ("StatefulSet", "sets", 1)
@@ -247,19 +247,19 @@ def test_a_stateful_set_makes_the_pod_and_is_removed_for_it() -> None:
 @pytest.mark.parametrize(
     "timing", [replace(Timing(), convergence=0), replace(Timing(), names_cached=0)]
 )
-def test_a_name_is_asked_for_until_its_deadline(timing: Timing) -> None:
+def test_a_name_is_queried_until_its_deadline(timing: Timing) -> None:
     """A Pod whose name never leads to it is told as it is when no cache can hold an older answer."""
     cluster = Cluster(status=READY, answer="nothing of it")
-    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=timing)
-    then = json.loads(asking.examine(SETS).stdout)["then"]
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=timing)
+    then = json.loads(probing.examine(SETS).stdout)["then"]
     assert "nothing of it" in then["lookup"]["stdout"]
     assert then["address"] == READY["podIP"]
 
 
 def test_a_hook_names_the_address_of_the_other_pod() -> None:
-    """Of the family that is asked in; before anything stands the Pod is shown without it."""
-    ask = replace(
-        question(pods.asking("hook")),
+    """Of the family that is probed in; before anything stands the Pod is shown without it."""
+    action = replace(
+        question(pods.probing("hook")),
         target=Target(kind=TargetKind.POD, node="n1", pod="server-linux-1-1"),
     )
     other = StandingPod(
@@ -272,12 +272,12 @@ def test_a_hook_names_the_address_of_the_other_pod() -> None:
     cluster = Cluster(status=READY)
     standing = {other.name: other}
     Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing(), standing=standing).examine(
-        ask
+        action
     )
     (container,) = cluster.created[0]["spec"]["containers"]
-    action = container["lifecycle"]["postStart"]["httpGet"]
-    assert (action["host"], action["port"]) == ("10.244.1.9", 18080)
-    shown = starting.made_for(ask, FACTS.node("w1"), BLANK, "start-1")
+    hook = container["lifecycle"]["postStart"]["httpGet"]
+    assert (hook["host"], hook["port"]) == ("10.244.1.9", 18080)
+    shown = starting.made_for(action, FACTS.node("w1"), BLANK, "start-1")
     assert pods.OTHER in json.dumps(shown)
 
 
@@ -320,7 +320,7 @@ def test_a_port_that_nobody_serves_yet_is_read_again(monkeypatch: pytest.MonkeyP
     cluster = Cluster(status=READY)
     done = examine(cluster, case(Afterwards(how="port-read", words=("8080",))))
     assert "connection refused" in json.loads(done.stdout)["then"]["error"]
-    assert cluster.asked == [8080] * starting.LISTENING_TRIES
+    assert cluster.probed == [8080] * starting.LISTENING_TRIES
 
 
 def test_a_restart_is_written_down_with_both_addresses() -> None:

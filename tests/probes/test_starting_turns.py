@@ -21,10 +21,10 @@ def test_a_pod_that_goes_holds_up_none_that_comes(existing: bool) -> None:
     """Its room on the node is free while the API server is told to delete it, unless a quota counts it."""
     cluster, room, free = Cluster(READY), for_starts(Bounds()), list[bool]()
     blank = replace(BLANK, existing=existing)
-    asking = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing(), _slots={"w1": room})
+    probing = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing(), _slots={"w1": room})
 
     cluster.on_delete = lambda: free.append(not room._inside)
-    asking.examine(question(case()))
+    probing.examine(question(case()))
     assert free == [not existing]
 
 
@@ -66,9 +66,9 @@ def test_a_restart_is_looked_for_while_the_request_waits() -> None:
 def test_what_takes_several_steps_is_begun_first(how: str, first: bool) -> None:
     """Where a node has no room, a Pod that is restarted waits ahead of those that only start."""
     cluster, room = Cluster(READY, answer="x"), for_starts(replace(Bounds(), starts_per_node=1))
-    asking = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing(), _slots={"w1": room})
-    asked = question(case(Afterwards(how=how, words=("1", "/exit"))))
-    waiting = threading.Thread(target=asking.examine, args=(asked,))
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing(), _slots={"w1": room})
+    probed = question(case(Afterwards(how=how, words=("1", "/exit"))))
+    waiting = threading.Thread(target=probing.examine, args=(probed,))
     with room:
         waiting.start()
         queue = room.first if first else room._queue

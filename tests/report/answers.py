@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, Protocol, Question, Resolver, VantageKind
 
@@ -28,38 +28,43 @@ class Ending:
     backends: tuple[str, ...] = ("server-linux-1-1",)
 
 
-def raws(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float) -> list[Raw]:
+def raws(check: str, purpose: str, action: Action, ending: Ending, *, at: float) -> list[Raw]:
     """Return the raw records of one question: one, or one a connection."""
-    if ask.question is Question.DISTRIBUTE:
-        return [_dial(check, purpose, ask, ending, at=at, number=n) for n in range(ask.connections)]
-    if ask.question is Question.PING:
-        return [_ping(check, purpose, ask, ending, at=at)]
-    if ask.resolver is Resolver.NSLOOKUP:
-        return [_nslookup(check, purpose, ask, ending, at=at)]
-    if ask.source.kind is VantageKind.NODE:
-        return [_from_node(check, purpose, ask, ending, at=at)]
-    return [_dial(check, purpose, ask, ending, at=at, number=0)]
+    if action.question is Question.DISTRIBUTE:
+        return [
+            _dial(check, purpose, action, ending, at=at, number=n)
+            for n in range(action.connections)
+        ]
+    if action.question is Question.PING:
+        return [_ping(check, purpose, action, ending, at=at)]
+    if action.resolver is Resolver.NSLOOKUP:
+        return [_nslookup(check, purpose, action, ending, at=at)]
+    if action.source.kind is VantageKind.NODE:
+        return [_from_node(check, purpose, action, ending, at=at)]
+    return [_dial(check, purpose, action, ending, at=at, number=0)]
 
 
-def _raw(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float, **fields: Any) -> Raw:
-    os = ask.source.os or OS.LINUX
+def _raw(
+    check: str, purpose: str, action: Action, ending: Ending, *, at: float, **fields: Any
+) -> Raw:
+    os = action.source.os or OS.LINUX
     values: dict[str, Any] = {
         "check": check,
         "purpose": purpose,
         "attempt": 1,
         "client_os": os.value,
-        "probe": ask.source.probe,
+        "probe": action.source.probe,
         "channel": "exec",
         "started": at,
         "elapsed": ELAPSED.get(ending.outcome, 0.006),
-        "context": context_of(ask),
+        "context": context_of(action),
     }
     return Raw(**{**values, **fields})
 
 
-def context_of(ask: Ask) -> dict[str, str]:
+def context_of(action: Action) -> dict[str, str]:
     """Return the addresses that a source of this system has in the scenario."""
-    windows = ask.source.os is OS.WINDOWS
+    windows = action.source.os is OS.WINDOWS
     return {
         "client-pod": "10.244.2.7" if windows else "10.244.0.5",
         "client-node": "172.30.0.21" if windows else "172.30.0.11",
@@ -67,19 +72,21 @@ def context_of(ask: Ask) -> dict[str, str]:
     }
 
 
-def _dial(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float, number: int) -> Raw:
-    several = ask.question is Question.DISTRIBUTE
+def _dial(
+    check: str, purpose: str, action: Action, ending: Ending, *, at: float, number: int
+) -> Raw:
+    several = action.question is Question.DISTRIBUTE
     request = "hostname" if several else "clientip"
     answer = ending.backends[number % len(ending.backends)]
     text = answer if several else f"{ending.seen}:{49152 + number}"
-    protocol = "udp" if ask.protocol is Protocol.UDP else "http"
+    protocol = "udp" if action.protocol is Protocol.UDP else "http"
     told = {"responses": [text]} if ending.outcome.positive else {"errors": [_failure(ending)]}
     missing = ending.outcome is Outcome.NXDOMAIN
     name = "host and/or port param are invalid. lookup svc on 10.96.0.10:53: no such host"
     return _raw(
         check,
         purpose,
-        ask,
+        action,
         ending,
         at=at + number * 0.01,
         attempt=number + 1,
@@ -91,7 +98,7 @@ def _dial(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float, numb
         ),
         status=400 if missing else 200,
         stdout=name if missing else json.dumps(told),
-        context={**context_of(ask), "request": request},
+        context={**context_of(action), "request": request},
     )
 
 
@@ -99,15 +106,15 @@ def _failure(ending: Ending) -> str:
     return DIAL_TEXT.get(ending.outcome, "dial tcp: i/o timeout")
 
 
-def _from_node(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float) -> Raw:
-    if ask.protocol is Protocol.UDP:
+def _from_node(check: str, purpose: str, action: Action, ending: Ending, *, at: float) -> Raw:
+    if action.protocol is Protocol.UDP:
         text = "" if ending.outcome.positive else "TIMEOUT\n"
         command = ("agnhost", "connect", "10.96.44.7:81", "--protocol=udp", "--timeout=5s")
         code = 0 if ending.outcome.positive else 1
         return _raw(
             check,
             purpose,
-            ask,
+            action,
             ending,
             at=at,
             tool="connect",
@@ -119,7 +126,7 @@ def _from_node(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float)
     return _raw(
         check,
         purpose,
-        ask,
+        action,
         ending,
         at=at,
         tool="curl",
@@ -130,13 +137,13 @@ def _from_node(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float)
     )
 
 
-def _ping(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float) -> Raw:
-    address = "10.244.1.6" if ask.target.os else "198.51.100.10"
-    windows = ask.source.os is OS.WINDOWS
+def _ping(check: str, purpose: str, action: Action, ending: Ending, *, at: float) -> Raw:
+    address = "10.244.1.6" if action.target.os else "198.51.100.10"
+    windows = action.source.os is OS.WINDOWS
     return _raw(
         check,
         purpose,
-        ask,
+        action,
         ending,
         at=at,
         tool="ping",
@@ -172,7 +179,7 @@ def _linux_ping(address: str, ending: Ending) -> str:
     )
 
 
-def _nslookup(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float) -> Raw:
+def _nslookup(check: str, purpose: str, action: Action, ending: Ending, *, at: float) -> Raw:
     answer = "Server:\t\t10.96.0.10\nAddress:\t10.96.0.10#53\n\n"
     if ending.outcome.positive:
         answer += "Name:\tsvc-server-linux-1-1.demo.svc.cluster.local\nAddress: 10.96.44.7\n"
@@ -181,7 +188,7 @@ def _nslookup(check: str, purpose: str, ask: Ask, ending: Ending, *, at: float) 
     return _raw(
         check,
         purpose,
-        ask,
+        action,
         ending,
         at=at,
         tool="nslookup",

@@ -25,7 +25,7 @@ def linux_node(member: int) -> NodeFacts:
     return NodeFacts(
         name=f"linux-node-{member}",
         os=OS.LINUX,
-        role="linux-1",
+        pool="linux-1",
         member=member,
         build=unknown("Linux nodes have no Windows build"),
         os_image="Debian GNU/Linux 12 (bookworm)",
@@ -56,7 +56,7 @@ def windows_node(member: int) -> NodeFacts:
         linux_node(member),
         name=f"windows-node-{member}",
         os=OS.WINDOWS,
-        role="windows-1",
+        pool="windows-1",
         build=known(WindowsBuild(17763, 1339), "status.nodeInfo.kernelVersion"),
         os_image="Windows Server 2019 Datacenter",
         kernel="10.0.17763.1339",

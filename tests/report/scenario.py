@@ -8,7 +8,7 @@ tested here, not judgement. Stories put some checks out of order, so that every 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nettests.model.check import Ask, Check, Plan
+from nettests.model.check import Action, Check, Plan
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, Source
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
@@ -253,38 +253,40 @@ def _judgement(check: Check, expectation: Expectation, story: Story) -> Judgemen
 
 def _answers(check: Check, expectation: Expectation, story: Story, at: float) -> Iterator[Raw]:
     ending = _ending(check, expectation, story)
-    asked = raws(check.id, "check", check.ask, ending, at=at)
+    probed = raws(check.id, "check", check.action, ending, at=at)
     if story.broken_channel(check):
         lost = "exec ended without an exit code: the connection was closed"
-        asked = [replace(raw, error=lost, exit_code=None) for raw in asked]
+        probed = [replace(raw, error=lost, exit_code=None) for raw in probed]
     if story.flaky(check):
         late = replace(ending, outcome=Outcome.TIMED_OUT)
-        again = raws(check.id, "check", check.ask, late, at=at + 1)
-        asked += [replace(raw, attempt=2) for raw in again]
+        again = raws(check.id, "check", check.action, late, at=at + 1)
+        probed += [replace(raw, attempt=2) for raw in again]
     if check.source.kind is VantageKind.NODE:
-        proof = replace(check.ask, protocol=Protocol.TCP)
+        proof = replace(check.action, protocol=Protocol.TCP)
         yield from raws(check.id, "origin", proof, _works(proof), at=at)
-    yield from asked
-    if not ending.outcome.positive or check.ask.question is Question.DISTRIBUTE:
+    yield from probed
+    if not ending.outcome.positive or check.action.question is Question.DISTRIBUTE:
         for control in check.controls:
-            works = replace(_works(control.ask), backends=("server-linux-1-1", "server-linux-1-2"))
+            works = replace(
+                _works(control.action), backends=("server-linux-1-1", "server-linux-1-2")
+            )
             purpose = f"control:{control.proves}"
-            yield from raws(check.id, purpose, control.ask, works, at=at + 0.2)
+            yield from raws(check.id, purpose, control.action, works, at=at + 0.2)
 
 
-def _works(ask: Ask) -> Ending:
-    if ask.question is Question.RESOLVE:
+def _works(action: Action) -> Ending:
+    if action.question is Question.RESOLVE:
         return Ending(outcome=Outcome.RESOLVED)
-    context = context_of(ask)
-    node = ask.source.kind is VantageKind.NODE
+    context = context_of(action)
+    node = action.source.kind is VantageKind.NODE
     seen = context["client-node"] if node else context["client-pod"]
-    works = Outcome.CONNECTED if ask.protocol is Protocol.TCP else Outcome.REPLIED
+    works = Outcome.CONNECTED if action.protocol is Protocol.TCP else Outcome.REPLIED
     return Ending(outcome=works, seen=seen)
 
 
 def _ending(check: Check, expectation: Expectation, story: Story) -> Ending:
-    works = _works(check.ask)
-    if check.ask.question is Question.DISTRIBUTE:
+    works = _works(check.action)
+    if check.action.question is Question.DISTRIBUTE:
         spread = expectation.limitation is not None and not story.lifted(check)
         names = check.target.backends if spread else check.target.backends[:1]
         return replace(works, backends=names)

@@ -30,7 +30,7 @@ def first(results: Results) -> Any:
 
 
 def test_every_check_and_skip_of_the_plan_is_reported(quiet: Results) -> None:
-    """What was due is reported, in the plan's order, each with its verdict."""
+    """What was planned is reported, in the plan's order, each with its verdict."""
     due = plan()
     expected = [check.id for check in due.checks] + [skip.id for skip in due.skips]
     assert [check.id for check in quiet.checks] == expected
@@ -40,7 +40,7 @@ def test_every_check_and_skip_of_the_plan_is_reported(quiet: Results) -> None:
 
 
 def test_every_verdict_is_counted(eventful_run: Results) -> None:
-    """The counts have all nine verdicts and add up to what was due."""
+    """The counts have all nine verdicts and add up to what was planned."""
     assert set(eventful_run.counts) == set(Verdict)
     assert all(eventful_run.counts.values())
     assert sum(eventful_run.counts.values()) == eventful_run.coverage.due
@@ -56,11 +56,11 @@ def test_a_check_that_was_observed_but_not_judged_is_unknown() -> None:
     assert results.coverage.not_judged == len(lost)
 
 
-def test_a_check_that_was_never_asked_is_unknown() -> None:
+def test_a_check_that_was_never_run_is_unknown() -> None:
     """A planned check without any answer says that the run ended before its turn."""
     results = build_results(without(Answer, Done, Judged, End))
     assert first(results).verdict is Verdict.UNKNOWN
-    assert "never asked" in first(results).message
+    assert "never run" in first(results).message
     assert not results.run.complete
 
 
@@ -107,7 +107,7 @@ def test_answers_that_are_missing_are_distrusted() -> None:
 
 
 def test_a_capability_that_is_missing_skips_the_check() -> None:
-    """A check that its probe could not ask is skipped with the reason, and did not run."""
+    """A check that its probe could not probe is skipped with the reason, and did not run."""
     due = plan().checks[0].id
     changed = [
         replace(r, skip="this image has no ping") if isinstance(r, Done) else r

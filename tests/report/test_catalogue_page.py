@@ -26,7 +26,7 @@ facts:
   sources: [{document: A page}]
   reason: {kind: duplicate, of: asked-by-a-flow, text: It says the same.}
 - id: never-asked
-  statement: Nobody asks.
+  statement: Nobody probes.
   sources: [{document: A page}]
 """
 CATALOGUE: Catalogue = catalogue([read_section(SECTION, "b.yaml")])
@@ -87,7 +87,7 @@ def test_the_page_has_a_row_for_each_fact_and_flow(coverages: tuple[Coverage, ..
     assert "[`some-flow`](#some-flow)<br>IPv6 is left out." in facts["asked-by-a-flow"]
     assert "decided by `decided-by-an-entry` |" in facts["decided-by-an-entry"]
     assert "*duplicate* of `asked-by-a-flow`: It says the same. |" in facts["the-same"]
-    assert facts["never-asked"].endswith("Nobody asks. |  |")
+    assert facts["never-asked"].endswith("Nobody probes. |  |")
     assert "### B. A section" in page
     assert "Pods reach Pods | again" not in page
     shown = next(line for line in lines if line.startswith('| <a id="some-flow"></a>'))

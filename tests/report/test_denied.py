@@ -34,11 +34,11 @@ def test_all_that_checks_need_is_named(denied: Results) -> None:
 
 @pytest.mark.parametrize("code", [0, 1, 6, None])
 def test_other_ends_name_none(denied: Results, code: int | None) -> None:
-    """A run that judged what was due needs no list."""
+    """A run that judged what was planned needs no list."""
     assert missing_permissions(replace(denied, run=replace(denied.run, exit_code=code))) == ()
 
 
 def test_another_reason_names_none(denied: Results) -> None:
-    """Where something else left out what was due, rights are not the reason."""
+    """Where something else left out what was planned, rights are not the reason."""
     other = replace(SKIP, message="the namespace's Pod Security level 'baseline' forbids hostPort")
     assert missing_permissions(replace(denied, checks=(other,))) == ()

@@ -35,7 +35,7 @@ def test_a_node_that_no_check_met_is_named(quiet: Results) -> None:
     assert headline(results).startswith(
         "This cluster behaves as documented, as far as exercised: 1 of 2 Windows nodes, "
     )
-    assert f"1 of 2 Windows nodes (left out: {OTHER_WIN}: no check asked it)" in exercised_line(
+    assert f"1 of 2 Windows nodes (left out: {OTHER_WIN}: no check exercised it)" in exercised_line(
         results
     )
     windows = results.exercised.pairs[0]
@@ -46,7 +46,7 @@ def test_a_node_that_no_check_met_is_named(quiet: Results) -> None:
 
 
 def test_a_pair_has_a_direction(quiet: Results) -> None:
-    """From the first node to the second is one of two ordered pairs, and the second asked nothing."""
+    """From the first node to the second is one of two ordered pairs, and the second probed nothing."""
     results = only(quiet, lambda check: (check.source.node, check.target.node) == (WIN, OTHER_WIN))
     windows, *_ = results.exercised.nodes
     assert (windows.exercised, windows.sources) == ((WIN, OTHER_WIN), (WIN,))
@@ -63,7 +63,7 @@ def test_what_cannot_be_believed_exercises_nothing(quiet: Results, verdict: Verd
 
 def test_what_is_read_about_a_node_sends_no_packets(quiet: Results) -> None:
     """Configuration that was inspected is no traffic."""
-    results = only(quiet, lambda check: check.ask.question is Question.INSPECT)
+    results = only(quiet, lambda check: check.action.question is Question.INSPECT)
     assert results.checks
     assert all(not one.exercised for one in results.exercised.nodes)
 
@@ -94,11 +94,13 @@ def test_a_whole_cluster_needs_no_reservation(quiet: Results) -> None:
 def between(like: CheckResult, source: str, target: str) -> CheckResult:
     """Return a check from one node to another."""
     assert like.check is not None
-    ask = like.check.ask
+    action = like.check.action
     ends = replace(
-        ask, source=replace(ask.source, node=source), target=replace(ask.target, node=target)
+        action,
+        source=replace(action.source, node=source),
+        target=replace(action.target, node=target),
     )
-    return replace(like, check=replace(like.check, ask=ends))
+    return replace(like, check=replace(like.check, action=ends))
 
 
 def test_known_bugs_are_in_the_headline() -> None:
@@ -139,7 +141,7 @@ def test_nothing_was_exercised_without_facts() -> None:
 
 
 def test_latencies_are_by_flow_and_node(quiet: Results) -> None:
-    """Each flow from each node that asked has the median, 99th percentile and worst of its answers."""
+    """Each flow from each source node has the median, 99th percentile and worst of its answers."""
     found = {(one.flow, one.node): one for one in quiet.latencies}
     one = found["pod-to-pod-ip", WIN]
     assert one.answers > 1
@@ -173,7 +175,7 @@ def test_a_run_that_judged_nothing_does_not_say_that_all_is_well(quiet: Results)
 
 
 def test_without_windows_nothing_is_said_of_windows(quiet: Results) -> None:
-    """A cluster of Linux nodes alone answers another question than the one that was asked."""
+    """A cluster of Linux nodes alone answers another question than the one that was run."""
     linux = tuple(one for one in FACTS.nodes if one.os is OS.LINUX)
     facts = replace(FACTS, nodes=linux)
     names = [node.name for node in linux]

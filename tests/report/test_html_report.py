@@ -100,7 +100,7 @@ def test_each_link_within_the_page_has_its_end(page: html.HtmlElement) -> None:
 
 
 def test_evidence_holds_command_output_and_controls(page: html.HtmlElement) -> None:
-    """A red check's evidence has what was asked, what came back, and the positive controls."""
+    """A red check's evidence has what was run, what came back, and the positive controls."""
     found = evidence(page, "pod-to-service-fqdn/linux-1/windows-1/other-node/tcp")
     text = words(found)
     assert "/dial?host=10.96.44.7" in text
@@ -137,7 +137,7 @@ def test_evidence_of_many_connections_is_cut_and_says_where_the_rest_is(
 def test_skips_are_shown_with_their_reason(page: html.HtmlElement) -> None:
     """What never applied stands below its flow, with the reason once."""
     (flow,) = page.xpath("//article[@data-flow='nodeport-from-external']")
-    assert "12 not asked: the cluster profile declares no external vantage" in words(flow)
+    assert "12 not run: the cluster profile declares no external vantage" in words(flow)
 
 
 def test_unknown_facts_say_why(page: html.HtmlElement) -> None:

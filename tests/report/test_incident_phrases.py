@@ -50,7 +50,7 @@ def test_whose_checks_these_are(of: dict[Kind, str], subject: str) -> None:
     ("of", "said"),
     [
         ({K.UNDECIDED: "the driver"}, "A fact that expectations depend on is not known: the driver"),
-        ({K.UNREADY: "n1"}, "Node n1 was not Ready while it was asked"),
+        ({K.UNREADY: "n1"}, "Node n1 was not Ready while it was probed"),
         ({K.NOT_STARTED: "n1"}, "Pods of the run do not start on n1"),
         ({K.WRONG_ANSWER: "a"}, "Cluster DNS answers wrongly: names resolve to a, which is none of their targets"),
         ({K.NAMES_OUTSIDE: "x"}, "Names outside the cluster do not resolve"),

@@ -24,7 +24,7 @@ from nettests.report import Results, render_json
 from nettests.report.html_report import render_html
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.search import Evidence, explain
-from nettests.report.incidents.traits import Kind, Trait, asks_cluster_dns
+from nettests.report.incidents.traits import Kind, Trait, queries_cluster_dns
 from nettests.report.junit import render_junit
 from nettests.report.markdown_report import render_markdown
 from nettests.report.results import CheckResult
@@ -38,7 +38,7 @@ PATHS = {Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING}
 
 def without_dns(check: Check) -> bool:
     """Whether a check is in trouble where the cluster's DNS is dead."""
-    return asks_cluster_dns(check) or check.flow == "stateful-set-names"
+    return queries_cluster_dns(check) or check.flow == "stateful-set-names"
 
 
 def broken(
@@ -63,10 +63,10 @@ def broken(
 
 def control_under(trouble: Trouble, check: Check, control: Control) -> ControlResult:
     """Return how a control ends: the trouble befalls it like a check from there to there."""
-    ask = control.ask
-    same = ask.source.node == ask.target.node
+    action = control.action
+    same = action.source.node == action.target.node
     placement = Placement.SAME_NODE if same else Placement.OTHER_NODE
-    struck = trouble(replace(check, ask=ask, placement=placement))
+    struck = trouble(replace(check, action=action, placement=placement))
     return ControlResult(proves=control.proves, ok=not struck, detail="")
 
 
@@ -74,16 +74,16 @@ def test_a_control_that_succeeded_contradicts_a_cause(quiet: Results) -> None:
     """Where a third node reaches the target meanwhile, two nodes are cut off, and not one from all."""
     trouble = crossing(WIN, OTHER_WIN)
     ran = [one for one in quiet.checks if one.ran and one.check and one.flow == "pod-to-pod-ip"]
-    asked = [one for one in ran if one.check and one.check.source.node == WIN]
-    results = broken(replace(quiet, checks=tuple(asked)), trouble)
+    probed = [one for one in ran if one.check and one.check.source.node == WIN]
+    results = broken(replace(quiet, checks=tuple(probed)), trouble)
     reds = [one for one in results.checks if one.verdict is Verdict.FAIL]
     assert reds
     (incident,) = results.incidents
     assert incident.traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
-    unasked = [
+    unprobed = [
         replace(one, check=replace(one.check, controls=())) for one in results.checks if one.check
     ]
-    (guessed,) = find_incidents(unasked, quiet.facts)
+    (guessed,) = find_incidents(unprobed, quiet.facts)
     assert guessed.traits == {"remote-node": OTHER_WIN}
 
 
@@ -121,7 +121,7 @@ def holding(results: Results, checks: Sequence[CheckResult]) -> Results:
 
 def on_path(check: Check) -> bool:
     """Whether packets decide the check."""
-    return check.ask.question in PATHS
+    return check.action.question in PATHS
 
 
 def through_proxy_of(node: str) -> Trouble:
@@ -139,7 +139,7 @@ def through_proxy_of(node: str) -> Trouble:
             return check.target.node == node
         if check.source.node != node or check.target.kind is TargetKind.DNS_POD:
             return False
-        return check.target.kind in services or asks_cluster_dns(check)
+        return check.target.kind in services or queries_cluster_dns(check)
 
     return struck
 
@@ -148,7 +148,7 @@ def crossing(one: str, other: str, protocol: Protocol | None = None) -> Trouble:
     """Everything between two nodes, in either direction."""
 
     def struck(check: Check) -> bool:
-        fits = protocol is None or check.ask.protocol is protocol
+        fits = protocol is None or check.action.protocol is protocol
         between = {(one, other), (other, one)} & crossed(check)
         return on_path(check) and bool(between) and fits
 
@@ -156,9 +156,9 @@ def crossing(one: str, other: str, protocol: Protocol | None = None) -> Trouble:
 
 
 def crossed(check: Check) -> set[tuple[str, str]]:
-    """The nodes between which packets of a check travel: to whom it asks, and on to its Service's backends."""
+    """The nodes between which packets of a check travel: to whom it probes, and on to its Service's backends."""
     source, target = check.source.node or "", check.target
-    if check.ask.question is Question.RESOLVE:
+    if check.action.question is Question.RESOLVE:
         return set()
     ways = {(source, target.node or "")}
     settings = target.settings
@@ -313,7 +313,7 @@ def test_loss_is_said_by_its_name(quiet: Results) -> None:
         seen, check = one.observation, one.check
         if not seen or not check or not seen.attempts or not seen.outcome.positive:
             return one
-        if not on_path(check) or check.ask.protocol is not Protocol.UDP or hash_of(one.id) % 3:
+        if not on_path(check) or check.action.protocol is not Protocol.UDP or hash_of(one.id) % 3:
             return one
         silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
         answered = tuple(replace(seen.attempts[0], number=number) for number in (2, 3))

@@ -13,7 +13,7 @@ from nettests.model.words import (
     Verdict,
 )
 from nettests.report import Results
-from nettests.report.incidents.traits import asks_service
+from nettests.report.incidents.traits import targets_service
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import (
     OTHER_WIN,
@@ -43,7 +43,7 @@ def test_names_that_resolve_do_not_clear_a_service_proxy(quiet: Results) -> None
             return False  # a Windows node's own stack answers there
         at_target = check.target.kind is TargetKind.NODEPORT
         proxy = check.target.node if at_target else check.source.node
-        return asks_service(check) and proxy == WIN
+        return targets_service(check) and proxy == WIN
 
     found = broken(quiet, struck).incidents
     assert found[0].traits == {"service-proxy": WIN}
@@ -51,7 +51,7 @@ def test_names_that_resolve_do_not_clear_a_service_proxy(quiet: Results) -> None
 
 
 def test_a_node_without_a_way_out_is_named(quiet: Results) -> None:
-    """Whatever it asks outside is one incident, which neither NodePorts nor external targets are."""
+    """Whatever it probes outside is one incident, which neither NodePorts nor external targets are."""
 
     def struck(check: Check) -> bool:
         ends = {check.source.node, check.target.node}
@@ -65,7 +65,7 @@ def test_a_node_without_a_way_out_is_named(quiet: Results) -> None:
 
 
 def _by_dns(check: Check) -> bool:
-    return check.ask.question is Question.RESOLVE or check.asks_dns
+    return check.action.question is Question.RESOLVE or check.queries_dns
 
 
 def test_one_dead_backend_of_several_is_no_loss_where_its_node_is_cut_off(quiet: Results) -> None:
@@ -99,22 +99,22 @@ def test_a_name_alone_reaches_nobody(quiet: Results) -> None:
     resolving = [
         one
         for one in quiet.checks
-        if one.check and one.check.ask.question is Question.RESOLVE and one.check.target.node
+        if one.check and one.check.action.question is Question.RESOLVE and one.check.target.node
     ]
     assert resolving
     struck = crossing(WIN, OTHER_WIN)
-    asked = [one for one in quiet.checks if one.check and one.check.ask.question in PATHS]
-    found = broken(replace(quiet, checks=tuple(asked)), struck).incidents
+    probed = [one for one in quiet.checks if one.check and one.check.action.question in PATHS]
+    found = broken(replace(quiet, checks=tuple(probed)), struck).incidents
     assert found[0].traits == {"link": f"{WIN} ↔ {OTHER_WIN}"}
     assert not {one.id for one in resolving} & set(found[0].checks)
 
 
 def test_a_firewall_before_node_ports_is_named(quiet: Results) -> None:
-    """NodePorts of a node over TCP, asked from elsewhere: over UDP, and from its own Pods, they answer."""
+    """NodePorts of a node over TCP, probed from elsewhere: over UDP, and from its own Pods, they answer."""
 
     def struck(check: Check) -> bool:
         entered = check.target.node == WIN and check.source.node != WIN
-        tcp = check.ask.protocol is Protocol.TCP
+        tcp = check.action.protocol is Protocol.TCP
         return on_path(check) and entered and tcp and check.target.kind is TargetKind.NODEPORT
 
     (found,) = broken(quiet, struck).incidents
@@ -130,11 +130,11 @@ def test_large_packets_are_named_with_their_node(quiet: Results) -> None:
     def enlarged(one: CheckResult) -> CheckResult:
         assert one.check
         name = f"{one.id}/large"
-        ask = replace(one.check.ask, size=1472)
-        return replace(one, id=name, check=replace(one.check, id=name, ask=ask))
+        action = replace(one.check.action, size=1472)
+        return replace(one, id=name, check=replace(one.check, id=name, action=action))
 
     def struck(check: Check) -> bool:
-        return check.ask.size is not None and any(WIN in way for way in crossed(check))
+        return check.action.size is not None and any(WIN in way for way in crossed(check))
 
     pings = [one for one in quiet.checks if one.flow == "icmp-pod-to-pod" and one.ran]
     both = replace(quiet, checks=(*quiet.checks, *map(enlarged, pings)))
@@ -166,7 +166,7 @@ def test_answers_that_came_only_when_sent_again_are_loss(quiet: Results) -> None
 
 
 def test_backends_that_have_gone_are_looked_for_in_the_rules(quiet: Results) -> None:
-    """Loss that befalls Services of one node alone, and no Pod that it asks directly, is its Service proxy's."""
+    """Loss that befalls Services of one node alone, and no Pod that it probes directly, is its Service proxy's."""
 
     def of(one: CheckResult) -> CheckResult:
         check, seen = one.check, one.observation
@@ -175,7 +175,7 @@ def test_backends_that_have_gone_are_looked_for_in_the_rules(quiet: Results) -> 
         node_port = check.target.kind is TargetKind.NODEPORT
         proxy = check.target.node if node_port else check.source.node
         own_stack = check.target.kind is TargetKind.NODEPORT_LOCALHOST
-        if not asks_service(check) or proxy != WIN or own_stack or not seen.outcome.positive:
+        if not targets_service(check) or proxy != WIN or own_stack or not seen.outcome.positive:
             return one
         if sum(one.id.encode()) % 3:
             return one

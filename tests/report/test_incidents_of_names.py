@@ -10,7 +10,7 @@ from nettests.model.facts import known, unknown
 from nettests.model.words import Outcome, Protocol, TargetKind, Verdict
 from nettests.report import Results, build_results
 from nettests.report.incidents import find_incidents
-from nettests.report.incidents.traits import asks_cluster_dns
+from nettests.report.incidents.traits import queries_cluster_dns
 from nettests.report.results import CheckResult
 from tests.report.cluster import FACTS
 from tests.report.scenario import QUIET, records
@@ -26,8 +26,8 @@ from tests.report.test_incidents import (
 
 
 @pytest.fixture(scope="module")
-def asked_directly() -> Results:
-    """A quiet run on a cluster whose DNS has a Pod that is known, so that it is asked directly too."""
+def probed_directly() -> Results:
+    """A quiet run on a cluster whose DNS has a Pod that is known, so that it is probed directly too."""
     facts = replace(FACTS, dns_pods=known((IPv4Address("10.244.0.9"),), "EndpointSlices"))
     return build_results(records(replace(QUIET, facts=facts)))
 
@@ -35,48 +35,48 @@ def asked_directly() -> Results:
 def through_its_service(check: Check) -> bool:
     """Whether the Service proxy of one node leads the check to the cluster's DNS."""
     direct = check.target.kind is TargetKind.DNS_POD
-    return asks_cluster_dns(check) and check.source.node == WIN and not direct
+    return queries_cluster_dns(check) and check.source.node == WIN and not direct
 
 
-def test_rules_of_the_dns_that_one_node_lacks_are_named(asked_directly: Results) -> None:
+def test_rules_of_the_dns_that_one_node_lacks_are_named(probed_directly: Results) -> None:
     """DNS Pods answer that node directly, and other nodes by the Service: its rules are the cause."""
-    (found,) = broken(asked_directly, through_its_service).incidents
+    (found,) = broken(probed_directly, through_its_service).incidents
     assert found.traits == {"dns-service": WIN}
     assert found.cause == f"Cluster DNS does not answer at its Service address from {WIN}"
     assert f"on {WIN}, compare its HNS load balancers (Get-HnsPolicyList)" in found.next_step
     assert "10.96.0.10" in found.next_step
 
 
-def test_the_tool_fits_the_node(asked_directly: Results) -> None:
+def test_the_tool_fits_the_node(probed_directly: Results) -> None:
     """On Linux there is no HNS."""
 
     def struck(check: Check) -> bool:
         direct = check.target.kind is TargetKind.DNS_POD
-        return asks_cluster_dns(check) and check.source.node == LINUX and not direct
+        return queries_cluster_dns(check) and check.source.node == LINUX and not direct
 
-    (found,) = broken(asked_directly, struck).incidents
+    (found,) = broken(probed_directly, struck).incidents
     assert found.traits == {"dns-service": LINUX}
     assert "Hns" not in found.next_step
 
 
-def test_a_probe_that_is_given_the_address_of_the_dns_asks_it(quiet: Results) -> None:
+def test_a_probe_that_is_given_the_address_of_the_dns_probes_it(quiet: Results) -> None:
     """A run writes that address into the dnsConfig of its Pods with policy None."""
     of = {one.flow: one.check for one in quiet.checks if one.ran and one.check}
-    assert asks_cluster_dns(of["dns-policy-none"])
-    assert not asks_cluster_dns(of["dns-policy-default"])
+    assert queries_cluster_dns(of["dns-policy-none"])
+    assert not queries_cluster_dns(of["dns-policy-default"])
 
 
 def test_pods_of_the_dns_that_do_not_answer_either_clear_its_service(
-    asked_directly: Results,
+    probed_directly: Results,
 ) -> None:
     """Where a node reaches no DNS at all, its rules are not in question."""
     (found,) = broken(
-        asked_directly, lambda check: asks_cluster_dns(check) and check.source.node == WIN
+        probed_directly, lambda check: queries_cluster_dns(check) and check.source.node == WIN
     ).incidents
     assert found.traits == {"dns": "cluster DNS", "source-node": WIN}
 
 
-def test_one_gone_backend_of_the_dns_is_loss_from_one_node(asked_directly: Results) -> None:
+def test_one_gone_backend_of_the_dns_is_loss_from_one_node(probed_directly: Results) -> None:
     """Rules that keep a Pod which has gone lose some queries: said of the node, with what to compare."""
 
     def of(one: CheckResult) -> CheckResult:
@@ -92,7 +92,7 @@ def test_one_gone_backend_of_the_dns_is_loss_from_one_node(asked_directly: Resul
         lossy = replace(seen, agreed=False, attempts=(silent, *answered))
         return replace(one, verdict=Verdict.FLAKY, observation=lossy)
 
-    (found,) = holding(asked_directly, [of(one) for one in asked_directly.checks]).incidents
+    (found,) = holding(probed_directly, [of(one) for one in probed_directly.checks]).incidents
     count = len(found.checks)
     assert count >= 3
     assert found.traits == {"dns-service": WIN}
@@ -104,23 +104,23 @@ def test_one_gone_backend_of_the_dns_is_loss_from_one_node(asked_directly: Resul
 
 
 def test_queries_that_are_lost_between_nodes_are_no_fault_of_the_dns(
-    asked_directly: Results,
+    probed_directly: Results,
 ) -> None:
     """UDP is lost between a node and the one of the DNS: names belong to the same cause, TCP is up."""
-    assert asked_directly.facts is not None
+    assert probed_directly.facts is not None
 
     def struck(check: Check) -> bool:
         itself = check.target.kind in {TargetKind.DNS_SERVICE, TargetKind.DNS_POD}
-        over_udp = not itself or check.ask.protocol is Protocol.UDP
+        over_udp = not itself or check.action.protocol is Protocol.UDP
         lost = without_dns(check) and check.source.node == WIN and over_udp
         return lost or crossing(WIN, LINUX, Protocol.UDP)(check)
 
-    (found,) = broken(asked_directly, struck).incidents
+    (found,) = broken(probed_directly, struck).incidents
     assert found.traits == {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"}
     assert any(name.startswith("dns-via-pod") for name in found.checks)
     assert any(name.startswith("stateful-set-names") for name in found.checks)
-    nowhere = replace(asked_directly.facts, dns_pods=unknown("nobody said"))
-    guessed = find_incidents(broken(asked_directly, struck).checks, nowhere)
+    nowhere = replace(probed_directly.facts, dns_pods=unknown("nobody said"))
+    guessed = find_incidents(broken(probed_directly, struck).checks, nowhere)
     assert len(guessed) > 1
 
 

@@ -9,7 +9,7 @@ from nettests.model.observation import ControlResult
 from nettests.model.words import Question, TargetKind, VantageKind, Verdict
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
-from nettests.report.incidents.traits import asks_service
+from nettests.report.incidents.traits import targets_service
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import (
     LINUX,
@@ -30,17 +30,17 @@ PODS = {TargetKind.POD_IP, TargetKind.POD_NAME, TargetKind.POD_CLOSED_PORT}
 def routes(check: Check) -> set[tuple[str, str]]:
     """The pairs of nodes of which the first sends to Pods of the second, there and back again.
 
-    Who is asked at its NodePort answers under its own address, to the node or Pod that asks.
+    Who is probed at its NodePort answers under its own address, to the node or Pod that probes.
     """
     source, target = check.source.node or "", check.target
-    if not on_path(check) or check.ask.question is Question.RESOLVE:
+    if not on_path(check) or check.action.question is Question.RESOLVE:
         return set()
     headless = target.settings is not None and target.settings.headless
     ways: set[tuple[str, str]] = set()
     answering = {target.node or ""}
     if target.kind in PODS or headless:
         ways = {(source, target.node or "")}
-    elif asks_service(check):
+    elif targets_service(check):
         proxy = source if target.kind is not TargetKind.NODEPORT else target.node or ""
         behind = target.settings.behind if target.settings else "server"
         backends = {RUNS_ON[pod] for pod in target.backends if pod in RUNS_ON}
@@ -78,7 +78,7 @@ def test_a_node_whose_pods_reach_none_elsewhere_is_named(quiet: Results) -> None
 
 
 def test_a_missing_way_back_is_named_as_such(quiet: Results) -> None:
-    """Answers to Pods of the node that asks are lost; its own address is answered."""
+    """Answers to Pods of the source node are lost; its own address is answered."""
     found = broken(quiet, missing(OTHER_WIN, WIN)).incidents
     assert found[0].traits == {"pod-route": f"{OTHER_WIN} → {WIN}"}
 
@@ -106,28 +106,30 @@ def test_the_next_step_names_node_network_and_tool(
     assert words in found.next_step
 
 
-def waited_in_vain(results: Results, node: str, probe: str, concerns: Trouble) -> Results:
-    """Let a Pod have waited in vain for a Service of the other Windows node, and checks be answered later."""
+def waited_without_an_answer(results: Results, node: str, probe: str, concerns: Trouble) -> Results:
+    """Let a Pod have waited without success for a Service of the other Windows node, and checks be answered later."""
     late = f"Service {SERVICE} did not answer {probe} on {node} within 60 s"
 
     def of(one: CheckResult) -> CheckResult:
         check, seen = one.check, one.observation
         if not one.ran or check is None or seen is None or not seen.outcome.positive:
             return one
-        if check.target.service != SERVICE or not asks_service(check) or not concerns(check):
+        if check.target.service != SERVICE or not targets_service(check) or not concerns(check):
             return one
         return replace(one, verdict=Verdict.FAIL, observation=replace(seen, late=late))
 
     return holding(results, [of(one) for one in results.checks])
 
 
-def test_what_a_service_was_waited_for_in_vain_from_is_named(quiet: Results) -> None:
+def test_what_a_service_was_waited_for_without_an_answer_from_is_named(quiet: Results) -> None:
     """Checks of other nodes were answered: the pair of the node that waited and of the backend is the cause."""
 
     def by_node_port(check: Check) -> bool:
         return check.target.kind is TargetKind.NODEPORT and check.source.node == LINUX
 
-    (found,) = waited_in_vain(quiet, OTHER_LINUX, "probe-linux-1-2", by_node_port).incidents
+    (found,) = waited_without_an_answer(
+        quiet, OTHER_LINUX, "probe-linux-1-2", by_node_port
+    ).incidents
     assert found.traits == {"link": f"{OTHER_LINUX} ↔ {OTHER_WIN}"}
     assert found.cause == f"Packets between nodes {OTHER_LINUX} ↔ {OTHER_WIN} get no answer"
     assert len(found.checks) > 2
@@ -140,7 +142,7 @@ def test_an_answer_clears_the_way_and_not_the_rules(quiet: Results) -> None:
         node_port = check.target.kind is TargetKind.NODEPORT
         return (check.target.node if node_port else check.source.node) == WIN
 
-    (found,) = waited_in_vain(quiet, WIN, "probe-windows-1-1", by_its_rules).incidents
+    (found,) = waited_without_an_answer(quiet, WIN, "probe-windows-1-1", by_its_rules).incidents
     assert found.traits == {"service-proxy": WIN, "service": SERVICE}
     assert found.cause == (
         f"Connections to Service {SERVICE} through the Service proxy of {WIN} get no answer"
@@ -150,12 +152,12 @@ def test_an_answer_clears_the_way_and_not_the_rules(quiet: Results) -> None:
 def test_a_check_whose_control_failed_is_about_the_control(quiet: Results) -> None:
     """What it saw was expected: the nodes of what did not answer are told."""
     name, start, end = next(
-        (one.id, control.ask.source.node, control.ask.target.node)
+        (one.id, control.action.source.node, control.action.target.node)
         for one in quiet.checks
         if one.ran and one.check and one.flow == "pod-to-pod-ip"
         for control in one.check.controls
-        if control.proves == "target" and control.ask.source.node != one.check.source.node
-        if control.ask.source.node != control.ask.target.node
+        if control.proves == "target" and control.action.source.node != one.check.source.node
+        if control.action.source.node != control.action.target.node
     )
 
     def of(one: CheckResult) -> CheckResult:

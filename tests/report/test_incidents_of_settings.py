@@ -13,9 +13,11 @@ from tests.report.test_incidents import WIN, broken, holding
 
 
 def rule_of(one: CheckResult) -> str:
-    """Return the rule of configuration that a check asks about; empty for other checks."""
-    ask = one.check.ask if one.check and one.ran else None
-    return ask.case.label if ask and ask.case and ask.question is Question.INSPECT else ""
+    """Return the rule of configuration that a check is about; empty for other checks."""
+    action = one.check.action if one.check and one.ran else None
+    return (
+        action.case.label if action and action.case and action.question is Question.INSPECT else ""
+    )
 
 
 def deviating(results: Results, rules: Collection[str], outcome: Outcome) -> Results:
@@ -52,8 +54,8 @@ def test_settings_lead_before_as_many_checks_of_which_nothing_is_known(quiet: Re
     flows = ("pod-to-own-ip", "node-to-external-name")
     found = deviating(quiet, ("windows-build-label", "hostname-override"), Outcome.DEVIATES)
     for flow in flows:
-        asked = [one for one in found.checks if one.ran and one.flow == flow][:2]
-        ids = {one.id for one in asked}
+        probed = [one for one in found.checks if one.ran and one.flow == flow][:2]
+        ids = {one.id for one in probed}
         both = broken(found, lambda check, ids=ids: check.id in ids)  # type: ignore[misc]
         sizes = [len(one.checks) for one in both.incidents]
         if sizes[:2] != [2, 2]:
@@ -78,7 +80,7 @@ def test_a_node_without_its_address_is_read_off_the_reason(why: str, node: str |
 
 
 def test_a_node_that_is_not_at_its_address_is_one_cause(quiet: Results) -> None:
-    """Whoever cannot prove where it runs, and whatever could not be asked there."""
+    """Whoever cannot prove where it runs, and whatever could not be probed there."""
     why = f"server-windows-1-1 saw 172.30.0.99 from node-windows-1-1, which is no address of {WIN}"
     checks = [
         replace(

@@ -8,7 +8,7 @@ from nettests.model.observation import Attempt
 from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Verdict
 from nettests.report import Results
-from nettests.report.incidents.traits import asks_cluster_dns, is_named_outside
+from nettests.report.incidents.traits import is_named_outside, queries_cluster_dns
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import holding
 
@@ -21,12 +21,12 @@ DIALLED = (
 def led_astray(one: CheckResult) -> CheckResult:
     """Return a check of a name as a wildcard record makes it end."""
     check, seen = one.check, one.observation
-    if check is None or seen is None or not asks_cluster_dns(check):
+    if check is None or seen is None or not queries_cluster_dns(check):
         return one
     if check.target.descriptor.naming is Naming.ABSENT:
         found = replace(seen, outcome=Outcome.RESOLVED)
     elif seen.outcome is Outcome.RESOLVED:
-        found = replace(seen, misled=(ELSEWHERE,))
+        found = replace(seen, unexpected_addresses=(ELSEWHERE,))
     elif check.target.descriptor.by_name:
         refused = Attempt(
             number=1,
@@ -63,7 +63,7 @@ def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
             verdict=Verdict.FAIL,
             observation=replace(one.observation, outcome=Outcome.NXDOMAIN),
         )
-        if one.check and one.observation and asks_cluster_dns(one.check)
+        if one.check and one.observation and queries_cluster_dns(one.check)
         else one
         for one in quiet.checks
     ]
@@ -75,7 +75,7 @@ def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
 def denied(one: CheckResult, *, also_well: bool = False) -> CheckResult:
     """Return a check of a name that exists as a DNS makes it end that knows no Services."""
     check, seen = one.check, one.observation
-    if check is None or seen is None or not asks_cluster_dns(check):
+    if check is None or seen is None or not queries_cluster_dns(check):
         return one
     if check.target.descriptor.naming is Naming.ABSENT:
         return one

@@ -45,7 +45,7 @@ def test_pods_that_never_started_are_one_cause(quiet: Results) -> None:
 
 def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
     """Whatever its checks were about: the node is named once, with the step that says why."""
-    why = f"node {WIN} was not Ready while this was asked (NodeStatusUnknown: Kubelet stopped)"
+    why = f"node {WIN} was not Ready while this was probed (NodeStatusUnknown: Kubelet stopped)"
     checks = [
         replace(
             one,
@@ -58,7 +58,7 @@ def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
         for one in quiet.checks
     ]
     (incident,) = holding(quiet, checks).incidents
-    assert incident.cause == f"Node {WIN} was not Ready while it was asked"
+    assert incident.cause == f"Node {WIN} was not Ready while it was probed"
     assert incident.traits == {"unready-node": WIN}
     assert "kubectl describe node" in incident.next_step
     assert len({name.split("/")[0] for name in incident.checks}) > 3

@@ -78,7 +78,7 @@ def test_the_document_names_its_version(quiet: Results) -> None:
     assert rendered(quiet)["apiVersion"] == API_VERSION == "nettests.dev/v1"
 
 
-def test_a_check_carries_who_asked_whom_and_how(quiet: Results) -> None:
+def test_a_check_carries_who_sent_it_whom_and_how(quiet: Results) -> None:
     """A check names source and target with kind, OS, build and node, placement and protocol."""
     check = by_id(quiet, "node-to-service-clusterip/windows-1/linux-1/other-node/tcp")
     assert check["source"] == {
@@ -112,7 +112,7 @@ def test_attempts_carry_what_was_seen(quiet: Results) -> None:
 
 
 def test_a_skip_is_a_check_without_ends(quiet: Results) -> None:
-    """What never applied has the reason as its message, and nothing that was asked."""
+    """What never applied has the reason as its message, and nothing that was probed."""
     skipped = [check for check in rendered(quiet)["checks"] if check["verdict"] == "skipped"]
     assert skipped
     assert {check["source"]["kind"] for check in skipped} == {None}

@@ -15,7 +15,7 @@ from nettests.report.summary import MEANING, duration, end_label, meanings, mome
 
 
 def skipped(number: int, reason: str) -> CheckResult:
-    """Return a check that was due and was not asked."""
+    """Return a check that was planned and was not run."""
     return CheckResult(id=f"f/{number}", flow="f", verdict=Verdict.SKIPPED, message=reason)
 
 
@@ -31,7 +31,7 @@ def test_what_an_option_would_add_is_counted_with_that_option(run: Results) -> N
     more = [skipped(n, not_enabled(one, ())) for n, one in enumerate(held_back, 1)]
     told = meanings(replace(run, checks=(*run.checks, *more)))
     assert told[Verdict.SKIPPED] == (
-        "due, but not asked here; --enable=costly,exposed asks 3 of them"
+        "planned, but not run here; --enable=costly,exposed probes 3 of them"
     )
     assert {**told, Verdict.SKIPPED: ""} == {**MEANING, Verdict.SKIPPED: ""}
 
@@ -68,17 +68,17 @@ def test_a_moment_is_told_to_the_second() -> None:
     [
         (Vantage(kind=VantageKind.EXTERNAL, probe="e"), "outside the cluster"),
         (Vantage(kind=VantageKind.API, probe="a"), "API server"),
-        (Vantage(kind=VantageKind.POD, probe="p", role="linux-1"), "linux-1"),
+        (Vantage(kind=VantageKind.POD, probe="p", pool="linux-1"), "linux-1"),
         (
-            Vantage(kind=VantageKind.POD, probe="p", role="windows-1", build=WindowsBuild(17763, 1339)),
+            Vantage(kind=VantageKind.POD, probe="p", pool="windows-1", build=WindowsBuild(17763, 1339)),
             "windows-1 (17763.1339)",
         ),
         (Target(kind=TargetKind.POD_IP, os=OS.LINUX), "linux"),
         (Target(kind=TargetKind.POD_IP), "outside the cluster"),
     ],
 )  # fmt: skip
-def test_an_end_is_told_by_its_role(end: Vantage | Target, told: str) -> None:
-    """With its build, where it has one; what has no role stands outside, or is any of its system."""
+def test_an_end_is_told_by_its_node_pool(end: Vantage | Target, told: str) -> None:
+    """With its build, where it has one; what has no node pool stands outside, or is any of its system."""
     assert end_label(end) == told
 
 
@@ -87,8 +87,8 @@ def test_a_resolver_tells_checks_apart(quiet: Results) -> None:
     check = next(
         one.check
         for one in quiet.checks
-        if one.check and one.check.ask.resolver is Resolver.NSLOOKUP and "nslookup" in one.id
+        if one.check and one.check.action.resolver is Resolver.NSLOOKUP and "nslookup" in one.id
     )
     assert variant(check).count("nslookup") == 1
     bare = replace(check, id="/".join(check.id.split("/")[:5]))
-    assert variant(bare) == f"{check.ask.protocol.value.upper()} nslookup"
+    assert variant(bare) == f"{check.action.protocol.value.upper()} nslookup"

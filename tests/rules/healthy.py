@@ -1,4 +1,4 @@
-"""Readings of a healthy Windows node, one for each that a rule may ask for: every rule has something to look at."""
+"""Readings of a healthy Windows node, one for each that a rule may request: every rule has something to look at."""
 
 import json
 from typing import Any

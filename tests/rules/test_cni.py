@@ -52,7 +52,7 @@ def test_later_versions_need_a_release_that_takes_them(
 
 @pytest.mark.parametrize("text", [None, "The system cannot find the path specified.\r\n"])
 def test_a_plugin_that_says_nothing_is_unreadable_where_it_matters(text: str | None) -> None:
-    """It may be installed elsewhere; for old versions nobody has to ask it."""
+    """It may be installed elsewhere; for old versions nobody has to test it."""
     told = {} if text is None else {"win-bridge-about": text}
     with pytest.raises(UnreadableError, match="win-bridge"):
         found("cni-version", {"cni-configuration": flannel(version="0.4.0"), **told})

@@ -68,7 +68,7 @@ def test_nodes_are_excepted_where_the_documents_say_so(
     ],
 )
 def test_no_outside_address_is_excepted(entry: str, management: str, conforms: bool) -> None:
-    """An address of the internet is not asked with a Pod's own; sites' private networks and the nodes' may be."""
+    """An address of the internet is not run with a Pod's own; sites' private networks and the nodes' may be."""
     text = configuration("Value", [*CLUSTER, entry], "10.96.0.0/12")
     facts = {"management-addresses": management}
     finding = found("cni-exceptions", {"cni-configuration": text}, **facts)

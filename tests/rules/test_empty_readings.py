@@ -25,8 +25,8 @@ BESIDE = {
     ("cni-exceptions", "node-pods"): "Pods tell the families only; the list is compared anyway",
     ("cni-ipam", "node-pods"): "the manager is compared anyway",
     ("cni-routes", "node-pods"): "Pods tell the families only; the routes are compared anyway",
-    ("cni-version", "win-bridge-about"): "asked of what the configuration calls alone",
-    ("cni-version", "win-overlay-about"): "asked of later versions of CNI alone",
+    ("cni-version", "win-bridge-about"): "required of what the configuration calls alone",
+    ("cni-version", "win-overlay-about"): "required of later versions of CNI alone",
     ("kube-proxy-skew", "kube-proxy-log"): "the image tells the version",
     ("local-policy-load-balancers", "hns-endpoints-beside-policies"): "fronts are compared alone",
     ("stale-load-balancers", "services"): "read twice; what either names is not stale",
@@ -107,7 +107,7 @@ def test_no_list_that_is_empty_is_conform(rule: str) -> None:
 
 
 def test_findings_are_made_in_one_place() -> None:
-    """``finding`` asks of how many; no rule makes a ``Finding`` by itself, nor says 1 of what it counts."""
+    """``finding`` requires of how many; no rule makes a ``Finding`` by itself, nor says 1 of what it counts."""
     made, literal = [], set()
     for module in MODULES:
         for function in ast.parse(module.read_text("utf-8")).body:

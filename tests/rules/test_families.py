@@ -82,7 +82,7 @@ def test_plugins_below_flannel_give_ipv4_only(
 
 
 @pytest.mark.parametrize(
-    ("plugin", "asked", "conforms"),
+    ("plugin", "probed", "conforms"),
     [
         ("sdnbridge", True, True),
         ("sdnbridge", False, False),
@@ -90,9 +90,9 @@ def test_plugins_below_flannel_give_ipv4_only(
         ("win-bridge", True, False),
     ],
 )
-def test_only_sdnbridge_may_be_told_to_give_both(plugin: str, asked: bool, conforms: bool) -> None:
+def test_only_sdnbridge_may_be_told_to_give_both(plugin: str, probed: bool, conforms: bool) -> None:
     """enableDualStack means something to sdnbridge alone: then an IPv6 address is no deviation."""
-    flags = {"enableDualStack": asked}
+    flags = {"enableDualStack": probed}
     text = listed(type="flannel", delegate={"type": plugin, "optionalFlags": flags})
     texts = {"cni-configuration": text, "node-pods": running("10.244.3.4", "fd00::4")}
     assert found("win-bridge-pods-ipv4", texts).conforms is conforms

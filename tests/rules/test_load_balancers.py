@@ -151,8 +151,8 @@ def test_what_changes_meanwhile_is_neither_missing_nor_stale() -> None:
         },
     ],
 )
-def test_some_services_are_not_asked_for(changed: Object) -> None:
-    """A run's own, headless ones, those of another proxy, and where no backend is local as the policy asks."""
+def test_some_services_are_not_requested(changed: Object) -> None:
+    """A run's own, headless ones, those of another proxy, and where no backend is local as the policy tests."""
     with pytest.raises(NothingThereError):
         found("load-balancers", balanced([], [{**DNS, **changed}]))
 

@@ -79,7 +79,7 @@ def test_settings_of_the_pods_own_family_are_demanded_all_the_same(rule: str) ->
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_without_a_pod_nobody_knows_which_families_are_due(rule: str) -> None:
+def test_without_a_pod_nobody_knows_which_families_are_expected(rule: str) -> None:
     """In a cluster of two families that is unreadable; in a cluster of one there is no question."""
     alone = readings(CLUSTER4, ["10.244.3.0/24"])
     with pytest.raises(UnreadableError):

@@ -1,4 +1,4 @@
-"""What rules of configuration are about: which nodes and clusters are asked, and why others are not."""
+"""What rules of configuration are about: which nodes and clusters are tested, and why others are not."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from tests.plan.clusters import mixed
 
 def windows(facts: ClusterFacts) -> NodeFacts:
     """Return a Windows node with every fact known."""
-    node = next(node for node in facts.nodes if node.role.startswith("windows"))
+    node = next(node for node in facts.nodes if node.pool.startswith("windows"))
     proxy = replace(
         node.kube_proxy, mode=known("kernelspace", "test"), dsr=known(value=True, origin="test")
     )
@@ -20,7 +20,7 @@ def windows(facts: ClusterFacts) -> NodeFacts:
 
 
 @pytest.mark.parametrize("word", ["overlay", "hns", "kernelspace", "dsr", "windows"])
-def test_a_rule_about_what_is_there_is_asked(word: str) -> None:
+def test_a_rule_about_what_is_there_is_run(word: str) -> None:
     """Nothing speaks against it."""
     facts = mixed()
     assert why_not_about(subject_of(word), facts, windows(facts)) == ""
@@ -34,7 +34,7 @@ def test_a_rule_about_something_else_is_skipped_with_both_values() -> None:
 
 
 def test_an_unknown_subject_is_skipped_with_the_reason() -> None:
-    """Where it is not known whether the rule is due, it is not taken for good."""
+    """Where it is not known whether the rule is expected, it is not taken for good."""
     facts = mixed()
     node = replace(windows(facts), cni_driver=unknown("Calico does not tell"))
     assert why_not_about(OVERLAY, facts, node) == (
@@ -43,6 +43,6 @@ def test_an_unknown_subject_is_skipped_with_the_reason() -> None:
 
 
 def test_a_misspelt_subject_is_an_error() -> None:
-    """A case that would never be asked is not declared silently."""
+    """A case that would never be run is not declared silently."""
     with pytest.raises(PlanError, match="overly"):
         subject_of("overly")

@@ -26,7 +26,7 @@ MODULES = [
 
 
 def test_every_declared_rule_is_in_the_table() -> None:
-    """A module of rules that the table does not know would be asked by nobody."""
+    """A module of rules that the table does not know would be run by nobody."""
     declared = {
         one.name for each in MODULES for one in vars(each).values() if isinstance(one, Rule)
     }
@@ -55,23 +55,23 @@ def test_readings_are_told_apart_by_their_names() -> None:
     assert len(reads) == len(READINGS)
 
 
-def test_every_rule_is_asked_where_its_readings_can_be_taken() -> None:
-    """Each is a case of a shipped suite; where tools are read, of one that asks from nodes."""
-    asked = {
+def test_every_rule_is_run_where_its_readings_can_be_taken() -> None:
+    """Each is a case of a shipped suite; where tools are read, of one that tests from nodes."""
+    probed = {
         case.label: flow.source
         for flow in load([suites_path()]).flows
         if flow.question is Question.INSPECT
         for case in flow.cases
     }
-    assert set(asked) == set(RULES)
+    assert set(probed) == set(RULES)
     on_nodes = {
         one.name for one in RULES.values() if any(isinstance(r, ToolOutput) for r in one.reads)
     }
-    assert {name for name, source in asked.items() if source is VantageKind.NODE} == on_nodes
+    assert {name for name, source in probed.items() if source is VantageKind.NODE} == on_nodes
 
 
 def test_a_case_carries_what_its_rule_is_about() -> None:
-    """Suites name a rule; where it is asked, and beside what, is the rule's own matter."""
+    """Suites name a rule; where it is tested, and beside what, is the rule's own matter."""
     case = cases.rule("source-vip")
     assert case.when == ("kube-proxy-pod", "kernelspace", "overlay")
     assert (case.label, case.outcome, case.beside_pod) == ("source-vip", Outcome.CONFORMS, False)
@@ -79,7 +79,7 @@ def test_a_case_carries_what_its_rule_is_about() -> None:
 
 
 def test_a_misspelt_rule_is_an_error_with_near_misses() -> None:
-    """It would be asked everywhere and found unreadable."""
+    """It would be tested everywhere and found unreadable."""
     with pytest.raises(PlanError, match="sorce-vip") as caught:
         cases.rule("sorce-vip")
     assert "source-vip" in (caught.value.hint or "")

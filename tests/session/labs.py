@@ -1,4 +1,4 @@
-"""A lab for tests of the session, and what they ask of it."""
+"""A lab for tests of the session, and what they require of it."""
 
 import subprocess
 import sys

@@ -6,7 +6,7 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
-from nettests.session.asked import profile_of
+from nettests.session.cluster_under_test import profile_of
 from nettests.session.known import Known
 from nettests.session.run_options import RunOptions
 
@@ -63,7 +63,7 @@ def test_a_secret_is_in_the_namespace_that_pulls(
 
 
 def test_the_password_of_a_proxy_is_a_secret() -> None:
-    """It is asked for when something is told, like the tokens of those who hold some."""
+    """It is requested when something is told, like the tokens of those who hold some."""
     known = Known()
     assert known() == ()
     known.profile(ClusterProfile(external_proxy="http://user:hunter2@proxy.test:3128"))

@@ -1,4 +1,4 @@
-"""Which roles' Pods need not have both families: what the run's own expectations say, and nothing else."""
+"""Which node pools' Pods need not have both families: what the run's own expectations say, and nothing else."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from tests.manifests.shipped import flows, manifests
 
 
 def found(plugin: str, *names: str) -> dict[str, str]:
-    """Return the roles of a dual-stack cluster with that plugin, when these flows are asked."""
+    """Return the node pools of a dual-stack cluster with that plugin, when these flows are run."""
     shape = Shape(
         kubernetes="1.36.2",
         backend="routes",
@@ -31,8 +31,8 @@ def test_the_limitation_that_decides_is_named() -> None:
     assert found("sdnbridge", "dual-stack-pods") == {}
 
 
-def test_a_run_that_does_not_ask_knows_nothing() -> None:
-    """Without the check of Pods' families nobody would notice that they lack one: no role is named."""
+def test_a_run_that_does_not_test_knows_nothing() -> None:
+    """Without the check of Pods' families nobody would notice that they lack one: no node pool is named."""
     assert found("flannel", "pod-to-pod-ip") == {}
 
 

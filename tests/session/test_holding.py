@@ -120,7 +120,7 @@ def test_objects_go_when_it_is_known_that_they_may(
 
 
 def test_what_was_never_touched_is_left_alone(connection: Connection) -> None:
-    """A run that only reads removes nothing, whatever was asked for, and keeps nothing."""
+    """A run that only reads removes nothing, whatever was requested, and keeps nothing."""
     for keep in Keep:
         held = holding(connection, keep)
         held.begin(touches=False)

@@ -78,7 +78,7 @@ def test_answers_are_returned_as_they_are_written(path: Path) -> None:
 
 
 def test_distrust_and_skip_come_back(path: Path) -> None:
-    """Why nothing can be trusted, or could be asked, is part of the done record."""
+    """Why nothing can be trusted, or could be tested, is part of the done record."""
     with Journal(path) as journal:
         journal.done("a", distrust="wrong place")
         journal.done("b", skip="no ping")
@@ -114,7 +114,7 @@ def test_a_half_written_line_is_left_for_later(path: Path) -> None:
         assert follower.wait("b", timeout=1).distrust is None
 
 
-def test_a_closed_journal_answers_for_checks_that_were_never_asked(path: Path) -> None:
+def test_a_closed_journal_answers_for_checks_that_were_never_run(path: Path) -> None:
     """When the run has ended nobody waits for a check any more."""
     Journal(path).close()
     done = Follower(path).wait("never", timeout=60)

@@ -37,7 +37,7 @@ def options(cluster: Cluster, tmp_path: Path) -> Iterator[RunOptions]:
         (Keep.ON_FAILURE, 6, True),
     ],
 )
-def test_objects_stay_as_asked(
+def test_objects_stay_as_tested(
     cluster: Cluster, options: RunOptions, keep: Keep, exit_code: int, *, stays: bool
 ) -> None:
     """Always, or when the run found something; never after Ctrl-C unless always was said."""

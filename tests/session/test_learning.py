@@ -94,7 +94,7 @@ def test_a_fact_that_was_learned_decides(journal: Journal) -> None:
     limitation = now.expectations[CHECK].limitation
     assert limitation is not None
     assert limitation.id == ENTRY
-    assert any("asked on the node itself" in one for one in limitation.because)
+    assert any("read on the node itself" in one for one in limitation.because)
     assert now.plan is before.plan
     changed = {one["check"] for one in written(journal, "expected")}
     assert CHECK in changed
@@ -121,7 +121,7 @@ def test_documents_and_later_judgements_know_it(journal: Journal) -> None:
 
 
 def test_an_answer_that_tells_nothing_decides_nothing(journal: Journal) -> None:
-    """It is written down, and the reason why the fact is unknown says that it was asked."""
+    """It is written down, and the reason why the fact is unknown says that it was tested."""
     before = made()
     now = learn(before, before.plan, says("I am no kube-proxy"), journal)
     assert "does not tell it either" in (now.expectations[CHECK].undecided or "")

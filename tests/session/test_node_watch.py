@@ -1,4 +1,4 @@
-"""Nodes that do not stay Ready while a run asks: what is told, and which checks it concerns."""
+"""Nodes that do not stay Ready while a run tests: what is told, and which checks it concerns."""
 
 from collections.abc import Mapping
 
@@ -64,9 +64,9 @@ def test_a_node_that_turns_not_ready_is_told_once_with_its_reason(nodes: Nodes) 
     assert nodes.events[1:] == ["node a is Ready again"]
 
 
-def test_it_concerns_what_was_asked_meanwhile_of_that_node(nodes: Nodes) -> None:
+def test_it_concerns_what_was_sent_meanwhile_of_that_node(nodes: Nodes) -> None:
     """Whatever began before it was back: nobody knows when between two looks it went."""
-    assert nodes.why("a", since=2) == f"node a was not Ready while this was asked ({LOST.why})"
+    assert nodes.why("a", since=2) == f"node a was not Ready while this was probed ({LOST.why})"
     assert nodes.why("b", since=2) == ""
     nodes.at(20, a=FOUND)
     assert nodes.why("b", "a", since=19)

@@ -29,7 +29,7 @@ def kinds(demand: Demand) -> dict[str, set[str]]:
 
 
 def test_without_a_choice_all_nodes_and_the_dns_are_looked_at() -> None:
-    """That is what anybody asks first; no check is behind it."""
+    """That is what anybody tests first; no check is behind it."""
     wanted = _wanted(Demand(), FACTS, PLAN)
     nodes = [one.subject.name for one in wanted if one.subject.kind == NODE]
     assert nodes == [one.name for one in FACTS.nodes]
@@ -84,7 +84,7 @@ def test_what_there_is_not_is_refused_with_the_nearest(
 
 
 @pytest.mark.parametrize(
-    ("role", "host_process", "ready", "may"),
+    ("pool", "host_process", "ready", "may"),
     [
         ("linux-1", False, True, True),
         ("linux-1", False, False, False),
@@ -95,7 +95,7 @@ def test_what_there_is_not_is_refused_with_the_nearest(
     ],
 )
 def test_a_pod_stands_for_a_node_that_takes_it(
-    role: str,
+    pool: str,
     host_process: bool | None,
     *,
     ready: bool,
@@ -103,14 +103,14 @@ def test_a_pod_stands_for_a_node_that_takes_it(
 ) -> None:
     """Windows has to run HostProcess Pods, and it has to be known; a node that is not Ready takes none."""
     fact = unknown("nobody said") if host_process is None else known(host_process, "test")
-    one = replace(node(role, 1), host_process=fact, ready=ready)
+    one = replace(node(pool, 1), host_process=fact, ready=ready)
     assert _may_stand_on(one) is may
 
 
 def test_a_pod_that_stands_for_a_node_is_of_its_system() -> None:
     """On the node itself, with the container whom HNS answers."""
     pod = _pod(node("windows-1", 2))
-    assert (pod.node, pod.role, pod.os, pod.purpose, pod.inspected) == (
+    assert (pod.node, pod.pool, pod.os, pod.purpose, pod.inspected) == (
         "node-windows-1-2-x7",
         "windows-1",
         "windows",

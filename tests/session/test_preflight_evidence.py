@@ -23,7 +23,7 @@ from tests.plan.clusters import cluster, mixed, node
         ("", ""),
     ],
 )
-def test_why_a_pod_is_refused_is_told_without_the_pod_that_asked(body: str, why: str) -> None:
+def test_why_a_pod_is_refused_is_told_without_the_pod_that_sent_it(body: str, why: str) -> None:
     """Its name means nothing to anybody; what is no such refusal is told as it came."""
     assert _words(body) == why
 

@@ -66,7 +66,7 @@ def test_a_new_entry_that_does_not_show_is_lifted(
     flow = next(
         check.flow
         for check in sample.checks
-        if sample.verdicts[check.id] is Verdict.PASS and check.ask.question.has_path
+        if sample.verdicts[check.id] is Verdict.PASS and check.action.question.has_path
     )
     text = (
         "apiVersion: nettests.dev/v1alpha1\nkind: LimitationManifest\nlayer: site\nlimitations:\n"

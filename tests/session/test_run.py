@@ -125,14 +125,14 @@ def test_prepare_reads_the_cluster_and_writes_nothing(options: RunOptions) -> No
     assert not options.report_dir.exists()
 
 
-def test_who_may_create_no_pods_is_asked_what_needs_none(
+def test_who_may_create_no_pods_is_tested_what_needs_none(
     cluster: Cluster, options: RunOptions
 ) -> None:
-    """Without permission to create pods no namespace is made, and checks that only read are asked."""
+    """Without permission to create pods no namespace is made, and checks that only read are run."""
     cluster.denied = {"create pods"}
     prepared = prepare(options, FLOWS)
     plan = prepared.blueprint.plan
-    assert {check.ask.question for check in plan.checks} == {Question.INSPECT}
+    assert {check.action.question for check in plan.checks} == {Question.INSPECT}
     reasons = {skip.id: skip.reason for skip in plan.skips}
     assert "create pods" in reasons["pod-to-pod-ip/linux-1/windows-1/other-node/tcp"]
     run = Run(prepared)
@@ -143,7 +143,7 @@ def test_who_may_create_no_pods_is_asked_what_needs_none(
     assert cluster.began == []
 
 
-def test_a_broken_manifest_is_reported_before_the_cluster_is_asked(tmp_path: Path) -> None:
+def test_a_broken_manifest_is_reported_before_the_cluster_is_contacted(tmp_path: Path) -> None:
     """The user's own manifest is read first, and its error is the one that is seen."""
     broken = tmp_path / "mine.yaml"
     broken.write_text("apiVersion: nettests.dev/v1alpha1\nkind: Nonsense\n")
@@ -198,7 +198,7 @@ def test_when_nothing_stands_every_check_is_distrusted_and_nothing_is_left(
 
 
 def test_only_the_selected_is_planned_and_recorded(options: RunOptions) -> None:
-    """The journal says what was due of the selection: checks with expectations, and skips."""
+    """The journal says what was planned of the selection: checks with expectations, and skips."""
     prepared = prepare(options, FLOWS)
     plan = prepared.blueprint.plan
     run = Run(prepared)
@@ -244,7 +244,7 @@ def test_distrust_outlives_good_answers(options: RunOptions) -> None:
     )
     assert (seen.trusted, seen.outcome) == (False, Outcome.PROBE_FAILED)
     assert seen.distrust == "the probe is in the wrong place"
-    assert observation_of(check, Done(check=check.id), ()).distrust == "nothing was asked"
+    assert observation_of(check, Done(check=check.id), ()).distrust == "nothing was probed"
 
 
 @pytest.mark.parametrize("place", ["/proc/nettests", "file/below"])

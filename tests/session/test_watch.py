@@ -11,17 +11,17 @@ from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Discovered, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
-from nettests.probes.asking import STOPPED
+from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal
 from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
-from tests.probes.made import ask, check
+from tests.probes.made import action, check
 
 PROBE = "probe-windows-1-1"
-SLOW = check(ask(PROBE, TargetKind.POD_IP), id="slow")
-BUSY = check(ask(PROBE, TargetKind.POD_IP), id="busy")
+SLOW = check(action(PROBE, TargetKind.POD_IP), id="slow")
+BUSY = check(action(PROBE, TargetKind.POD_IP), id="busy")
 
 
 def answer(of: Check, number: int, started: float, elapsed: float) -> Raw:
@@ -85,14 +85,14 @@ def test_another_channel_shows_nothing(watch: Watch) -> None:
 
 def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
     """It is judged like everything else, and calls for no diagnostics."""
-    watch.done(SLOW.id, distrust=f"{STOPPED} before this check was asked")
+    watch.done(SLOW.id, distrust=f"{STOPPED} before this check was run")
     done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
     assert watch.failing() == []
 
 
-def test_what_could_not_be_asked_has_no_verdict(watch: Watch) -> None:
+def test_what_could_not_be_tested_has_no_verdict(watch: Watch) -> None:
     """Its test is skipped with the reason."""
     watch.done(SLOW.id, skip="this image has no ping")
     done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)

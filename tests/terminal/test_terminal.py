@@ -62,8 +62,8 @@ def test_no_text_is_obeyed(text: str) -> None:
 
 def test_an_error_forges_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """Lines inside an error's text are indented: none passes for a line of ours."""
-    terminal.paragraph("Error: denied\nNothing blocks a run.\n  → ask", err=True)
-    assert capsys.readouterr().err == "Error: denied\n  Nothing blocks a run.\n  → ask\n"
+    terminal.paragraph("Error: denied\nNothing blocks a run.\n  → probe", err=True)
+    assert capsys.readouterr().err == "Error: denied\n  Nothing blocks a run.\n  → probe\n"
 
 
 @given(st.text())

@@ -1,4 +1,4 @@
-"""Plays a recording against the lab's planner: the node as the lab describes it, and what it would ask of HNS."""
+"""Plays a recording against the lab's planner: the node as the lab describes it, and what it would require of HNS."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

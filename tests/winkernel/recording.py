@@ -1,4 +1,4 @@
-"""Recordings of kube-proxy's winkernel proxier: what it was told, and the load balancers that it asked HNS for.
+"""Recordings of kube-proxy's winkernel proxier: what it was told, and the load balancers that it probed HNS for.
 
 One JSON object a line: ``settings`` of the node, and ``steps`` of Services and EndpointSlices, each with the
 ``loadBalancers`` after it. Values only; ``planner`` and ``rules`` play them.
@@ -36,7 +36,7 @@ GONE = "an endpoint that is gone"
 
 @dataclass(frozen=True, slots=True)
 class Balancer:
-    """A load balancer as HNS was asked for it; ``vip`` is empty for a NodePort."""
+    """A load balancer as HNS was told for it; ``vip`` is empty for a NodePort."""
 
     vip: str
     protocol: str

@@ -17,7 +17,7 @@ RECORDED = ROOT / "tests/fixtures/transcripts/winkernel.jsonl"
 
 
 def test_every_recorded_state_is_planned_and_conforms() -> None:
-    """The planner asks HNS for the same, and no rule finds anything wrong."""
+    """The planner queries HNS for the same, and no rule finds anything wrong."""
     cases = list(read(RECORDED))
     assert len(cases) == 716
     found = {str(case): list(differences(case)) for case in cases}

@@ -107,7 +107,7 @@ def test_an_arp_frame_is_no_flow() -> None:
 
 
 def test_an_echo_request_has_type_and_code() -> None:
-    """ICMP has no ports; type 8 asks, type 0 answers."""
+    """ICMP has no ports; type 8 probes, type 0 answers."""
     packet = read(flow(ICMP(type="echo-request")))
     assert packet.protocol is Protocol.ICMP
     assert packet.icmp == (8, 0)

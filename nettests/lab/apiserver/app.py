@@ -1,4 +1,4 @@
-"""The API server as an aiohttp application: who asks, what for, may they, and who answers.
+"""The API server as an aiohttp application: who sends requests, what for, may they, and who answers.
 
 ``create_app`` joins the parts; ``start`` listens on a socket that its caller made. One catch-all route
 leads through authentication, fault hook, authorisation and dispatch, in this order.

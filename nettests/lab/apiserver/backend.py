@@ -41,7 +41,9 @@ class Answer:
                 return
 
 
-async def ask(stream: Duplex, *, method: str, target: str, headers: Headers, body: bytes) -> Answer:
+async def request(
+    stream: Duplex, *, method: str, target: str, headers: Headers, body: bytes
+) -> Answer:
     """Send a request and read the head of the answer."""
     connection = h11.Connection(h11.CLIENT)
     sized = [*headers, ("Content-Length", str(len(body)))] if body else headers

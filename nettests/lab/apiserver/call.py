@@ -34,7 +34,7 @@ class Server:
     settings: ApiSettings
     started: float = field(default_factory=time.monotonic)
     requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How often each verb, resource and subresource was asked for."""
+    """How often each verb, resource and subresource was requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
 
 
 def ratio(part: Cell, whole: Cell) -> Cell:
-    """Return the cell of two numbers: ``1/2``."""
+    """Return the cell of mixed target ports: ``1/2``."""
     return lambda item: f"{part(item)}/{whole(item)}"
 
 

@@ -26,7 +26,7 @@ _FINALIZER = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOptions:
-    """What a client may ask for; ``None`` leaves it to the kind."""
+    """What a client may request; ``None`` leaves it to the kind."""
 
     grace: int | None = None
     propagation: str = "Background"

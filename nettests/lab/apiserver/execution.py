@@ -119,7 +119,7 @@ def _runs(pod: Json, container: str) -> bool:
 
 async def _run(call: Call, where: Json, channels: Channels) -> None:
     given = _Input()
-    program = asyncio.ensure_future(_ask_kubelet(call, where, channels, given))
+    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, given))
     reader = asyncio.ensure_future(_read(channels, given))
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
@@ -151,7 +151,7 @@ async def _read(channels: Channels, given: _Input) -> None:
     given.end()
 
 
-async def _ask_kubelet(call: Call, where: Json, channels: Channels, given: _Input) -> Json:
+async def _probe_kubelet(call: Call, where: Json, channels: Channels, given: _Input) -> Json:
     query = call.http.query
 
     def output(channel: int, name: str) -> Callable[[bytes], Awaitable[None]]:

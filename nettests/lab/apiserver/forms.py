@@ -34,7 +34,7 @@ _ANY = frozenset({"*/*", "application/*", "application/json", ""})
 
 
 def negotiate(accept: str) -> Form:
-    """Return the form that an ``Accept`` header asks for; 406 when none can be given."""
+    """Return the form that an ``Accept`` header requests; 406 when none can be given."""
     for offer in accept.split(","):
         media, *parameters = (part.strip() for part in offer.split(";"))
         values = dict(part.partition("=")[::2] for part in parameters)

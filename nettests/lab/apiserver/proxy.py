@@ -217,7 +217,7 @@ async def _exchange(call: Call, stream: Duplex, target: Target) -> web.StreamRes
     query = call.http.rel_url.raw_query_string
     rest = call.request.rest
     try:
-        answer = await backend.ask(
+        answer = await backend.request(
             stream,
             method=call.http.method,
             target=f"{rest}?{query}" if query else rest,

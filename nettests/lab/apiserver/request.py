@@ -1,4 +1,4 @@
-"""What a request asks for, read from method, path and query: the ``RequestInfo`` of Kubernetes.
+"""What a request requests, read from method, path and query: the ``RequestInfo`` of Kubernetes.
 
 Authorisation, faults and handlers decide on this value; no HTTP library is involved.
 """

@@ -90,7 +90,7 @@ def complete(
 
 
 def _has_health_check(spec: Json) -> bool:
-    """Whether balancers ask the Service's nodes for local backends."""
+    """Whether balancers query the Service's nodes for local backends."""
     return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 

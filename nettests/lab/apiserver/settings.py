@@ -34,7 +34,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """Who asks. ``rules`` add to what RBAC objects in the store grant."""
+    """Who sends requests. ``rules`` add to what RBAC objects in the store grant."""
 
     name: str
     groups: tuple[str, ...] = ()

@@ -186,9 +186,9 @@ def internal(message: str) -> ApiError:
     )
 
 
-def expired(asked: int, oldest: int) -> ApiError:
-    """A watch was asked to resume from before what the history holds."""
-    return ApiError(410, "Expired", f"too old resource version: {asked} ({oldest})")
+def expired(requested: int, oldest: int) -> ApiError:
+    """A watch was told to resume from before what the history holds."""
+    return ApiError(410, "Expired", f"too old resource version: {requested} ({oldest})")
 
 
 def method_not_supported(resource: Resource) -> ApiError:

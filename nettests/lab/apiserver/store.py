@@ -34,7 +34,7 @@ class StaleError(Exception):
 
 
 class HistoryGoneError(Exception):
-    """The history no longer holds what happened after the version asked for."""
+    """The history no longer holds what happened after the version requested."""
 
     def __init__(self, oldest: int) -> None:
         super().__init__(f"the history begins at {oldest}")
@@ -42,7 +42,7 @@ class HistoryGoneError(Exception):
 
 
 class Record:
-    """One version of one object, with its JSON text made once, when first asked for."""
+    """One version of one object, with its JSON text made once, when first requested."""
 
     def __init__(self, body: Json, version: int) -> None:
         self.body = body

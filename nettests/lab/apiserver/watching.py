@@ -50,7 +50,7 @@ def selection(call: Call) -> Selects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watch:
-    """What one watch was asked for."""
+    """What one watch was requested."""
 
     call: Call
     form: Form

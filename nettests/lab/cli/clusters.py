@@ -146,7 +146,7 @@ def _show_row(row: dict[str, Any]) -> None:
 
 
 def _show_one(folder: LabFolder, *, as_json: bool) -> None:
-    answer = control.ask(folder.path, {"do": "status"})
+    answer = control.request(folder.path, {"do": "status"})
     if as_json:
         click.echo(json.dumps({**description(folder), **answer}))
         return

@@ -59,7 +59,7 @@ def inject(kind: str, *, name: str, **options: Any) -> None:
     """Put a fault in force until it is cleared; `nettests lab fault --help` has the kinds."""
     given = {key.replace("_", "-"): value for key, value in options.items() if value is not None}
     request = {"do": "fault-inject", "fault": kind, "options": given}
-    control.ask(running(name).path, request)
+    control.request(running(name).path, request)
     click.echo(f"{kind} is in force. Undo: nettests lab fault clear {kind} --name {name}")
 
 
@@ -68,7 +68,7 @@ def inject(kind: str, *, name: str, **options: Any) -> None:
 @NAME
 def clear(kind: str | None, *, name: str) -> None:
     """Undo all faults, or those of one kind."""
-    answer = control.ask(running(name).path, {"do": "fault-clear", "fault": kind})
+    answer = control.request(running(name).path, {"do": "fault-clear", "fault": kind})
     click.echo(f"{answer['cleared']} fault(s) cleared.")
 
 
@@ -77,7 +77,7 @@ def clear(kind: str | None, *, name: str) -> None:
 @JSON
 def list_faults(*, name: str, as_json: bool) -> None:
     """List the faults in force."""
-    answer = control.ask(running(name).path, {"do": "fault-list"})
+    answer = control.request(running(name).path, {"do": "fault-list"})
     if as_json:
         click.echo(json.dumps(answer))
         return

@@ -15,7 +15,7 @@ _SELFTEST = "selftest"
 
 
 class _Group(click.Group):
-    """Turns errors of the lab into messages: no tracebacks for people. Loads the selftest when it is asked for."""
+    """Turns errors of the lab into messages: no tracebacks for people. Loads the selftest when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

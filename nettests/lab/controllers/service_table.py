@@ -14,7 +14,7 @@ from nettests.lab.topology import Address, Backend, Network, Profile, ServicePor
 
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
 _OTHER_PROXY = "service.kubernetes.io/service-proxy-name"
-"""The label by which a Service asks for another proxy than kube-proxy."""
+"""The label by which a Service requests another proxy than kube-proxy."""
 _DEFAULT_AFFINITY_SECONDS = 10800
 _VERSIONS = {"IPv4": 4, "IPv6": 6}
 _PRESERVE_DESTINATION = "preserve-destination"
@@ -132,7 +132,7 @@ def _annotations(service: Json) -> Mapping[str, str]:
 
 
 def _aware(service: Json) -> bool:
-    """Whether the Service asks for hints: kube-proxy looks for the annotation before it looks at them."""
+    """Whether the Service requests hints: kube-proxy looks for the annotation before it looks at them."""
     annotations = _annotations(service)
     return any(annotations.get(name) in {"Auto", "auto"} for name in _TOPOLOGY_AWARE)
 

@@ -1,7 +1,7 @@
 """What a StatefulSet wants: Pods that keep their names, one after the other. Pure.
 
 Beside ``workloads``, whose pods have any name. As far as probes need it: ordinals from 0 on, ``OrderedReady``,
-no volumes and no rolling update; a Pod that went is made again under its name when the old one is gone.
+no volumes and no rolling update; a Pod that went is recreated under its name when the old one is gone.
 """
 
 import copy

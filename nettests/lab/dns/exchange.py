@@ -38,7 +38,7 @@ class Endpoints:
 
 
 class NoAnswerError(Exception):
-    """The server did not answer; ``silence`` says how, ``error`` holds the kernel's own error."""
+    """The server did not answer; ``idle_connection`` says how, ``error`` holds the kernel's own error."""
 
     def __init__(self, silence: Silence, ends: Endpoints, error: OSError | None = None) -> None:
         super().__init__(f"{ends.server}: {silence}")
@@ -47,7 +47,7 @@ class NoAnswerError(Exception):
         self.error = error
 
 
-async def ask(
+async def query_servers(
     namespace: Namespace,
     server: str,
     query: dns.message.Message,
@@ -57,7 +57,7 @@ async def ask(
 ) -> dns.message.Message:
     """Return the server's answer to ``query`` within ``limit`` seconds; ``NoAnswerError`` otherwise.
 
-    ``over_tcp`` asks by TCP at once.
+    ``over_tcp`` queries by TCP at once.
     """
     ends = Endpoints(local="", server=f"{server}:{PORT}")
     sock = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -67,10 +67,10 @@ async def ask(
         ends = Endpoints(local=f"{host}:{port}", server=f"{server}:{PORT}")
         async with asyncio.timeout(limit):
             if over_tcp:
-                return await _ask_tcp(namespace, server, query)
-            answer = await _ask_udp(sock, query)
+                return await _query_tcp(namespace, server, query)
+            answer = await _query_udp(sock, query)
             if answer.flags & dns.flags.TC:
-                answer = await _ask_tcp(namespace, server, query)
+                answer = await _query_tcp(namespace, server, query)
             return answer
     except TimeoutError as error:
         raise NoAnswerError(Silence.TIMED_OUT, ends) from error
@@ -86,7 +86,7 @@ def _silence(error: OSError) -> Silence:
     return Silence.REFUSED if error.errno == errno.ECONNREFUSED else Silence.UNREACHABLE
 
 
-async def _ask_udp(sock: socket.socket, query: dns.message.Message) -> dns.message.Message:
+async def _query_udp(sock: socket.socket, query: dns.message.Message) -> dns.message.Message:
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(sock, query.to_wire())
     while True:
@@ -95,7 +95,7 @@ async def _ask_udp(sock: socket.socket, query: dns.message.Message) -> dns.messa
             return answer
 
 
-async def _ask_tcp(
+async def _query_tcp(
     namespace: Namespace, server: str, query: dns.message.Message
 ) -> dns.message.Message:
     loop = asyncio.get_running_loop()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import dns.message
 
 from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, ask
+from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
 from nettests.lab.dns.resolution import (
     Failure,
     ResolutionError,
@@ -83,7 +83,7 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
     last: ResolutionError | None = None
     for server in servers * ATTEMPTS:
         try:
-            answer = await ask(
+            answer = await query_servers(
                 machine.namespace, server, records.question(name, kind), limit=SECONDS
             )
         except NoAnswerError as silence:

@@ -1,4 +1,4 @@
-"""Reading of DNS answers: the questions asked and what an answer means for a resolver.
+"""Reading of DNS answers: the questions run and what an answer means for a resolver.
 
 Pure: between ``exchange`` (which carries messages) and the resolver manners (which choose names).
 """

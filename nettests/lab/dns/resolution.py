@@ -35,7 +35,7 @@ class Resolved:
 
 
 class ResolutionError(Exception):
-    """The name did not resolve; ``server`` is ``address:port`` of the last server asked, or empty."""
+    """The name did not resolve; ``server`` is ``address:port`` of the last server queried, or empty."""
 
     def __init__(
         self, failure: Failure, name: str, *, server: str = "", cause: NoAnswerError | None = None

@@ -21,14 +21,14 @@ import dns.rdatatype
 import dns.rrset
 
 from nettests.lab.dns import zone
-from nettests.lab.dns.exchange import PORT, NoAnswerError, ask
+from nettests.lab.dns.exchange import PORT, NoAnswerError, query_servers
 from nettests.lab.dns.records import question
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
 from nettests.lab.interfaces import Namespace
 
 Forward = Callable[[dns.message.Message], Awaitable[dns.message.Message]]
-"""Ask another server; ``NoAnswerError`` when it stays silent."""
+"""Query another server; ``NoAnswerError`` when it stays silent."""
 
 _PLAIN_UDP_SIZE = 512
 _BACKLOG = 64
@@ -176,21 +176,21 @@ class OutsideResolver(DnsServer):
         if not query.question:
             response.set_rcode(dns.rcode.FORMERR)
             return response
-        asked = query.question[0]
-        name = asked.name.to_text().lower()
+        queried = query.question[0]
+        name = queried.name.to_text().lower()
         if name not in self._table:
             response.set_rcode(dns.rcode.NXDOMAIN)
-        elif asked.rdtype == dns.rdatatype.A:
+        elif queried.rdtype == dns.rdatatype.A:
             address = str(self._table[name])
             response.answer.append(dns.rrset.from_text(name, _OUTSIDE_TTL, "IN", "A", address))
         return response
 
 
 def forward_to(namespace: Namespace, server: IPv4Address) -> Forward:
-    """Return a ``Forward`` that asks ``server`` from ``namespace``, over the lab's own network."""
+    """Return a ``Forward`` that queries ``server`` from ``namespace``, over the lab's own network."""
 
     async def forward(query: dns.message.Message) -> dns.message.Message:
-        return await ask(namespace, str(server), query, limit=_FORWARD_SECONDS)
+        return await query_servers(namespace, str(server), query, limit=_FORWARD_SECONDS)
 
     return forward
 

@@ -1,6 +1,6 @@
 """What is wrong with the cluster's DNS servers: late answers, wrong ones, news that never arrives.
 
-One ``DnsTroubles`` is shared by the servers of a lab; each asks it what becomes of an answer. Packets that are
+One ``DnsTroubles`` is shared by the servers of a lab; each queries it what becomes of an answer. Packets that are
 lost on their way to a server are the network's business.
 """
 
@@ -59,8 +59,8 @@ def late(seconds: float) -> Trouble:
 def denying(server: IPv4Address) -> Trouble:
     """Let one server deny every name, as one that sees no Services does."""
 
-    async def trouble(asked: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
-        if asked != server:
+    async def trouble(queried: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        if queried != server:
             return answer
         denied = dns.message.make_response(_question(answer), recursion_available=True)
         denied.set_rcode(dns.rcode.NXDOMAIN)
@@ -76,9 +76,9 @@ def wildcard(address: IPv4Address) -> Trouble:
         if answer.rcode() != dns.rcode.NXDOMAIN or not answer.question:
             return answer
         made = dns.message.make_response(_question(answer), recursion_available=True)
-        asked = made.question[0]
-        if asked.rdtype == dns.rdatatype.A:
-            made.answer.append(dns.rrset.from_text(asked.name, _TTL, "IN", "A", str(address)))
+        queried = made.question[0]
+        if queried.rdtype == dns.rdatatype.A:
+            made.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
         return made
 
     return trouble

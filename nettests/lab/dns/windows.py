@@ -2,7 +2,7 @@
 
 The documented difference from Linux: a name that contains a dot is taken as fully qualified and never
 gets a suffix; only a dot-less name walks the suffix list (Kubernetes documentation, "DNS for Services
-and Pods", section "DNS resolution on Windows nodes"). A silent server is re-asked at 1, 2, 4 and 8
+and Pods", section "DNS resolution on Windows nodes"). A silent server is queried again at 1, 2, 4 and 8
 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import dns.message
 
 from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, ask
+from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
 from nettests.lab.dns.resolution import (
     Failure,
     ResolutionError,
@@ -31,7 +31,7 @@ _LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
 
 
 def candidates(config: ResolverConfig, name: str) -> Iterator[str]:
-    """Yield the absolute names asked for ``name``."""
+    """Yield the absolute names requested ``name``."""
     if "." in name:
         yield name if name.endswith(".") else f"{name}."
         if name.endswith(".") or not config.dotted_suffixes:
@@ -78,9 +78,9 @@ async def _ipv6(machine: Machine, name: str) -> Resolved | None:
 
 
 async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Message:
-    """Ask the configured servers for the absolute ``name``, re-asking a silent one.
+    """Query the configured servers for the absolute ``name``, querying again a silent one.
 
-    ``ResolutionError`` with ``TIMED_OUT`` when none answered in time. A refusing port is re-asked
+    ``ResolutionError`` with ``TIMED_OUT`` when none answered in time. A refusing port is queried again
     too: the DNS client does not take ICMP for an answer.
     """
     servers = machine.resolver.servers
@@ -89,7 +89,7 @@ async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Mes
             break
         server = servers[attempt % len(servers)]
         try:
-            return await _ask_and_wait(machine, server, records.question(name, kind), wait)
+            return await _request_and_wait(machine, server, records.question(name, kind), wait)
         except NoAnswerError as silence:
             last = silence
     else:
@@ -97,11 +97,11 @@ async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Mes
     raise ResolutionError(Failure.NO_SERVER, name)
 
 
-async def _ask_and_wait(
+async def _request_and_wait(
     machine: Machine, server: str, message: dns.message.Message, wait: float
 ) -> dns.message.Message:
     try:
-        return await ask(machine.namespace, server, message, limit=wait)
+        return await query_servers(machine.namespace, server, message, limit=wait)
     except NoAnswerError as silence:
         if silence.silence is Silence.REFUSED:
             # The port may open meanwhile; the next question waits its turn as for any silence.

@@ -32,14 +32,14 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
     """Return the response to ``query``, or ``None`` when the name is not the cluster's to answer."""
     if not query.question:
         return _refuse(query, dns.rcode.FORMERR)
-    asked = query.question[0]
-    name = asked.name.to_text().lower()
-    if any(asked.name.is_subdomain(domain) for domain in _REVERSE):
-        return _answer_pointer(view, query, asked.name)
+    queried = query.question[0]
+    name = queried.name.to_text().lower()
+    if any(queried.name.is_subdomain(domain) for domain in _REVERSE):
+        return _answer_pointer(view, query, queried.name)
     if name != view.zone and not name.endswith(f".{view.zone}"):
         return None
     response = _authoritative(query)
-    found = _records(view, name, asked.rdtype)
+    found = _records(view, name, queried.rdtype)
     for owner, kind, data in found:
         _add(response, owner, kind, data)
     if not found:
@@ -50,7 +50,7 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
 
 
 def alias_target(view: DnsView, response: dns.message.Message) -> str | None:
-    """Return the outside name an answer's CNAME leads to, for which the server asks further."""
+    """Return the outside name an answer's CNAME leads to, for which the server queries further."""
     for rrset in response.answer:
         if rrset.rdtype == dns.rdatatype.CNAME:
             target = str(rrset[0].target.to_text())

@@ -14,7 +14,7 @@ _DOWN_TEXT = "connect: connection refused"
 GRACE_SECONDS = 40.0
 """How long a kubelet may be silent: ``--node-monitor-grace-period`` (50 s from 1.32 on)."""
 _OF_KUBELETS = frozenset({"exec", "attach", "portforward", "log", "node-proxy"})
-"""What the API asks of a kubelet; it proxies to Pods and Services past the kubelet."""
+"""What the API requires of a kubelet; it proxies to Pods and Services past the kubelet."""
 _CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
 """What goes through a node to a container; logs stay readable, as they do when a runtime hangs."""
 

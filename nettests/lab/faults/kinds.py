@@ -135,7 +135,7 @@ KINDS = (
     ),
     Kind(
         "dsr-off",
-        "a Windows node rewrites sources where it was asked to keep them (DSR)",
+        "a Windows node rewrites sources where it was told to keep them (DSR)",
         ("node",),
     ),
     Kind("dns-down", "packets to the DNS pod's port 53 are lost", ("rate", "protocol")),
@@ -156,7 +156,7 @@ KINDS = (
     Kind("registry-down", "images are gone, and no registry answers", ("node",)),
     Kind(
         "kubelet-silent",
-        "a kubelet stops: nothing that the API asks of it is answered, and after so long (40) its node is "
+        "a kubelet stops: nothing that the API requires of it is answered, and after so long (40) its node is "
         "NotReady; containers and packets go on",
         ("node", "seconds"),
         ("node",),

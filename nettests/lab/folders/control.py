@@ -39,7 +39,7 @@ def listen(folder: Path) -> socket.socket:
     return sock
 
 
-def ask(folder: Path, request: Json) -> Json:
+def request(folder: Path, request: Json) -> Json:
     """Send one request to the lab in ``folder`` and return its answer.
 
     Raises ``LabError`` with the lab's own words when it refuses, ``StateError`` when it is silent.
@@ -58,7 +58,7 @@ def ask(folder: Path, request: Json) -> Json:
             hint=f"See {folder / 'lab.log'}, or stop it: nettests lab down --name {folder.name}",
         ) from error
     if not line:
-        raise StateError(f'The lab "{folder.name}" ended while it was asked.')
+        raise StateError(f'The lab "{folder.name}" ended while it was queried.')
     answer: Json = json.loads(line)
     if "error" in answer:
         raise LabError(answer["error"], hint=answer.get("hint", ""))
@@ -75,7 +75,7 @@ async def serve(sock: socket.socket, handle: Handler) -> None:
                 writer.write(json.dumps(answer).encode() + b"\n")
                 await writer.drain()
         except OSError:
-            pass  # whoever asked went away
+            pass  # the client went away
         finally:
             writer.close()
 

@@ -1,4 +1,4 @@
-"""The exec plugin of a lab's kubeconfig: asks the lab for a token that lives for a while, and prints it.
+"""The exec plugin of a lab's kubeconfig: queries the lab for a token that lives for a while, and prints it.
 
 ``python -m nettests.lab.kubeconfig.exec_plugin FOLDER SECONDS``, run by a Kubernetes client, which reads an
 ``ExecCredential`` on standard output. Whoever may enter the lab's folder may have a token.
@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
     """Print a credential of the lab in the folder; return the exit code."""
     folder, seconds = Path(arguments[0]), int(arguments[1])
     try:
-        issued = control.ask(folder, {"do": "token", "seconds": seconds})
+        issued = control.request(folder, {"do": "token", "seconds": seconds})
     except LabError as error:
         sys.stderr.write(f"{error}\n")
         return 1

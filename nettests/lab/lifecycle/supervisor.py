@@ -312,7 +312,7 @@ class Lab:
     def _token(self, seconds: int) -> Json:
         """Issue an administrator's token that lives for so long."""
         if self._access is None:
-            raise RuntimeError("a token is asked for before the API is served")
+            raise RuntimeError("a token is requested before the API is served")
         expires = datetime.now(UTC) + timedelta(seconds=seconds)
         return {
             "token": self._access.issue(apiserver.administrator(), seconds),

@@ -84,9 +84,9 @@ def forget_removed(fd: int, flows: frozenset[UdpFlow]) -> None:
     keys = {(one.address.packed, one.port, one.backend.packed) for one in flows}
 
     def ended(flow: Flow) -> bool:
-        asked = flow.original
-        key = (asked.destination, asked.destination_port, flow.reply.source)
-        return asked.protocol == _UDP and key in keys
+        requested = flow.original
+        key = (requested.destination, requested.destination_port, flow.reply.source)
+        return requested.protocol == _UDP and key in keys
 
     _forget(fd, {one.address.version for one in flows}, ended)
 
@@ -97,9 +97,12 @@ def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
     keys = {(_NUMBERS[one.protocol], one.address.packed, one.port) for one in tracked_ones}
 
     def begun_early(flow: Flow) -> bool:
-        asked = flow.original
-        untranslated = flow.reply.source == asked.destination
-        return untranslated and (asked.protocol, asked.destination, asked.destination_port) in keys
+        requested = flow.original
+        untranslated = flow.reply.source == requested.destination
+        return (
+            untranslated
+            and (requested.protocol, requested.destination, requested.destination_port) in keys
+        )
 
     _forget(fd, {one.address.version for one in tracked_ones}, begun_early)
 
@@ -116,14 +119,14 @@ def _delete(version: int, found: Iterable[Flow]) -> None:
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with Conntrack(nfgen_family=family) as tracking:
         for flow in found:
-            asked = flow.original
+            requested = flow.original
             entry = NFCTAttrTuple(
                 family=family,
-                proto=asked.protocol,
-                saddr=str(ip_address(asked.source)),
-                daddr=str(ip_address(asked.destination)),
-                sport=asked.source_port,
-                dport=asked.destination_port,
+                proto=requested.protocol,
+                saddr=str(ip_address(requested.source)),
+                daddr=str(ip_address(requested.destination)),
+                sport=requested.source_port,
+                dport=requested.destination_port,
             )
             try:
                 tracking.delete(entry)

@@ -1,6 +1,6 @@
 """HNS of one Windows node as its cmdlets show it: networks, endpoints, policy lists, port pools.
 
-Read from the data plane's own objects when it is asked for: the pods that are attached, the load balancers
+Read from the data plane's own objects when it is requested: the pods that are attached, the load balancers
 that are in force, the exceptions that OutBoundNAT was given. Property names are those of HNS' first schema,
 which the cmdlets of the module HostNetworkingService speak.
 """
@@ -190,7 +190,7 @@ class NodeHns:
         }
 
     def _policies(self, address: Address) -> list[Json]:
-        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whatever asked."""
+        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whatever queried."""
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
         found: list[Json] = [

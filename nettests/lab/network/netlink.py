@@ -243,7 +243,7 @@ class Netlink:
         )
 
     def demote_local_table(self, like: Address) -> None:
-        """Let rules come before the table of local addresses, which the kernel always asks first.
+        """Let rules come before the table of local addresses, which the kernel always queries first.
 
         Each family has its own rules: those of the family of ``like`` are meant.
         """

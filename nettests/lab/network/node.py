@@ -78,7 +78,7 @@ class Node:
     async def suppress_services(self, withheld: Withheld) -> None:
         """Leave the rules of some Services missing, now and in every later table.
 
-        ``withheld`` is asked for each ``ServicePort.key``. One such fault per node at a time.
+        ``withheld`` is requested each ``ServicePort.key``. One such fault per node at a time.
         """
         await self._put_in_force(self._rules.withhold(withheld))
 
@@ -87,7 +87,7 @@ class Node:
         await self._put_in_force(self._rules.alter(alterations))
 
     async def rewrite_sources(self, *, always: bool) -> None:
-        """Let load balancers rewrite the client's address even where they were asked to keep it (DSR)."""
+        """Let load balancers rewrite the client's address even where they were told to keep it (DSR)."""
         self._rewriting.always = always
         await self._put_in_force(self._rules.programmed())
 

@@ -192,7 +192,7 @@ def load_balancers_table(
 
     ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); without
     it such a packet arrives with its own address as source and the pod's stack drops it. ``refused`` are
-    addresses of Services that nobody backs.
+    addresses of Services without endpoints.
     """
     ip = word(node_address)
     translating = [policy for policy in policies if not policy.preserved]

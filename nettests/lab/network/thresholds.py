@@ -62,7 +62,7 @@ KEEPS_BALANCERS = (1, 31)
 """kube-proxy 1.31 deletes a load balancer only where its successor is another (#124092)."""
 
 MODIFIES_BUILD = 26100
-"""HNS 15.5 (Windows Server 2025) changes load balancers in place, which kube-proxy 1.31 asks it to (hnslib ``ModifyLoadbalancerVersion``)."""
+"""HNS 15.5 (Windows Server 2025) changes load balancers in place, which kube-proxy 1.31 tells it to (hnslib ``ModifyLoadbalancerVersion``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

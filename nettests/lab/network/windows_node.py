@@ -349,7 +349,7 @@ def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -
 
 
 def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
-    """Return where Pods have a second address: in both families' clusters, or where the plugin gives one unasked.
+    """Return where Pods have a second address: in both families' clusters, or where the plugin gives one by itself.
 
     Nothing leads to such an address from elsewhere: the cluster knows nothing of it.
     """

@@ -15,7 +15,7 @@ Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
 _DIAL_SECONDS = 30.0
-"""The DefaultTransport of Go's ``net/http``, by which kubelets ask hooks, gives a dial so long."""
+"""The DefaultTransport of Go's ``net/http``, by which kubelets query hooks, gives a dial so long."""
 
 
 class Health:
@@ -58,22 +58,22 @@ class Health:
         if not handler:
             return True
         try:
-            await self._ask(handler)
+            await self._request(handler)
         except ProbeFailedError as error:
             title = f"{name[0].upper()}{name[1:]}Hook"
             self._tell("Warning", f"Failed{title}", f"{title} failed: {error}")
             return False
         return True
 
-    async def _ask(self, handler: Json) -> None:
-        """Ask as a hook does: nothing bounds it but the dial of Go's HTTP client."""
+    async def _request(self, handler: Json) -> None:
+        """Query as a hook does: nothing bounds it but the dial of Go's HTTP client."""
         action = handler.get("httpGet")
         if action is None:
-            await self._prober.ask(handler)
+            await self._prober.request(handler)
             return
         try:
             async with asyncio.timeout(_DIAL_SECONDS):
-                await self._prober.ask(handler)
+                await self._prober.request(handler)
         except TimeoutError as error:
             at = f"{action.get('host') or self._prober.address}:{action['port']}"
             url = f"http://{at}{action.get('path', '/')}"

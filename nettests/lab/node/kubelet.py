@@ -1,4 +1,4 @@
-"""What the API server asks of a node (``interfaces.Kubelet``): exec, logs, port-forward.
+"""What the API server requires of a node (``interfaces.Kubelet``): exec, logs, port-forward.
 
 Port-forward goes the way of the node's runtime: containerd connects to 127.0.0.1 inside the pod's
 namespace, on Windows too up to 1.7 (wincat in the sandbox); containerd 2 on Windows dials the pod's

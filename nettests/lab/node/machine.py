@@ -26,7 +26,7 @@ def is_host_process(pod: Json) -> bool:
 
 
 def port_mappings(pod: Json) -> tuple[PortMapping, ...]:
-    """Return the host ports that the pod asks for; ``0.0.0.0`` as ``hostIP`` asks for all addresses."""
+    """Return the host ports that the pod requests; ``0.0.0.0`` as ``hostIP`` requests all addresses."""
     return tuple(
         PortMapping(
             protocol=str(port.get("protocol", "TCP")).lower(),

@@ -32,7 +32,7 @@ class ProbeFailedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prober:
-    """Asks one container. ``address`` is the pod's; ``node`` is the namespace that dials, ``os`` its system."""
+    """Queries one container. ``address`` is the pod's; ``node`` is the namespace that dials, ``os`` its system."""
 
     node: Namespace
     os: OS
@@ -40,7 +40,7 @@ class Prober:
     ports: Sequence[Json]
     execute: Exec
 
-    async def ask(self, handler: Json) -> None:
+    async def request(self, handler: Json) -> None:
         """Make one attempt of an ``httpGet``, ``tcpSocket`` or ``exec`` handler."""
         if "httpGet" in handler:
             await self._http(handler["httpGet"])
@@ -134,8 +134,8 @@ async def watch(
     """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way.
 
     ``result`` gets success and the last failure's text. With ``until_success`` (startup probes) it
-    returns after the first success. With ``eager`` (readiness) it asks more often at first: a kubelet
-    also asks at each sync of a pod that has just started and is not ready.
+    returns after the first success. With ``eager`` (readiness) it queries more often at first: a kubelet
+    also queries at each sync of a pod that has just started and is not ready.
     """
     await asyncio.sleep(probe.get("initialDelaySeconds", 0))
     period = probe.get("periodSeconds", 10)
@@ -161,7 +161,7 @@ async def _attempt(prober: Prober, probe: Json) -> tuple[bool, str]:
     seconds = probe.get("timeoutSeconds", 1)
     try:
         async with asyncio.timeout(seconds):
-            await prober.ask(probe)
+            await prober.request(probe)
     except ProbeFailedError as error:
         return False, str(error)
     except TimeoutError:

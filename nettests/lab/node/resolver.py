@@ -84,7 +84,7 @@ def _hosts(
 
 
 def kernel_hostname(pod: Json, profile: Profile) -> str:
-    """Return what ``hostname`` prints: the whole name where ``setHostnameAsFQDN`` asks for it."""
+    """Return what ``hostname`` prints: the whole name where ``setHostnameAsFQDN`` requests it."""
     return _fqdn(pod, profile) if pod["spec"].get("setHostnameAsFQDN") else hostname(pod)
 
 

@@ -12,7 +12,7 @@ import dns.rdatatype
 import dns.reversename
 
 from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, ask
+from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
 from nettests.lab.dns.resolution import Failure, from_literal
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
@@ -45,7 +45,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
     found: dns.message.Message | None = None
     candidate = question.name
     for candidate in _candidates(process, question):
-        found = await _ask(process, question, candidate, question.kind or _kind(question.name))
+        found = await _query_server(
+            process, question, candidate, question.kind or _kind(question.name)
+        )
         if found is None:
             await out(process, ";; connection timed out; no servers could be reached\n\n")
             return 1
@@ -98,12 +100,12 @@ def _candidates(process: Process, question: _Question) -> Iterator[str]:
     yield from [f"{name}.", *suffixed] if itself_first else [*suffixed, f"{name}."]
 
 
-async def _ask(
+async def _query_server(
     process: Process, question: _Question, name: str, kind: str
 ) -> dns.message.Message | None:
     for _ in range(question.tries):
         try:
-            return await ask(
+            return await query_servers(
                 process.machine.namespace,
                 question.server,
                 records.question(name, kind),
@@ -123,7 +125,7 @@ async def _report(
     lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(found)]
     lines += _addresses(found)
     if not question.kind and not from_literal(question.name):
-        newer = await _ask(process, question, candidate, "AAAA")
+        newer = await _query_server(process, question, candidate, "AAAA")
         lines += _addresses(newer) if newer else []
     lines += _others(found)
     return "".join(f"{line}\n" for line in [*lines, ""])

@@ -43,7 +43,7 @@ class UsageError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Options:
-    """What one curl command asks for."""
+    """What one curl command requests."""
 
     url: str = ""
     silent: bool = False

@@ -48,7 +48,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.option(
     "--quick",
     is_flag=True,
-    help="Ask only flows that must turn and a few others; says nothing of unrelated red.",
+    help="Query only flows that must turn and a few others; says nothing of unrelated red.",
 )
 @click.option(
     "--rejudge",

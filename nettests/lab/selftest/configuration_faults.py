@@ -125,7 +125,7 @@ _ADMITTED = (
     ),
     NamedFault(
         name="host-network-refused",
-        summary="a webhook refuses Pods for Windows that ask for their node's network and are no HostProcess Pods",
+        summary="a webhook refuses Pods for Windows that request their node's network and are no HostProcess Pods",
         profiles=(BRIDGE,),
         injections=inject(
             "pods-refused",

@@ -102,7 +102,7 @@ class Matrix:
     def ratio(self, one: Judged) -> float | None:
         """Return how many times as long as its profile's healthy run a fault's run took.
 
-        ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were asked.
+        ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were run.
         """
         whole = one.beside or _seconds(self.profiles, one.profile)
         comparable = one.ran and not one.selected and whole

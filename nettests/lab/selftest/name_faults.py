@@ -109,7 +109,7 @@ _LIES = (
         profiles=(BRIDGE,),
         injections=inject("wrong-cluster-domain", node="win-2"),
         may=(Checks(node="win-2"),),
-        blind="only the first node of each role asks",
+        blind="only the first node of each node pool queries",
     ),
     NamedFault(
         name="suffixes-wrong-on-linux",

@@ -43,5 +43,5 @@ def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str
                 f'No named fault is for the profile "{name}".',
                 hint=f"Profiles: {', '.join(PROFILES)}.",
             )
-    asked = names or PROFILES
-    return tuple(one for one in asked if any(one in fault.profiles for fault in faults))
+    chosen = names or PROFILES
+    return tuple(one for one in chosen if any(one in fault.profiles for fault in faults))

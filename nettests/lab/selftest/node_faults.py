@@ -1,4 +1,4 @@
-"""Named faults of kubelets, containers, and of the channels through which probes are asked. Values."""
+"""Named faults of kubelets, containers, and of the channels through which probes are queried. Values."""
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, OVERLAY, UNPROVEN, answering, crossing
@@ -33,11 +33,11 @@ NODE_FAULTS = (
     ),
     NamedFault(
         name="probe-killed",
-        summary="the process of the Pod that asks from win-1 is killed in the middle",
+        summary="the process of the source Pod from win-1 is killed in the middle",
         profiles=(BRIDGE,),
         injections=inject("container-killed", pod="probe-windows-1-1", seconds=30),
         may=(Checks(source="win-1"), *UNPROVEN),
-        blind="its Pod is started again at once; what was asked meanwhile is asked again",
+        blind="its Pod is started again at once; what was sent meanwhile is retried",
     ),
     NamedFault(
         name="backend-killed",

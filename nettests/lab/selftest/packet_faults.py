@@ -1,6 +1,6 @@
 """Named faults of packets: between nodes, on nodes, in encapsulation, by direction, protocol, size and rate.
 
-Values. On the shared labs ``win-1`` and ``linux-1`` ask, and all four nodes answer.
+Values. On the shared labs ``win-1`` and ``linux-1`` query, and all four nodes answer.
 """
 
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
@@ -19,7 +19,7 @@ from nettests.lab.selftest.places import (
 _FEW_ATTEMPTS = "so few lost packets are met by chance: a check makes two to five attempts"
 _SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
 _ORDER = "no check sends so much that its order could matter"
-_SOURCE = "only the first node of each role asks"
+_SOURCE = "only the first node of each node pool queries"
 
 
 _BETWEEN_NODES = (
@@ -72,7 +72,7 @@ _BETWEEN_NODES = (
     ),
     NamedFault(
         name="pair-of-second-nodes",
-        summary="packets from win-2 to linux-2 are lost, of which neither asks",
+        summary="packets from win-2 to linux-2 are lost, of which neither queries",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", source="win-2", target="linux-2"),
         # No check goes this way; Services are waited for from every node's probe.
@@ -105,7 +105,7 @@ _BY_KIND = (
             Checks(flow="pod-to-pod-ip", node="win-1", protocol="udp", placement="other-node"),
             Checks(flow="node-to-pod", node="win-1", protocol="udp", placement="other-node"),
         ),
-        # Names are asked over UDP, of a server on linux-1.
+        # Names are reached over UDP, of a server on linux-1.
         may=crossing("win-1"),
         names=("udp|dns", "win-1"),
     ),
@@ -277,14 +277,14 @@ _ROUTES_AND_TUNNELS = (
     ),
     NamedFault(
         name="route-missing-unasked",
-        summary="win-1 has no route to the Pods of linux-2, of which it asks none by themselves",
+        summary="win-1 has no route to the Pods of linux-2, of which it queries none by themselves",
         profiles=(BRIDGE, OVERLAY),
         injections=inject("route-missing", node="win-1", peer="linux-2"),
         must=(Checks(flow="nodeport-*", node="linux-2", service="*-windows-1-1"),),
         may=(
             *between("win-1", "linux-2"),
             *between("linux-2", "win-1"),
-            # Controls of other nodes' checks ask from win-1 too: all wait for the Service there.
+            # Controls of other nodes' checks target from win-1 too: all wait for the Service there.
             Checks(flow="nodeport-*", service="*-linux-1-2"),
         ),
         names=("win-1", "linux-2"),

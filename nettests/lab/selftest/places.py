@@ -1,6 +1,6 @@
 """The profiles that named faults are for, and which checks have a part in a place of them. Values.
 
-All of them have the same four nodes: ``linux-1`` and ``win-1`` ask and answer, ``linux-2`` and ``win-2`` answer;
+All of them have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and ``win-2`` answer;
 the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end of it: those of the backends
 behind its Service, and those of its positive controls.
 """
@@ -71,11 +71,11 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
 def answering(node: str, source: str = "") -> tuple[Checks, ...]:
     """Return what something on a node answers: its Pods, behind Services too, and itself."""
     pod = _POD[node]
-    role = pod.rpartition("-")[0]
+    pool = pod.rpartition("-")[0]
     return (
         Checks(target=node, source=source),
         Checks(service=f"*-{pod}", source=source),
-        Checks(service=f"*-{role}", source=source),  # several backends, one of them there
+        Checks(service=f"*-{pool}", source=source),  # several backends, one of them there
         Checks(flow="dns-headless-service", source=source),  # dials what the name stands for
     )
 
@@ -94,7 +94,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
 
 
 def between(start: str, end: str) -> tuple[Checks, ...]:
-    """Return what is asked from one node of another, by its Services and NodePorts too."""
+    """Return what is tested from one node of another, by its Services and NodePorts too."""
     pod = _POD[end]
     api = _BY_THE_API if start == "linux-1" else ()
     return (

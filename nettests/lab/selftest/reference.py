@@ -13,7 +13,7 @@ _INTRODUCTION = f"""# Selftest: faults and what notices them
 This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
 
 A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
-*Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was asked and answered is of the run, the verdicts and the incidents are not.
+*Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was sent and answered is of the run, the verdicts and the incidents are not.
 *Blind* faults are declared with the reason why nothing can notice them yet.
 The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
 """

@@ -48,12 +48,12 @@ def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]
                 _inject(folder, one)
         yield
     finally:
-        control.ask(folder.path, {"do": "fault-clear", "fault": None})
+        control.request(folder.path, {"do": "fault-clear", "fault": None})
 
 
 def _inject(folder: LabFolder, one: Injection) -> None:
     request = {"do": "fault-inject", "fault": one.kind, "options": dict(one.options)}
-    control.ask(folder.path, request)
+    control.request(folder.path, request)
 
 
 def run(
@@ -129,11 +129,11 @@ def _attend(
     process: "subprocess.Popen[bytes]",
     began: float,
     limit: float,
-    due: list[tuple[float, Callable[[], None]]],
+    pending: list[tuple[float, Callable[[], None]]],
 ) -> bool:
-    """Wait for a run, doing meanwhile what is due; return whether it had to be interrupted."""
+    """Wait for a run, doing meanwhile what is planned; return whether it had to be interrupted."""
     try:
-        for after, act in due:
+        for after, act in pending:
             if _ends(process, began + after - time.monotonic()):
                 return False
             act()

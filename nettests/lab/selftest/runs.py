@@ -48,7 +48,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run. ``problem`` says why it left no results; ``selected``: not all flows were asked.
+    """One run. ``problem`` says why it left no results; ``selected``: not all flows were run.
 
     ``rejudged``: its journal was judged again, by a harness of a later day; ``None`` where nobody wrote it down.
     """

@@ -21,9 +21,9 @@ from nettests.lab.selftest.store import Kept, Store
 Tell = Callable[[str], None]
 
 ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
-"""Flows that a quick run asks beside those that must turn."""
+"""Flows that a quick run tests beside those that must turn."""
 _VERIFIED = 4
-"""How many flows are asked again after a fault was taken out."""
+"""How many flows are retried after a fault was taken out."""
 _HEALTHY = "healthy"
 
 
@@ -31,7 +31,7 @@ _HEALTHY = "healthy"
 class Plan:
     """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` asks only flows that must turn and a few others: nothing is said of unrelated ones then.
+    ``quick`` queries only flows that must turn and a few others: nothing is said of unrelated ones then.
     """
 
     profiles: tuple[str, ...]
@@ -68,11 +68,11 @@ class Selftest:
     def _carry_out(self, profile: str) -> bool:
         """Return whether there is time for the next profile."""
         faults = list(self._plan.of(profile))
-        due = [fault for fault in faults if self._store.fault(profile, fault) is None]
+        pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)
         if healthy is not None and (healthy.red or healthy.problem):
             healthy = None  # it may have been a bad moment
-        if healthy is not None and not due:
+        if healthy is not None and not pending:
             return True
         with ExitStack() as stack:
             shared = _Shared(profile, stack)
@@ -81,14 +81,14 @@ class Selftest:
             if healthy.red or healthy.problem:
                 self._tell(f"{profile}: not healthy without a fault; nothing is judged on it")
                 return True
-            for number, fault in enumerate(due, 1):
+            for number, fault in enumerate(pending, 1):
                 if self._spent():
                     return False
                 kept = self._broken(profile, fault, shared)
                 self._store.keep(profile, fault, kept)
                 said = judge(fault, profile, healthy, kept.run, kept.left)
                 self._tell(
-                    f"{profile} {number}/{len(due)} {fault.name}: {said.word} "
+                    f"{profile} {number}/{len(pending)} {fault.name}: {said.word} "
                     f"({kept.run.seconds:.0f} s){f' · {said.cause}' if said.cause else ''}"
                 )
                 if kept.left:

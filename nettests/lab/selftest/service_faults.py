@@ -112,7 +112,7 @@ _OF_CHOICE = (
     ),
     NamedFault(
         name="dsr-off",
-        summary="win-1's load balancers rewrite sources although HNS was asked for DSR",
+        summary="win-1's load balancers rewrite sources although HNS was told for DSR",
         profiles=(BRIDGE,),
         injections=inject("dsr-off", node="win-1"),
         must=(Checks(flow="dsr-source-address", source="win-1"),),

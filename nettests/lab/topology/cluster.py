@@ -275,7 +275,7 @@ class ServicePort:
     """Not switched off by the annotation ``winProxyOptimization``."""
     health_check_port: int | None = None
     topology_aware: bool = False
-    """The annotation that asks for topology hints."""
+    """The annotation that requests topology hints."""
 
     @property
     def key(self) -> str:

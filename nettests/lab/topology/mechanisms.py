@@ -64,7 +64,7 @@ MECHANISMS = (
     Mechanism("stealth", "the host's firewall hides closed ports"),
     Mechanism("dual-stack", "Windows pods and load balancers have both families of the cluster"),
     Mechanism(
-        "unasked-ipv6", "the plugin gives Windows pods an IPv6 address that nobody asked for"
+        "unasked-ipv6", "the plugin gives Windows pods an IPv6 address that nobody requested"
     ),
     Mechanism(
         "required-families", "Load balancers of the second family hold Pods of their own node"
@@ -93,10 +93,11 @@ MECHANISMS = (
     Mechanism("run-as-non-root", "the kubelet keeps ContainerAdministrator from runAsNonRoot"),
     Mechanism("forward-to-address", "containerd forwards ports to a Windows pod's address"),
     Mechanism(
-        "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files ask for", counts=True
+        "cni-version", "minor N of the CNI version 0.N.0 that Flannel's files request", counts=True
     ),
     Mechanism(
-        "settings-policies", "policies in Flannel's files have Settings, as Microsoft's plugins ask"
+        "settings-policies",
+        "policies in Flannel's files have Settings, as Microsoft's plugins query",
     ),
     Mechanism("graceful-end", "processes of Windows pods are told of their end, and waited for"),
     Mechanism(

@@ -1,6 +1,6 @@
 """The words in which a kind of target is described, and the descriptor that is made of them.
 
-Used by ``table``, which has one descriptor for each kind, and by whoever asks it.
+Used by ``table``, which has one descriptor for each kind, and by its users.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ class Owner(StrEnum):
     POD = "pod"
     """A server pod of the target's node."""
     PODS = "pods"
-    """The first server pod of every node that plays."""
-    ASKER = "asker"
-    """The pod that asks."""
+    """The first server pod of every probe node."""
+    SOURCE = "asker"
+    """The source pod."""
     SERVICE = "service"
     NODE = "node"
     NODE_PORT = "node-port"
@@ -24,13 +24,13 @@ class Owner(StrEnum):
     HOST_PORT = "host-port"
     """The node, at a port that a pod on it claims."""
     CLUSTER = "cluster"
-    """The cluster: it stands on no node that plays."""
+    """The cluster: it stands on no probe node."""
     OUTSIDE = "outside"
     """The external target of the cluster profile."""
     CHECK = "check"
     """The check itself, which makes it."""
-    NOBODY = "nobody"
-    """Nothing is reached: the API server or a node is asked about itself."""
+    NO_ENDPOINTS = "nobody"
+    """Nothing is reached: the API server or a node is inspected."""
 
 
 class Location(StrEnum):
@@ -60,7 +60,7 @@ class Location(StrEnum):
 
 
 class Naming(StrEnum):
-    """Whose name a resolver is asked for before anything is sent."""
+    """Whose name a resolver is queried for before anything is sent."""
 
     NONE = "none"
     CLUSTER = "cluster"
@@ -84,7 +84,7 @@ class ShownBy(StrEnum):
     OTHER_VANTAGE = "other-vantage"
     """It answers the same question from elsewhere."""
     OTHER_NODE = "other-node"
-    """So it does, and what asks has to stand on a node or outside."""
+    """So it does, and the source has to stand on a node or outside."""
     FULL_NAME = "full-name"
     """The same resolver finds it by its fully qualified name."""
     KUBERNETES_NAME = "kubernetes-name"
@@ -109,19 +109,19 @@ class Descriptor:
     noun: str
     """What is reached, as incidents call it; empty where nobody would look for a cause there."""
     heading: str = ""
-    """The column of reports that it stands in, where no node that plays gives one."""
+    """The column of reports that it stands in, where no probe node gives one."""
     naming: Naming = Naming.NONE
     name_server: bool = False
-    """It is the cluster's DNS, which is asked for names itself, over both protocols."""
+    """It is the cluster's DNS, which is queried for names itself, over both protocols."""
     loopback: bool = False
-    """Asked at the loopback address of its node."""
+    """Probed at the loopback address of its node."""
     translated: bool = False
     """A Service proxy has to translate the packets of a check."""
     proxy: Proxy = Proxy.NONE
     holds_pod: bool = False
     """The target's node is that of its only pod."""
     awaited_itself: bool = False
-    """Before it is asked it is waited for as it stands, and not at the address or a name of what is behind it."""
+    """Before it is probed it is waited for as it stands, and not at the address or a name of what is behind it."""
 
     @property
     def has_path(self) -> bool:
@@ -130,18 +130,18 @@ class Descriptor:
 
     @property
     def by_name(self) -> bool:
-        """Whether a resolver is asked first."""
+        """Whether a resolver is queried first."""
         return self.naming is not Naming.NONE
 
     @property
     def of_pod(self) -> bool:
         """Whether a pod's own address is what packets are sent to, by whatever name."""
         match self.owner:
-            case Owner.POD | Owner.PODS | Owner.ASKER:
+            case Owner.POD | Owner.PODS | Owner.SOURCE:
                 return True
             case Owner.SERVICE | Owner.NODE | Owner.NODE_PORT | Owner.HOST_PORT:
                 return False
-            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NOBODY:
+            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NO_ENDPOINTS:
                 return False
             case _:
                 assert_never(self.owner)

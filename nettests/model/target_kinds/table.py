@@ -75,7 +75,7 @@ _EXTERNAL = Descriptor(
     noun="external target",
 )
 _PATHLESS = Descriptor(
-    owner=Owner.NOBODY, location=Location.NOWHERE, shown_by=ShownBy.NOTHING, noun=""
+    owner=Owner.NO_ENDPOINTS, location=Location.NOWHERE, shown_by=ShownBy.NOTHING, noun=""
 )
 
 
@@ -143,7 +143,7 @@ def _pod(
                 _POD, location=Location.POD_NAME, naming=Naming.CLUSTER, awaited_itself=True
             )
         case TargetKind.OWN_IP:
-            return replace(_POD, owner=Owner.ASKER, holds_pod=False)
+            return replace(_POD, owner=Owner.SOURCE, holds_pod=False)
         case TargetKind.POD_CLOSED_PORT:
             return replace(_POD, location=Location.POD_CLOSED_PORT, shown_by=ShownBy.POD_PORT)
         case TargetKind.HEADLESS_NAME:

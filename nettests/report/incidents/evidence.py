@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nettests.judge.advice import Late, late_service, misaddressed_node, unready_node
 from nettests.judge.not_started import not_started
-from nettests.model.check import Ask, Check, Target, Vantage
+from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
     Placement,
@@ -26,9 +26,9 @@ from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
     Trait,
-    asks_cluster_dns,
-    asks_service,
     looks_names_up,
+    queries_cluster_dns,
+    targets_service,
     traits_of,
 )
 from nettests.report.results import CheckResult
@@ -61,11 +61,11 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits = _elsewhere(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
-    if asks_service(result.check):
+    if targets_service(result.check):
         traits |= frozenset(hops(result.check, traits, _met(result, red=red), nodes))
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
-    if green and not asks_service(result.check):
+    if green and not targets_service(result.check):
         traits = _as_dns_shows(traits)
     return Evidence(check=result.id, traits=traits, red=red, green=green)
 
@@ -78,12 +78,12 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     for control in result.check.controls:
         if control.proves not in shown:
             continue
-        asked = _asking(result.check, control.ask)
+        probed = _probing(result.check, control.action)
         if shown[control.proves]:
             name = f"{result.id} ({control.proves} control)"
-            yield Evidence(check=name, traits=_reached(asked, nodes), green=True)
+            yield Evidence(check=name, traits=_reached(probed, nodes), green=True)
         elif result.verdict is Verdict.UNKNOWN and result.observation.trusted:
-            yield Evidence(check=result.id, traits=_elsewhere(asked, result, nodes), red=True)
+            yield Evidence(check=result.id, traits=_elsewhere(probed, result, nodes), red=True)
     if waited_for(result, nodes) and _answered_well(result):
         # That rules were there in the end says nothing of when; packets got through all the same.
         crossed = traits_of(result.check) | frozenset(
@@ -97,21 +97,21 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     """Yield what a check says of the way between its node and the one that holds all Pods of the cluster's DNS.
 
     A name that does not resolve may be lost there, over UDP, which resolvers use. One that does may come out of
-    a cache: only who asks the DNS itself shows that the way is up.
+    a cache: only a client of the DNS itself shows that the way is up.
     """
     check, node = result.check, result.check.source.node if result.check else None
     if check is None or not node or node == dns_node:
         return
-    if not asks_cluster_dns(check) and not looks_names_up(check):
+    if not queries_cluster_dns(check) and not looks_names_up(check):
         return
     itself = check.target.descriptor.name_server
     red, green = result.verdict in RED, itself and _green(result)
     if _no_path(result, {}) or not (red or green):
         return
-    protocol = check.ask.protocol if itself else Protocol.UDP
+    protocol = check.action.protocol if itself else Protocol.UDP
     target = Target(kind=TargetKind.POD_IP, node=dns_node)
-    asked = _asking(check, Ask(source=check.source, target=target, protocol=protocol))
-    traits = traits_of(asked) | frozenset(replies(asked, (), {}))
+    probed = _probing(check, Action(source=check.source, target=target, protocol=protocol))
+    traits = traits_of(probed) | frozenset(replies(probed, (), {}))
     kept = frozenset(one for one in traits if one.kind in {*_OF_THE_WAY, Kind.PROTOCOL})
     name = result.id if red else f"{result.id} (its query)"
     yield Evidence(check=name, traits=kept, red=red, green=green)
@@ -124,62 +124,62 @@ def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
     if result.check is None or result.observation is None or result.verdict is not Verdict.UNKNOWN:
         return result.check
     failed = {control.proves for control in result.observation.controls if not control.ok}
-    asks = [control.ask for control in result.check.controls if control.proves in failed]
-    return _asking(result.check, asks[0]) if asks else result.check
+    actions = [control.action for control in result.check.controls if control.proves in failed]
+    return _probing(result.check, actions[0]) if actions else result.check
 
 
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
     """Return the check as its Service was waited for, where that is why it is red.
 
-    The Pod that waited stands on the node whose rules are in question, and asks the ClusterIP or the name.
+    The Pod that waited stands on the node whose rules are in question, and probes the ClusterIP or the name.
     """
     check, seen = result.check, result.observation
     late = late_service(seen.late or "") if seen is not None else None
     if check is None or late is None or not _answered_well(result):
         return None
-    asks = (check.ask, *(control.ask for control in check.controls))
-    ask = next((one for one in asks if one.target.service == late.service), None)
-    return _asking(check, _waiting(ask, late, nodes)) if ask else None
+    actions = (check.action, *(control.action for control in check.controls))
+    action = next((one for one in actions if one.target.service == late.service), None)
+    return _probing(check, _waiting(action, late, nodes)) if action else None
 
 
-def _waiting(ask: Ask, late: Late, nodes: Mapping[str, str]) -> Ask:
+def _waiting(action: Action, late: Late, nodes: Mapping[str, str]) -> Action:
     source = Vantage(kind=VantageKind.POD, probe=late.probe, node=late.node)
-    target = ask.target
+    target = action.target
     if not target.descriptor.awaited_itself:
         of = {nodes[pod] for pod in target.backends if pod in nodes}
         kind = TargetKind.SERVICE_FQDN if target.name_form else TargetKind.SERVICE_CLUSTERIP
         target = replace(target, kind=kind, node=of.pop() if len(of) == 1 else None, os=None)
-    return replace(ask, source=source, target=target, question=Question.REACH)
+    return replace(action, source=source, target=target, question=Question.REACH)
 
 
-def _asking(check: Check, ask: Ask) -> Check:
-    return replace(check, ask=ask, placement=_placement(ask))
+def _probing(check: Check, action: Action) -> Check:
+    return replace(check, action=action, placement=_placement(action))
 
 
-def _placement(ask: Ask) -> Placement:
-    source, target = ask.source.node, ask.target.node
+def _placement(action: Action) -> Placement:
+    source, target = action.source.node, action.target.node
     if not source or not target:
         return Placement.NOWHERE
     return Placement.SAME_NODE if source == target else Placement.OTHER_NODE
 
 
-def _elsewhere(asked: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _elsewhere(probed: Check, result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of a path that failed for a check, and that is not its own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
-    traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
-    if asks_service(asked):
-        traits |= frozenset(hops(asked, traits, asked.target.backends, nodes))
-    return traits | frozenset(replies(asked, asked.target.backends, nodes))
+    traits = frozenset(one for one in traits_of(probed) if one.kind not in _OF_THE_FLOW)
+    if targets_service(probed):
+        traits |= frozenset(hops(probed, traits, probed.target.backends, nodes))
+    return traits | frozenset(replies(probed, probed.target.backends, nodes))
 
 
-def _reached(asked: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
+def _reached(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return the traits of what a positive control reached."""
-    traits = frozenset(one for one in traits_of(asked) if one.kind not in _OF_THE_FLOW)
-    if not asks_service(asked):
+    traits = frozenset(one for one in traits_of(probed) if one.kind not in _OF_THE_FLOW)
+    if not targets_service(probed):
         return _as_dns_shows(traits)
-    only = asked.target.backends if len(asked.target.backends) == 1 else ()
-    return traits | frozenset(hops(asked, traits, only, nodes))
+    only = probed.target.backends if len(probed.target.backends) == 1 else ()
+    return traits | frozenset(hops(probed, traits, only, nodes))
 
 
 def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
@@ -197,7 +197,7 @@ def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
 
 
 def _answered_well(result: CheckResult) -> bool:
-    """Whether all that was wrong with a check is that its Service was waited for in vain."""
+    """Whether all that was wrong with a check is that its Service was waited for without an answer."""
     seen = result.observation
     return (
         result.verdict is Verdict.FAIL

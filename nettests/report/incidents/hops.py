@@ -1,6 +1,6 @@
 """Which nodes a Service's packets cross: from where they are translated to the nodes of its backends.
 
-Beside ``traits``, which knows the ends of a check: the node that is asked at its NodePort is not the one that
+Beside ``traits``, which knows the ends of a check: the target node at its NodePort is not the one that
 answers. Pure; where a Pod runs is read off the checks themselves.
 """
 
@@ -15,19 +15,19 @@ from nettests.report.incidents.traits import Kind, Trait, pod_route
 def nodes_of_pods(checks: Sequence[Check], facts: ClusterFacts | None) -> Mapping[str, str]:
     """Return the node of each Pod that may answer in any of the checks or their controls.
 
-    Of Pods that no check asks for themselves, their names tell: they end with their node's pool and number.
+    Of Pods that no check requests themselves, their names tell: they end with their node's pool and number.
     """
     every = {pod for check in checks for pod in check.target.backends}
-    ends = {f"-{node.role}-{node.member}": node.name for node in (facts.nodes if facts else ())}
+    ends = {f"-{node.pool}-{node.member}": node.name for node in (facts.nodes if facts else ())}
     named = {pod: node for pod in every for end, node in ends.items() if pod.endswith(end)}
-    return named | _asked_themselves(checks)
+    return named | _probed_themselves(checks)
 
 
-def _asked_themselves(checks: Iterable[Check]) -> dict[str, str]:
+def _probed_themselves(checks: Iterable[Check]) -> dict[str, str]:
     targets = (
         target
         for check in checks
-        for target in (check.target, *(control.ask.target for control in check.controls))
+        for target in (check.target, *(control.action.target for control in check.controls))
         if target.descriptor.holds_pod and target.node
     )
     return {
@@ -75,13 +75,13 @@ def hops(
 
 
 def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> Iterator[Trait]:
-    """Yield the ways that answers may take to the source Pod: from who was asked, or from the backends.
+    """Yield the ways that answers may take to the source Pod: from who was probed, or from the backends.
 
     A node that rewrites sources gets the answers itself: that they went to the Pod is sure only where its
     own address was seen.
     """
     source, target, home = check.source, check.target, check.source.node
-    if not home or source.kind is not VantageKind.POD or check.ask.question is Question.RESOLVE:
+    if not home or source.kind is not VantageKind.POD or check.action.question is Question.RESOLVE:
         return
     behind = () if target.kind is TargetKind.NODEPORT else backends
     for node in {target.node, *(nodes.get(pod) for pod in behind)} - {None, home}:

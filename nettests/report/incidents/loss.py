@@ -60,7 +60,7 @@ def lossy(result: CheckResult) -> bool:
         return False
     silent = sum(one.outcome is Outcome.TIMED_OUT for one in seen.attempts)
     answered = sum(one.outcome.positive for one in seen.attempts)
-    return silent > 0 and answered > 0 and not seen.divided
+    return silent > 0 and answered > 0 and not seen.differing_ports
 
 
 def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss | None:

@@ -27,7 +27,7 @@ _HAPPENED = {
 }
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
-    Kind.UNREADY: "Node {} was not Ready while it was asked",
+    Kind.UNREADY: "Node {} was not Ready while it was probed",
     Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",
@@ -40,7 +40,7 @@ _SOME = 5
 _WHOSE = {
     SourceSeen.CLIENT_POD.value: "the client Pod's",
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
-    SourceSeen.TARGET_NODE.value: "that of the node that is asked",
+    SourceSeen.TARGET_NODE.value: "that of the target node",
 }
 
 
@@ -95,7 +95,7 @@ def _why_not_started(results: Sequence[CheckResult]) -> str:
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
     """Whether all checks are about a Pod of their own, and none about a configuration."""
-    return all(one.check and one.check.ask.question is Question.START for one in results)
+    return all(one.check and one.check.action.question is Question.START for one in results)
 
 
 def happened(results: Sequence[CheckResult]) -> str:
@@ -111,7 +111,7 @@ def happened(results: Sequence[CheckResult]) -> str:
 
 
 def _seen(observation: Observation) -> Outcome:
-    """Return how a check's question ended; where its Service was waited for in vain, how that did."""
+    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
     waited = observation.late is not None and observation.outcome.positive
     return Outcome.TIMED_OUT if waited else observation.outcome
 
@@ -232,7 +232,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
         return message, ()
     source, target = check.source.node, check.target.node
     nodes = dict.fromkeys(node for node in (source, target) if node)
-    if check.ask.question.has_path and source and target and source != target:
+    if check.action.question.has_path and source and target and source != target:
         trait = Trait(Kind.DIRECTION, f"{source} → {target}")
     elif nodes:
         trait = Trait(Kind.NODE, next(iter(nodes)))

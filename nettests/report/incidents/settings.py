@@ -19,7 +19,7 @@ def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield, for each rule of configuration that is not met, whose settings it read."""
     for result in red:
         check, seen = result.check, result.observation
-        if check is None or seen is None or check.ask.question is not Question.INSPECT:
+        if check is None or seen is None or check.action.question is not Question.INSPECT:
             continue
         if result.verdict is Verdict.FAIL and seen.outcome is Outcome.DEVIATES:
             trait = Trait(Kind.SETTINGS, check.source.node or CLUSTER)
@@ -27,6 +27,6 @@ def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Return the names of the rules that these checks asked about, in their order."""
-    cases = (one.check.ask.case for one in results if one.check)
+    """Return the names of the rules that these checks tested about, in their order."""
+    cases = (one.check.action.case for one in results if one.check)
     return tuple(dict.fromkeys(case.label for case in cases if case))

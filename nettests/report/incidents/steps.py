@@ -24,7 +24,7 @@ _WHATEVER_ELSE = {
         "they answer"
     ),
     Kind.DENIAL: (
-        "ask each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
+        "probe each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
         "knows no Services that are new, or none at all"
     ),
 }

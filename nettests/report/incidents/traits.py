@@ -1,7 +1,7 @@
 """What a check has a part in: nodes, pair, direction, protocol, the Service proxy of a node, cluster DNS …
 
 First step towards incidents. Pure, and from the check alone: what was observed decides which checks are
-red, never which traits they have. A check that reads configuration or asks the API server has no path,
+red, never which traits they have. A check that reads configuration or queries the API server has no path,
 and so none of a path's traits: it neither explains nor contradicts what happens to packets.
 """
 
@@ -30,13 +30,13 @@ class Kind(StrEnum):
     DNS_SERVICE = "dns-service"
     """The node whose Service proxy leads queries to the cluster's DNS."""
     NAMES_OUTSIDE = "names-outside"
-    """Names that the cluster's DNS, or a node's own servers, have to ask somebody outside for."""
+    """Names that the cluster's DNS, or a node's own servers, have to forward to servers outside."""
     SEARCH_LIST = "search-list"
     """The node whose kubelet tells Pods which domains complete a name."""
     PROXY_NODE = "service-proxy"
     """The node whose Service proxy has to translate the packet."""
     SERVICE = "service"
-    """The Service that is asked, in whatever way."""
+    """The Service that is probed, in whatever way."""
     TARGET = "target"
     """What is reached: ``ClusterIP``, ``NodePort``, ``Pod`` …"""
     NODE = "node"
@@ -46,7 +46,7 @@ class Kind(StrEnum):
     SOURCE_NODE = "source-node"
     TARGET_NODE = "target-node"
     LINK = "link"
-    """Two nodes, whichever of them asks."""
+    """Two nodes, whichever of them is the source."""
     DIRECTION = "direction"
     """Two nodes, source first."""
     POD_ROUTE = "pod-route"
@@ -56,9 +56,9 @@ class Kind(StrEnum):
     OUTSIDE = "outside"
     """A node that holds the one end of traffic which is in the cluster."""
     LEFT = "left"
-    """A node that asks elsewhere, other nodes or outside."""
+    """A source node elsewhere, other nodes or outside."""
     ENTERED = "entered"
-    """A node that is asked from elsewhere, by other nodes or from outside."""
+    """A node that is reached from elsewhere, by other nodes or from outside."""
     PLACEMENT = "placement"
     SYSTEMS = "systems"
     """Operating systems of both ends, source first."""
@@ -77,7 +77,7 @@ class Kind(StrEnum):
     UNDECIDED = "undecided"
     """A fact that is not known and that the expectation depends on."""
     UNREADY = "unready-node"
-    """A node that was not Ready while its checks were asked, so that nothing they saw is trusted."""
+    """A node that was not Ready while its checks were run, so that nothing they saw is trusted."""
     ADDRESSES = "node-addresses"
     """A node that is not found at the addresses which its status names."""
     WRONG_ANSWER = "wrong-answer"
@@ -102,7 +102,7 @@ class Trait:
 
 
 _OWN_SERVERS = {"Default"}
-"""Values of ``dnsPolicy`` with which a Pod does not ask the cluster's DNS; with ``None`` a probe is given its address."""
+"""Values of ``dnsPolicy`` with which a Pod does not query the cluster's DNS; with ``None`` a probe is given its address."""
 
 
 def traits_of(check: Check) -> frozenset[Trait]:
@@ -112,17 +112,17 @@ def traits_of(check: Check) -> frozenset[Trait]:
 
 def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
-    if not check.ask.question.has_path:
-        yield Kind.RULE, check.ask.case.label if check.ask.case else check.flow
+    if not check.action.question.has_path:
+        yield Kind.RULE, check.action.case.label if check.action.case else check.flow
         if looks_names_up(check):
             yield Kind.DNS, "cluster DNS"
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
     yield Kind.TARGET, check.target.descriptor.noun
-    if check.ask.family is Family.IPV6:
-        yield Kind.FAMILY, check.ask.family.value
-    if asks_cluster_dns(check):
+    if check.action.family is Family.IPV6:
+        yield Kind.FAMILY, check.action.family.value
+    if queries_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
         if check.target.descriptor.location is not Location.DNS_POD:
             yield Kind.DNS_SERVICE, check.source.node or ""
@@ -130,8 +130,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.SEARCH_LIST, check.source.node or ""
     if is_named_outside(check):
         yield Kind.NAMES_OUTSIDE, "names outside the cluster"
-    if check.ask.question is not Question.RESOLVE:
-        yield Kind.PROTOCOL, check.ask.protocol.value
+    if check.action.question is not Question.RESOLVE:
+        yield Kind.PROTOCOL, check.action.protocol.value
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
@@ -139,14 +139,14 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
 
 def looks_names_up(check: Check) -> bool:
     """Whether a Pod of a check's own has to be found by its name: that of a StatefulSet has to keep it."""
-    then = check.ask.case.then if check.ask.case else None
+    then = check.action.case.then if check.action.case else None
     return then is not None and then.how == "renew"
 
 
-def asks_cluster_dns(check: Check) -> bool:
+def queries_cluster_dns(check: Check) -> bool:
     """Whether the cluster's DNS has to answer before the check can succeed.
 
-    On the network of its node, a Pod asks the node's servers unless its ``dnsPolicy`` says otherwise
+    On the network of its node, a Pod queries the node's servers unless its ``dnsPolicy`` says otherwise
     (Kubernetes documentation, "Pod's DNS Policy"); a check of cluster DNS names its server itself.
     """
     policy = check.source.dns_policy
@@ -154,14 +154,14 @@ def asks_cluster_dns(check: Check) -> bool:
         return True
     if check.source.kind is VantageKind.NODE and not policy:
         return False
-    return check.asks_dns and policy not in _OWN_SERVERS
+    return check.queries_dns and policy not in _OWN_SERVERS
 
 
 def is_named_outside(check: Check) -> bool:
-    """Whether a name is asked for that belongs to nobody in the cluster, itself or behind an ExternalName."""
+    """Whether a name is queried that belongs to nobody in the cluster, itself or behind an ExternalName."""
     settings = check.target.settings
     behind = settings is not None and bool(settings.external_name)
-    return check.asks_dns and (behind or check.target.descriptor.naming is Naming.OUTSIDE)
+    return check.queries_dns and (behind or check.target.descriptor.naming is Naming.OUTSIDE)
 
 
 def _is_completed(check: Check) -> bool:
@@ -175,25 +175,25 @@ def _is_completed(check: Check) -> bool:
     return check.target.descriptor.naming is Naming.CLUSTER and not source.dns_policy
 
 
-def asks_service(check: Check) -> bool:
+def targets_service(check: Check) -> bool:
     """Whether a Service proxy translates the check's own packets, beside those to the cluster's DNS.
 
     Nobody does for a name that is only resolved, for a headless Service, or for an ExternalName.
     """
     settings = check.target.settings
     named = settings is not None and (settings.headless or settings.external_name)
-    asked = check.ask.question is not Question.RESOLVE and not named
-    return asked and check.target.descriptor.translated
+    probed = check.action.question is not Question.RESOLVE and not named
+    return probed and check.target.descriptor.translated
 
 
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
     """Yield the nodes between which packets pass; whose name is resolved alone is sent none."""
     source, target = check.source, check.target
-    if check.ask.question is Question.RESOLVE:
+    if check.action.question is Question.RESOLVE:
         yield Kind.SOURCE_NODE, source.node or ""
         yield Kind.NODE, source.node or ""
         yield Kind.SOURCE_OS, source.os.value if source.os else ""
-        if check.placement is Placement.OUTSIDE and not asks_cluster_dns(check):
+        if check.placement is Placement.OUTSIDE and not queries_cluster_dns(check):
             yield Kind.PLACEMENT, check.placement.value
             yield Kind.OUTSIDE, source.node or ""
         return
@@ -235,15 +235,15 @@ def _dials_pods(check: Check) -> bool:
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
-    """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is asked."""
+    """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is probed."""
     source, target = check.source, check.target
     match target.descriptor.proxy:
         case Proxy.TARGET:
             yield Kind.PROXY_NODE, target.node or ""
-        case Proxy.SOURCE if asks_service(check):
+        case Proxy.SOURCE if targets_service(check):
             yield Kind.PROXY_NODE, source.node or ""
         case Proxy.SOURCE | Proxy.NONE:
-            if asks_cluster_dns(check) and target.descriptor.location is not Location.DNS_POD:
+            if queries_cluster_dns(check) and target.descriptor.location is not Location.DNS_POD:
                 yield Kind.PROXY_NODE, source.node or ""
         case proxy:
             assert_never(proxy)
@@ -262,5 +262,8 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
     if claim.distribution is not None:
         sticky = settings is not None and settings.session_affinity
         yield Kind.PROPERTY, "session affinity" if sticky else "distribution"
-    if check.ask.size is not None:
-        yield Kind.SIZE, "large" if check.ask.protocol is Protocol.ICMP else str(check.ask.size)
+    if check.action.size is not None:
+        yield (
+            Kind.SIZE,
+            "large" if check.action.protocol is Protocol.ICMP else str(check.action.size),
+        )

@@ -11,7 +11,7 @@ from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait, asks_cluster_dns, looks_names_up
+from nettests.report.incidents.traits import Kind, Trait, looks_names_up, queries_cluster_dns
 from nettests.report.results import CheckResult
 
 DENIAL = Trait(Kind.DENIAL, "names that exist")
@@ -20,7 +20,12 @@ DENIAL = Trait(Kind.DENIAL, "names that exist")
 def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield, for each red check, the wrong addresses that it was led to."""
     addresses = sorted(
-        {one for result in red if result.observation for one in result.observation.misled}
+        {
+            one
+            for result in red
+            if result.observation
+            for one in result.observation.unexpected_addresses
+        }
     )
     for result in red:
         for address in addresses:
@@ -33,7 +38,7 @@ def _led_to(result: CheckResult, address: str) -> bool:
     check, seen = result.check, result.observation
     if check is None or seen is None:
         return False
-    if address in seen.misled:
+    if address in seen.unexpected_addresses:
         return True
     if check.target.descriptor.naming is Naming.ABSENT:
         return seen.outcome is Outcome.RESOLVED  # nobody told to what; the name should not be there
@@ -42,11 +47,13 @@ def _led_to(result: CheckResult, address: str) -> bool:
 
 
 def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield the red checks on nodes where the cluster's DNS denied a name that exists and is asked for in full.
+    """Yield the red checks on nodes where the cluster's DNS denied a name that exists and is queried in full.
 
     A name that needs the search list may be denied for want of it, which is another cause.
     """
-    denied = [one for one in red if one.check and asks_cluster_dns(one.check) and _was_denied(one)]
+    denied = [
+        one for one in red if one.check and queries_cluster_dns(one.check) and _was_denied(one)
+    ]
     nodes = {one.check.source.node for one in denied if one.check and _in_full(one.check)}
     for one in red:
         check = one.check

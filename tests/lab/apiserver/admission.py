@@ -1,4 +1,4 @@
-"""The recorded admission of Windows pods, asked of any API server by dry run, and what of an answer counts."""
+"""The recorded admission of Windows pods, required of any API server by dry run, and what of an answer counts."""
 
 import copy
 import re

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers as ``agnhost netexec`` does where the replay asks it."""
+"""A real HTTP server on loopback that answers as ``agnhost netexec`` does where the replay queries it."""
 
 import json
 from datetime import UTC, datetime

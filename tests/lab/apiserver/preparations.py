@@ -21,7 +21,7 @@ class Api(Protocol):
 
 
 FIRST_POD = 17
-BODY_OF_A_MOMENT = {109: "the runtime was removing the container whose log was asked for"}
+BODY_OF_A_MOMENT = {109: "the runtime was removing the container whose log was requested"}
 
 
 def _pod(name: str, args: list[str], **spec: Any) -> Json:

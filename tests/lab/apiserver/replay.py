@@ -80,7 +80,7 @@ class _Answer:
 class Replay:
     """One run through the transcript; ``differences`` holds the complaints by line number.
 
-    Some rows ask again at once, before a deletion is through: answers are compared when all are there.
+    Some rows retry at once, before a deletion is through: answers are compared when all are there.
     """
 
     cluster: Cluster
@@ -149,14 +149,14 @@ class Replay:
         return path
 
     async def _http(self, line: int, row: Json) -> _Answer:
-        asked = row["request"]
-        headers = {**self.headers(known=asked["client_cert"]), **asked["headers"]}
-        body = asked["body"]
+        requested = row["request"]
+        headers = {**self.headers(known=requested["client_cert"]), **requested["headers"]}
+        body = requested["body"]
         if line in REWRITES:
             body = await REWRITES[line](self)
         async with self.session.request(
-            asked["method"],
-            URL(self.path(asked["path"]), encoded=True),
+            requested["method"],
+            URL(self.path(requested["path"]), encoded=True),
             headers=headers,
             data=body,
             allow_redirects=False,

@@ -154,7 +154,7 @@ async def _may(client: Client, **attributes: str) -> bool:
     return bool(answer["status"]["allowed"])
 
 
-def test_a_user_can_ask_what_it_may(api: Api) -> None:
+def test_a_user_can_query_what_it_may(api: Api) -> None:
     """A SelfSubjectAccessReview answers as the request itself would be."""
 
     async def run(running: Running) -> None:
@@ -168,7 +168,7 @@ def test_a_user_can_ask_what_it_may(api: Api) -> None:
     api(run)
 
 
-def test_a_review_must_ask_one_thing(api: Api) -> None:
+def test_a_review_must_query_one_thing(api: Api) -> None:
     """Neither or both kinds of attributes is a 400."""
 
     async def run(running: Running) -> None:
@@ -204,7 +204,7 @@ def test_a_user_can_list_its_rules(api: Api) -> None:
     api(run)
 
 
-def test_another_user_can_be_asked_about(api: Api) -> None:
+def test_another_user_can_be_tested_about(api: Api) -> None:
     """A SubjectAccessReview judges the named user and groups."""
 
     async def run(running: Running) -> None:
@@ -213,8 +213,8 @@ def test_another_user_can_be_asked_about(api: Api) -> None:
             review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
             allowed = []
             for groups in (["system:masters"], []):
-                asked = {**review, "spec": {**spec, "user": "x", "groups": groups}}
-                answer = await client.create(f"{AUTHZ}/subjectaccessreviews", asked)
+                requested = {**review, "spec": {**spec, "user": "x", "groups": groups}}
+                answer = await client.create(f"{AUTHZ}/subjectaccessreviews", requested)
                 allowed.append(answer["status"]["allowed"])
             assert allowed == [True, False]
 

@@ -49,7 +49,7 @@ def test_output_arrives_on_its_channel_and_the_status_last(cluster: Api) -> None
     cluster(run)
 
 
-def test_a_stream_that_was_not_asked_for_is_not_sent(cluster: Api) -> None:
+def test_a_stream_that_was_not_requested_is_not_sent(cluster: Api) -> None:
     """Without ``stderr=1`` nothing comes on channel 2."""
 
     async def run(running: Running) -> None:
@@ -185,7 +185,7 @@ def _add_lines(running: Running, count: int) -> None:
         ("limitBytes=10", "line 0\nlin"),
     ],
 )
-def test_logs_are_cut_as_asked(cluster: Api, query: str, expected: str) -> None:
+def test_logs_are_cut_as_queried(cluster: Api, query: str, expected: str) -> None:
     """Tail, time, bytes and timestamps."""
 
     async def run(running: Running) -> None:
@@ -347,7 +347,7 @@ def test_open_channels_can_be_cut(cluster: Api) -> None:
 
 
 def test_requests_can_be_failed_before_they_are_served(api: Api) -> None:
-    """``before_request`` sees who asks for what and may answer with an error."""
+    """``before_request`` sees who requests what and may answer with an error."""
 
     async def run(running: Running) -> None:
         seen: list[Request] = []

@@ -49,7 +49,7 @@ def test_a_pod_on_a_node_stays_until_its_kubelet_deletes_it(api: Api) -> None:
 
 
 def test_a_grace_period_can_be_shortened_and_not_lengthened(api: Api) -> None:
-    """A later DELETE counts only when it asks for less."""
+    """A later DELETE counts only when it requests less."""
 
     async def run(running: Running) -> None:
         async with running.client() as client:

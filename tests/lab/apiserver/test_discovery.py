@@ -25,10 +25,10 @@ async def _get(running: Running, path: str, accept: str) -> tuple[int, str, Any]
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/api", "APIVersions"), ("/apis", "APIGroupList")])
-def test_who_asks_for_aggregated_discovery_gets_the_plain_form(
+def test_who_requests_aggregated_discovery_gets_the_plain_form(
     api: Api, path: str, kind: str
 ) -> None:
-    """The aggregated form is not served; kubectl then asks group by group, as of older servers."""
+    """The aggregated form is not served; kubectl then queries group by group, as of older servers."""
 
     async def run(running: Running) -> None:
         status, media, document = await _get(running, path, AGGREGATED)
@@ -96,7 +96,7 @@ def test_what_cannot_be_accepted_is_refused(api: Api) -> None:
 @pytest.mark.parametrize(
     ("include", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "Pod")]
 )
-def test_rows_carry_what_is_asked_for(api: Api, include: str, kind: str | None) -> None:
+def test_rows_carry_what_is_requested(api: Api, include: str, kind: str | None) -> None:
     """``includeObject`` decides."""
 
     async def run(running: Running) -> None:

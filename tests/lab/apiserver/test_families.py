@@ -46,7 +46,7 @@ def updated(before: Json, **spec: Any) -> tuple[Json, list[str]]:
         ({"clusterIP": "fd00:10:96::5"}, "SingleStack", ["IPv6"]),
     ],
 )
-def test_two_families_are_given_as_asked(spec: Json, policy: str, families: list[str]) -> None:
+def test_two_families_are_given_as_queried(spec: Json, policy: str, families: list[str]) -> None:
     """Policy and families are completed, and there is an address of each family, in their order."""
     stored, errors = made(DUAL, **spec)
     assert errors == []

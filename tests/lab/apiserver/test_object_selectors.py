@@ -90,7 +90,7 @@ def test_field_selectors_match_the_fields_of_pods(selector: str, expected: bool)
 
 
 def test_an_empty_field_selector_selects_everything() -> None:
-    """There is no predicate to ask."""
+    """There is no predicate to query."""
     assert parse_fields("", "pods") is None
 
 

@@ -119,7 +119,7 @@ def test_objects_are_counted_by_kind_and_group(api: Api, item: dict[str, Any], p
 
 
 def test_the_pod_too_many_is_refused(api: Api) -> None:
-    """The quota, what is asked for, used and allowed are named; what is gone is free again."""
+    """The quota, what is requested, used and allowed are named; what is gone is free again."""
 
     async def run(running: Running) -> None:
         async with running.client() as client:
@@ -137,7 +137,7 @@ def test_the_pod_too_many_is_refused(api: Api) -> None:
 
 
 def test_compute_has_to_be_stated_and_fits(api: Api) -> None:
-    """Containers that leave open what is limited are refused, and so are those that ask for too much."""
+    """Containers that leave open what is limited are refused, and so are those that request too much."""
 
     async def run(running: Running) -> None:
         async with running.client() as client:

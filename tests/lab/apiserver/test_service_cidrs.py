@@ -21,13 +21,13 @@ def at(
     serve: Serve,
     settings: ApiSettings,
     version: str,
-    ask: Callable[[Running], Coroutine[Any, Any, Any]],
+    request: Callable[[Running], Coroutine[Any, Any, Any]],
 ) -> Any:
     """Return what a server of that version answers."""
 
     async def run() -> Any:
         async with serve(replace(settings, version=Version(git=version))) as running:
-            return await ask(running)
+            return await request(running)
 
     return asyncio.run(run())
 

@@ -158,7 +158,7 @@ def test_a_watch_of_what_the_history_has_lost_must_list_again(
     api(run)
 
 
-def test_initial_events_must_be_asked_for_in_full(api: Api) -> None:
+def test_initial_events_must_be_queried_in_full(api: Api) -> None:
     """``sendInitialEvents`` needs ``resourceVersionMatch=NotOlderThan``."""
 
     async def run(running: Running) -> None:

@@ -49,7 +49,7 @@ def test_the_next_pod_waits_for_the_one_before() -> None:
     assert second["metadata"]["name"] == "set-1"
 
 
-def test_a_pod_that_leaves_is_made_again_when_it_is_gone() -> None:
+def test_a_pod_that_leaves_is_recreated_when_it_is_gone() -> None:
     """Two Pods of one name cannot be: until then nothing is made."""
     leaving = born(first(1), ready=False)
     leaving["metadata"] = {**leaving["metadata"], "deletionTimestamp": "now"}

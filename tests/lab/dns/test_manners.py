@@ -1,4 +1,4 @@
-"""Which names a resolver asks for: the documented difference between Linux and Windows."""
+"""Which names a resolver requests: the documented difference between Linux and Windows."""
 
 import pytest
 
@@ -29,14 +29,14 @@ def test_linux_tries_a_name_with_enough_dots_first() -> None:
 
 
 @pytest.mark.parametrize("candidates", [linux.candidates, windows.candidates])
-def test_an_absolute_name_is_asked_alone(candidates: object) -> None:
+def test_an_absolute_name_is_queried_alone(candidates: object) -> None:
     """A final dot ends the search on both systems."""
     assert callable(candidates)
     assert list(candidates(CONFIG, "web.demo.")) == ["web.demo."]
 
 
 def test_windows_gives_a_dot_less_name_the_suffixes_only() -> None:
-    """A name without a dot is never asked bare."""
+    """A name without a dot is never run bare."""
     assert list(windows.candidates(CONFIG, "kubernetes")) == SUFFIXED
 
 

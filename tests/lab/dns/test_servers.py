@@ -11,7 +11,7 @@ import dns.rcode
 import pytest
 
 from nettests.lab.dns import linux, windows
-from nettests.lab.dns.exchange import NoAnswerError, Silence, ask
+from nettests.lab.dns.exchange import NoAnswerError, Silence, query_servers
 from nettests.lab.dns.records import question
 from nettests.lab.dns.resolution import Failure, ResolutionError
 from nettests.lab.dns.server import ClusterDns, OutsideResolver, forward_to
@@ -88,7 +88,7 @@ async def test_a_stopped_server_refuses_and_its_port_is_free_again(world: World)
     cluster = start(world)
     await cluster.stop()
     with pytest.raises(NoAnswerError) as refused:
-        await ask(world.pod.namespace, str(CLUSTER), question("web."), limit=2)
+        await query_servers(world.pod.namespace, str(CLUSTER), question("web."), limit=2)
     assert refused.value.silence is Silence.REFUSED
     cluster.start(world.router, CLUSTER)
     assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.20",)
@@ -100,14 +100,16 @@ async def test_a_silent_outside_resolver_is_a_server_failure(world: World) -> No
     view = view_from_objects(SERVICES, [], "cluster.local")
     cluster = ClusterDns(view, forward=forward_to(world.router, IPv4Address("198.18.0.54")))
     cluster.start(world.router, CLUSTER)
-    answer = await ask(world.pod.namespace, str(CLUSTER), question("server.outside.test."), limit=5)
+    answer = await query_servers(
+        world.pod.namespace, str(CLUSTER), question("server.outside.test."), limit=5
+    )
     assert answer.rcode() == dns.rcode.SERVFAIL
     assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.20",)
 
 
 @in_world(prepare)
 async def test_an_answer_too_big_for_udp_comes_over_tcp(world: World) -> None:
-    """A truncated UDP answer makes the client ask again over TCP."""
+    """A truncated UDP answer makes the client retry over TCP."""
     many = [
         {"addresses": [f"10.244.1.{number}"], "conditions": {"ready": True}}
         for number in range(2, 102)

@@ -28,8 +28,8 @@ def view() -> DnsView:
     )
 
 
-def ask(view: DnsView, name: str, kind: str = "A") -> dns.message.Message:
-    """Ask the zone for a name it must answer itself."""
+def query_servers(view: DnsView, name: str, kind: str = "A") -> dns.message.Message:
+    """Query the zone for a name it must answer itself."""
     response = zone.answer(view, dns.message.make_query(name, kind))
     assert response is not None
     return response
@@ -63,7 +63,7 @@ def test_a_name_of_the_cluster_is_answered(
     view: DnsView, name: str, kind: str, expected: list[str]
 ) -> None:
     """Services, endpoints, pods, ports and pointers are answered with authority."""
-    response = ask(view, name, kind)
+    response = query_servers(view, name, kind)
     assert data(response) == expected
     assert response.flags & dns.flags.AA
     assert response.rcode() == dns.rcode.NOERROR
@@ -96,9 +96,9 @@ def test_a_name_that_does_not_exist_in_the_zone_is_nxdomain(
 @pytest.mark.parametrize(
     "name", ["web.demo.svc.cluster.local.", "demo.svc.cluster.local.", "svc.cluster.local."]
 )
-def test_a_name_without_records_of_the_asked_type_is_no_data(view: DnsView, name: str) -> None:
+def test_a_name_without_records_of_the_queried_type_is_no_data(view: DnsView, name: str) -> None:
     """AAAA of an IPv4 name, and anything of an empty name above others, is NOERROR with an SOA."""
-    response = ask(view, name, "AAAA")
+    response = query_servers(view, name, "AAAA")
     assert response.rcode() == dns.rcode.NOERROR
     assert data(response) == []
     assert response.authority
@@ -107,7 +107,7 @@ def test_a_name_without_records_of_the_asked_type_is_no_data(view: DnsView, name
 def test_any_namespace_has_pod_records_when_namespaces_are_not_known() -> None:
     """``pods insecure`` answers from the name alone."""
     view = view_from_objects([], [], "cluster.local")
-    assert data(ask(view, "10-1-2-3.whatever.pod.cluster.local.")) == ["10.1.2.3"]
+    assert data(query_servers(view, "10-1-2-3.whatever.pod.cluster.local.")) == ["10.1.2.3"]
 
 
 def test_a_pointer_that_is_not_the_clusters_falls_through(view: DnsView) -> None:
@@ -117,9 +117,9 @@ def test_a_pointer_that_is_not_the_clusters_falls_through(view: DnsView) -> None
 
 
 def test_only_an_alias_to_the_outside_is_followed_there(view: DnsView) -> None:
-    """The server asks the outside for an ExternalName's target, not for one in the cluster."""
-    outside = ask(view, "ext.demo.svc.cluster.local.")
-    inside = ask(view, "near.demo.svc.cluster.local.")
+    """The server queries the outside for an ExternalName's target, not for one in the cluster."""
+    outside = query_servers(view, "ext.demo.svc.cluster.local.")
+    inside = query_servers(view, "near.demo.svc.cluster.local.")
     assert zone.alias_target(view, outside) == "server.outside.test."
     assert zone.alias_target(view, inside) is None
 
@@ -129,16 +129,16 @@ def test_a_service_of_both_families_has_both_records() -> None:
     both = service("web", clusterIP="10.96.0.20", clusterIPs=["10.96.0.20", "fd00:10:96::14"])
     view = view_from_objects([both], [], "cluster.local", namespaces=["demo"])
     name = "web.demo.svc.cluster.local."
-    assert data(ask(view, name)) == ["10.96.0.20"]
-    assert data(ask(view, name, "AAAA")) == ["fd00:10:96::14"]
+    assert data(query_servers(view, name)) == ["10.96.0.20"]
+    assert data(query_servers(view, name, "AAAA")) == ["fd00:10:96::14"]
     back = dns.reversename.from_address("fd00:10:96::14").to_text()
-    assert data(ask(view, back, "PTR")) == [name]
+    assert data(query_servers(view, back, "PTR")) == [name]
 
 
 def test_a_name_of_one_family_exists_in_the_other() -> None:
-    """Asked for the family that it has not, a Service has no data; it is not said to be missing."""
+    """Requested the family that it has not, a Service has no data; it is not said to be missing."""
     view = view_from_objects([service("web", clusterIP="10.96.0.20")], [], "cluster.local")
-    answer = ask(view, "web.demo.svc.cluster.local.", "AAAA")
+    answer = query_servers(view, "web.demo.svc.cluster.local.", "AAAA")
     assert (answer.rcode(), data(answer)) == (dns.rcode.NOERROR, [])
 
 
@@ -146,5 +146,5 @@ def test_pod_names_of_ipv6_addresses_resolve() -> None:
     """With "pods insecure" the dashes of a pod's name stand for colons too."""
     view = view_from_objects([], [], "cluster.local", namespaces=["demo"])
     name = "fd00-10-244-1--5.demo.pod.cluster.local."
-    assert data(ask(view, name, "AAAA")) == ["fd00:10:244:1::5"]
-    assert data(ask(view, name)) == []
+    assert data(query_servers(view, name, "AAAA")) == ["fd00:10:244:1::5"]
+    assert data(query_servers(view, name)) == []

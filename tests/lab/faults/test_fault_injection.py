@@ -22,8 +22,8 @@ def broken(lab: Lab) -> Iterator[Lab]:
     ports = [{"name": "web", "port": 80, "targetPort": 8080}]
     spec = {"selector": {"app": "backend"}, "ports": ports}
     lab.core.create_namespaced_service("default", {"metadata": {"name": "target"}, "spec": spec})
-    for asking in ("client-1", "client-2"):
-        answered(lab, asking)
+    for caller in ("client-1", "client-2"):
+        answered(lab, caller)
     yield lab
     lab.core.delete_namespaced_service("target", "default")
     for name in ("backend", "client-1", "client-2"):
@@ -43,7 +43,7 @@ def inject(lab: Lab, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def ask(lab: Lab, client: str, url: str) -> int:
+def request(lab: Lab, client: str, url: str) -> int:
     """curl's exit code: 0, 6 name not resolved, 28 timed out."""
     return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
 
@@ -60,29 +60,29 @@ def answered(lab: Lab, client: str) -> None:
     A Service is refused or lost on a node until that node's kube-proxy has seen it; what the
     tests below break must have worked before.
     """
-    until(lambda: ask(lab, client, service(lab)) == 0, what=f"the Service to answer {client}")
+    until(lambda: request(lab, client, service(lab)) == 0, what=f"the Service to answer {client}")
 
 
 def test_without_dns_names_fail_and_addresses_work(broken: Lab) -> None:
     """``dns-down`` loses packets to the DNS pod; clearing brings names back."""
     name = "http://target.default.svc.cluster.local/hostname"
-    assert ask(broken, "client-2", name) == 0
+    assert request(broken, "client-2", name) == 0
     inject(broken, "dns-down")
-    assert ask(broken, "client-2", name) in {6, 28}
-    assert ask(broken, "client-2", service(broken)) == 0
+    assert request(broken, "client-2", name) in {6, 28}
+    assert request(broken, "client-2", service(broken)) == 0
     assert broken.command("fault", "clear", "dns-down").stdout == "1 fault(s) cleared.\n"
-    assert ask(broken, "client-2", name) == 0
+    assert request(broken, "client-2", name) == 0
 
 
 def test_missing_rules_break_one_service_on_one_node(broken: Lab) -> None:
     """The node without rules loses the Service; the other node, DNS and pod addresses do not."""
     url = service(broken)
     inject(broken, "service-rules-missing", "--service", "default/target", "--node", "win-1")
-    assert ask(broken, "client-1", url) == 28
-    assert ask(broken, "client-2", url) == 0
+    assert request(broken, "client-1", url) == 28
+    assert request(broken, "client-2", url) == 0
     backend = broken.core.read_namespaced_pod("backend", "default").status.pod_ip
-    assert ask(broken, "client-1", f"http://{backend}:8080/hostname") == 0
-    assert ask(broken, "client-1", "http://server.outside.test/hostname") == 0
+    assert request(broken, "client-1", f"http://{backend}:8080/hostname") == 0
+    assert request(broken, "client-1", "http://server.outside.test/hostname") == 0
     broken.command("fault", "clear")
     answered(broken, "client-1")
 
@@ -93,21 +93,21 @@ def test_missing_rules_may_be_those_of_one_port(broken: Lab) -> None:
     inject(broken, *missing, "no-such-port")
     answered(broken, "client-1")
     inject(broken, *missing, "web")
-    assert ask(broken, "client-1", service(broken)) == 28
-    assert ask(broken, "client-2", service(broken)) == 0
+    assert request(broken, "client-1", service(broken)) == 28
+    assert request(broken, "client-2", service(broken)) == 0
     broken.command("fault", "clear")
     answered(broken, "client-1")
 
 
-def test_a_channel_that_is_down_breaks_asking_not_the_network(broken: Lab) -> None:
-    """exec and pod proxy to that node fail; other nodes' pods can still be asked, about it too."""
+def test_a_channel_that_is_down_breaks_querying_not_the_network(broken: Lab) -> None:
+    """exec and pod proxy to that node fail; other nodes' pods can still be queried, about it too."""
     inject(broken, "channel-down", "--node", "win-1")
     assert broken.refused_exec("client-1") == 500
     with pytest.raises(ApiException) as refused:
         broken.core.connect_get_namespaced_pod_proxy_with_path("client-1:8080", "default", "x")
     assert refused.value.status == 503
     address = broken.core.read_namespaced_pod("client-1", "default").status.pod_ip
-    assert ask(broken, "client-2", f"http://{address}:8080/hostname") == 0
+    assert request(broken, "client-2", f"http://{address}:8080/hostname") == 0
 
 
 def test_api_errors_hit_users_only(broken: Lab) -> None:
@@ -121,7 +121,7 @@ def test_api_errors_hit_users_only(broken: Lab) -> None:
     broken.remove("after-errors")
 
 
-def test_throttled_requests_are_told_when_to_come_again(broken: Lab) -> None:
+def test_throttled_requests_are_told_when_to_are_recreated(broken: Lab) -> None:
     """429 in plain text with Retry-After, as priority and fairness answers."""
     inject(broken, "api-throttling", "--rate", "1")
     with pytest.raises(ApiException) as throttled:
@@ -195,9 +195,9 @@ def test_a_silent_kubelet_leaves_its_node_not_ready(broken: Lab) -> None:
     inject(broken, "kubelet-silent", "--node", "win-2", "--seconds", "0")
     until(lambda: _condition_of(broken, "win-2") == ("Unknown", "NodeStatusUnknown"))
     broken.until_pod("backend", lambda it: not _is_ready(it))
-    until(lambda: ask(broken, "client-2", service(broken)) != 0)
+    until(lambda: request(broken, "client-2", service(broken)) != 0)
     address = broken.core.read_namespaced_pod("backend", "default").status.pod_ip
-    assert ask(broken, "client-2", f"http://{address}:8080/hostname") == 0
+    assert request(broken, "client-2", f"http://{address}:8080/hostname") == 0
     with pytest.raises(ApiException):
         broken.core.read_namespaced_pod_log("backend", "default")
     taints = {taint.key for taint in broken.core.read_node("win-2").spec.taints}

@@ -24,8 +24,8 @@ def broken(lab: Lab) -> Iterator[Lab]:
     ports = [{"name": "web", "port": 80, "targetPort": 8080}]
     spec = {"selector": {"app": "aimed-at"}, "ports": ports}
     lab.core.create_namespaced_service("default", {"metadata": {"name": "aim"}, "spec": spec})
-    for asking in ("asks-on-windows", "asks-on-linux"):
-        until(lambda asking=asking: ask(lab, asking, NAME) == 0, what=f"an answer to {asking}")  # type: ignore[misc]
+    for caller in ("asks-on-windows", "asks-on-linux"):
+        until(lambda caller=caller: request(lab, caller, NAME) == 0, what=f"an answer to {caller}")  # type: ignore[misc]
     yield lab
     lab.core.delete_namespaced_service("aim", "default")
     for name in ("aimed-at", "asks-on-windows", "asks-on-linux"):
@@ -45,7 +45,7 @@ def inject(lab: Lab, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def ask(lab: Lab, client: str, url: str) -> int:
+def request(lab: Lab, client: str, url: str) -> int:
     """curl's exit code: 0, 6 name not resolved, 28 timed out."""
     return lab.exec(client, "curl", "-s", "-m", "3", url)[0]
 
@@ -58,25 +58,25 @@ def by_address(lab: Lab) -> str:
 def again(lab: Lab, client: str, url: str) -> None:
     """Clear, and wait for an answer."""
     lab.command("fault", "clear")
-    until(lambda: ask(lab, client, url) == 0, what=f"{url} to answer {client}")
+    until(lambda: request(lab, client, url) == 0, what=f"{url} to answer {client}")
 
 
 def test_a_slow_dns_is_too_late(broken: Lab) -> None:
     """Who waits three seconds for a name gets none that takes ten; addresses are as they were."""
     inject(broken, "dns-slow", "--seconds", "10")
-    assert ask(broken, "asks-on-linux", NAME) in {6, 28}
-    assert ask(broken, "asks-on-linux", by_address(broken)) == 0
+    assert request(broken, "asks-on-linux", NAME) in {6, 28}
+    assert request(broken, "asks-on-linux", by_address(broken)) == 0
     again(broken, "asks-on-linux", NAME)
 
 
 def test_a_wildcard_answers_for_everybody(broken: Lab) -> None:
     """A name of nobody resolves, to somewhere else; before and after it does not."""
-    assert ask(broken, "asks-on-linux", NOBODY) == 6
+    assert request(broken, "asks-on-linux", NOBODY) == 6
     inject(broken, "dns-wildcard")
-    assert ask(broken, "asks-on-linux", NOBODY) != 6
-    assert ask(broken, "asks-on-linux", NAME) == 0
+    assert request(broken, "asks-on-linux", NOBODY) != 6
+    assert request(broken, "asks-on-linux", NAME) == 0
     broken.command("fault", "clear")
-    assert ask(broken, "asks-on-linux", NOBODY) == 6
+    assert request(broken, "asks-on-linux", NOBODY) == 6
 
 
 def test_a_frozen_dns_knows_nothing_new(broken: Lab) -> None:
@@ -88,16 +88,16 @@ def test_a_frozen_dns_knows_nothing_new(broken: Lab) -> None:
     made: Any = broken.core.create_namespaced_service("default", body)
     try:
         address = f"http://{made.spec.cluster_ip}/hostname"
-        until(lambda: ask(broken, "asks-on-linux", address) == 0, what="its address to answer")
-        assert ask(broken, "asks-on-linux", later) == 6
-        assert ask(broken, "asks-on-linux", NAME) == 0
+        until(lambda: request(broken, "asks-on-linux", address) == 0, what="its address to answer")
+        assert request(broken, "asks-on-linux", later) == 6
+        assert request(broken, "asks-on-linux", NAME) == 0
         again(broken, "asks-on-linux", later)
     finally:
         broken.core.delete_namespaced_service("later", "default")
 
 
 def test_one_of_two_dns_replicas_denies_names(broken: Lab) -> None:
-    """Both stand behind the Service; asked themselves, one knows the name and the other denies it."""
+    """Both stand behind the Service; queried themselves, one knows the name and the other denies it."""
     inject(broken, "dns-replica-wrong")
     pods: Any = broken.core.list_namespaced_pod("kube-system", label_selector="k8s-app=kube-dns")
     found = {one.status.pod_ip: answer_of(broken, one.status.pod_ip) for one in pods.items}
@@ -130,9 +130,9 @@ def test_a_wrong_domain_takes_short_names_from_new_pods(
     inject(broken, "wrong-cluster-domain", "--node", node)
     broken.run("misled", node, os={"name": system})
     try:
-        assert ask(broken, "misled", SHORT) == 6
-        assert ask(broken, "misled", f"{NAME.replace('.local/', '.local./')}") == 0
-        assert ask(broken, "asks-on-linux", SHORT) == 0
+        assert request(broken, "misled", SHORT) == 6
+        assert request(broken, "misled", f"{NAME.replace('.local/', '.local./')}") == 0
+        assert request(broken, "asks-on-linux", SHORT) == 0
     finally:
         broken.remove("misled")
 
@@ -143,14 +143,14 @@ def test_a_silent_pod_is_silent_when_it_comes(broken: Lab) -> None:
     silent = broken.run("to-be-silent", "linux-2")
     try:
         url = f"http://{silent.status.pod_ip}:8080/hostname"
-        until(lambda: ask(broken, "asks-on-linux", url) == 28, what="silence")
-        assert ask(broken, "asks-on-linux", NAME) == 0
+        until(lambda: request(broken, "asks-on-linux", url) == 28, what="silence")
+        assert request(broken, "asks-on-linux", NAME) == 0
         again(broken, "asks-on-linux", url)
     finally:
         broken.remove("to-be-silent")
 
 
-def test_a_process_is_killed_once_and_comes_again(broken: Lab) -> None:
+def test_a_process_is_killed_once_and_is_recreated(broken: Lab) -> None:
     """The container ends with 137 and is started again; it stays then."""
     inject(broken, "container-killed", "--pod", "to-be-killed", "--seconds", "0.2")
     broken.run("to-be-killed", "linux-2")
@@ -212,11 +212,11 @@ def ended(lab: Lab, name: str) -> tuple[bool, str]:
 def test_faults_of_services_reach_rules_of_that_node(broken: Lab) -> None:
     """A wrong target port is refused from one node alone; a stopped proxy keeps what it had."""
     inject(broken, "wrong-target-port", "--service", "aim", "--node", "linux-2")
-    assert ask(broken, "asks-on-linux", by_address(broken)) == 7
-    assert ask(broken, "asks-on-windows", by_address(broken)) == 0
+    assert request(broken, "asks-on-linux", by_address(broken)) == 7
+    assert request(broken, "asks-on-windows", by_address(broken)) == 0
     again(broken, "asks-on-linux", by_address(broken))
     inject(broken, "proxy-stopped", "--node", "linux-2")
-    assert ask(broken, "asks-on-linux", by_address(broken)) == 0
+    assert request(broken, "asks-on-linux", by_address(broken)) == 0
 
 
 def test_an_object_is_edited_and_edited_back(broken: Lab) -> None:

@@ -30,7 +30,7 @@ def values(delegate: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("rule", ["policy-form", "cni-exceptions", "cni-routes", "cni-ipam"])
 def test_every_rule_takes_what_is_written(driver: Driver, runtime: str, rule: str) -> None:
-    """The schema that the runtime's plugins speak, the exceptions and routes that documents ask for."""
+    """The schema that the runtime's plugins speak, the exceptions and routes that documents request."""
     cluster = profile(driver)
     spec = node(cluster, runtime)
     text = installed(spec, cluster).files[FLANNEL_FILE]
@@ -105,7 +105,7 @@ def test_the_config_map_tells_loopback_dsr(loopback_dsr: bool) -> None:
     [(DOCKER, {"win-bridge", "win-overlay", "host-local"}), (CONTAINERD, {"host-local"})],
 )
 def test_the_daemon_brings_the_plugins_of_the_runtime(runtime: str, programs: set[str]) -> None:
-    """Microsoft's print no versions, and nobody asks them."""
+    """Microsoft's print no versions, and nobody queries them."""
     cluster = profile()
     there = installed(node(cluster, runtime), cluster).programs
     assert {path.rsplit("\\", 1)[-1].removesuffix(".exe") for path in there} == programs

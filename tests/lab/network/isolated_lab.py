@@ -34,7 +34,7 @@ from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.packets import Packets
 from nettests.lab.topology import Profile, ServiceTable
-from tests.lab.network.asking import PATIENCE, POD_PORT, Ask
+from tests.lab.network.requests_of_pods import PATIENCE, POD_PORT, Ask
 
 _ETH_P_ALL = 3
 
@@ -267,14 +267,14 @@ class IsolatedLab:
             for port in ports:
                 client.sendto(b"?", (address, port))
 
-    async def ask(self, asks: tuple[Ask, ...]) -> list[str]:
-        return list(await asyncio.gather(*map(self._ask, asks)))
+    async def request(self, requests_sent: tuple[Ask, ...]) -> list[str]:
+        return list(await asyncio.gather(*map(self._request, requests_sent)))
 
-    async def _ask(self, ask: Ask) -> str:
+    async def _request(self, request: Ask) -> str:
         kinds = {"tcp": self._tcp, "udp": self._udp, "icmp": self._ping}
         try:
             async with asyncio.timeout(PATIENCE):
-                return await kinds[ask.protocol](ask)
+                return await kinds[request.protocol](request)
         except TimeoutError:
             return "timed out"
         except ConnectionRefusedError:
@@ -282,41 +282,41 @@ class IsolatedLab:
         except OSError as failure:
             return failure.strerror or type(failure).__name__
 
-    async def _tcp(self, ask: Ask) -> str:
+    async def _tcp(self, request: Ask) -> str:
         loop = asyncio.get_running_loop()
-        with self._namespace(ask.source).socket(_family(ask), socket.SOCK_STREAM) as client:
-            if ask.source_port:
+        with self._namespace(request.source).socket(_family(request), socket.SOCK_STREAM) as client:
+            if request.source_port:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                client.bind(("0.0.0.0", ask.source_port))
-            await loop.sock_connect(client, (ask.address, ask.port))
+                client.bind(("0.0.0.0", request.source_port))
+            await loop.sock_connect(client, (request.address, request.port))
             return (await loop.sock_recv(client, 200)).decode()
 
-    async def _udp(self, ask: Ask) -> str:
+    async def _udp(self, request: Ask) -> str:
         loop = asyncio.get_running_loop()
-        with self._namespace(ask.source).socket(_family(ask), socket.SOCK_DGRAM) as client:
-            if ask.source_port:
-                client.bind(("0.0.0.0", ask.source_port))
-            client.connect((ask.address, ask.port))
-            await loop.sock_sendall(client, b"hello".ljust(ask.size, b"."))
+        with self._namespace(request.source).socket(_family(request), socket.SOCK_DGRAM) as client:
+            if request.source_port:
+                client.bind(("0.0.0.0", request.source_port))
+            client.connect((request.address, request.port))
+            await loop.sock_sendall(client, b"hello".ljust(request.size, b"."))
             return (await loop.sock_recv(client, 200)).decode()
 
-    async def _ping(self, ask: Ask) -> str:
+    async def _ping(self, request: Ask) -> str:
         loop = asyncio.get_running_loop()
         kind = (socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-        with self._namespace(ask.source).socket(*kind) as client:
-            client.connect((ask.address, 0))
+        with self._namespace(request.source).socket(*kind) as client:
+            client.connect((request.address, 0))
             await loop.sock_sendall(client, _echo_request())
             while True:
                 packet = await loop.sock_recv(client, 200)
                 if packet[20] == 0:
                     return f"replied ttl {packet[8]}"
 
-    async def capture(self, where: str, link: str, asks: tuple[Ask, ...]) -> list[bytes]:
-        """Return the frames seen on ``link`` while asking."""
+    async def capture(self, where: str, link: str, requests_sent: tuple[Ask, ...]) -> list[bytes]:
+        """Return the frames seen on ``link`` while querying."""
         kind = (socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
         with self._namespace(where).socket(*kind) as sniffer:
             sniffer.bind((link, 0))
-            await self.ask(asks)
+            await self.request(requests_sent)
             frames = []
             with contextlib.suppress(BlockingIOError):
                 while True:
@@ -364,8 +364,8 @@ class IsolatedLab:
         await self._fabric.close()
 
 
-def _family(ask: Ask) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in ask.address else socket.AF_INET
+def _family(request: Ask) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in request.address else socket.AF_INET
 
 
 def _echo_request() -> bytes:

@@ -18,7 +18,7 @@ from nettests.lab.network.alterations import Which
 from nettests.lab.network.packets import Packets
 from nettests.lab.network.tracked import Flow
 from nettests.lab.topology import Profile, ServicePort
-from tests.lab.network.asking import Ask
+from tests.lab.network.requests_of_pods import Ask
 
 _ROOT = Path(__file__).parents[3]
 
@@ -113,7 +113,7 @@ class Laboratory:
         return int(self._call("silence", where, packets, rate))
 
     def mend(self, number: int) -> None:
-        """End a ``fault`` or a ``silence``."""
+        """End a ``fault`` or a ``idle_connection``."""
         self._call("mend", number)
 
     def alter(self, node: str, name: str, which: Which) -> None:
@@ -121,7 +121,7 @@ class Laboratory:
         self._call("alter", node, name, which)
 
     def rewrite_sources(self, node: str, *, always: bool) -> None:
-        """Let a node's load balancers rewrite sources although they were asked not to."""
+        """Let a node's load balancers rewrite sources although they were queried not to."""
         self._call("rewrite_sources", node, always)
 
     def arrivals(self, source: str, target: str, address: str, count: int) -> list[int]:
@@ -132,11 +132,11 @@ class Laboratory:
         """Load rules by hand."""
         return str(self._call("nft", where, ruleset))
 
-    def ask_all(self, *asks: Ask) -> list[str]:
-        """Ask at the same time; return the answers in order."""
-        return list(self._call("ask", asks))
+    def send_all(self, *requests_sent: Ask) -> list[str]:
+        """Query at the same time; return the answers in order."""
+        return list(self._call("ask", requests_sent))
 
-    def ask(
+    def request(
         self,
         source: str,
         address: str,
@@ -145,11 +145,11 @@ class Laboratory:
         *,
         source_port: int = 0,
     ) -> str:
-        """Ask once."""
-        ask = Ask(
+        """Query once."""
+        request = Ask(
             source=source, address=address, port=port, protocol=protocol, source_port=source_port
         )
-        return self.ask_all(ask)[0]
+        return self.send_all(request)[0]
 
     def remembered(self, where: str, version: int = 4) -> list[Flow]:
         """Return the flows that connection tracking remembers in a namespace."""
@@ -159,9 +159,9 @@ class Laboratory:
         """Send a datagram to each of these ports."""
         self._call("send", where, address, ports)
 
-    def capture(self, where: str, link: str, *asks: Ask) -> list[bytes]:
-        """Return the frames on a link while asking."""
-        return list(self._call("capture", where, link, asks))
+    def capture(self, where: str, link: str, *requests_sent: Ask) -> list[bytes]:
+        """Return the frames on a link while querying."""
+        return list(self._call("capture", where, link, requests_sent))
 
     def links(self, where: str) -> list[str]:
         """Return the names of a namespace's links."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import (
     VIP,
     WIN_A,
@@ -19,6 +18,7 @@ from tests.lab.network.clusters import (
 )
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 CONNECTIONS = 64
 REMEMBERS = ("affinity-timeout", 1)
@@ -34,8 +34,8 @@ def _lab(start_lab: StartLab, release: tuple[int, int], *, affinity: bool) -> La
 
 
 def _servers(lab: Laboratory, protocol: str) -> set[str]:
-    ask = Ask(source="client", address=VIP, port=80, protocol=protocol)
-    return {answer.split()[0] for answer in lab.ask_all(*[ask] * CONNECTIONS)}
+    request = Ask(source="client", address=VIP, port=80, protocol=protocol)
+    return {answer.split()[0] for answer in lab.send_all(*[request] * CONNECTIONS)}
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
@@ -89,7 +89,7 @@ def test_a_client_that_is_remembered_stays(start_lab: StartLab) -> None:
 
 
 def test_a_remembered_client_is_forgotten_after_the_time_out(start_lab: StartLab) -> None:
-    """Its time counts from its first connection, so that it gets another backend while it goes on asking."""
+    """Its time counts from its first connection, so that it gets another backend while it goes on querying."""
     lab = _learning(start_lab, 1)
     ends = time.monotonic() + 60
     met = _servers(lab, "tcp")

@@ -6,8 +6,8 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.lab.topology import Backend, Plugin, Profile, ServicePort, mechanisms, profiles
-from tests.lab.network.asking import Ask
 from tests.lab.network.conftest import StartLab
+from tests.lab.network.requests_of_pods import Ask
 
 PROFILE = profiles.load("win2022-l2bridge-dualstack")
 LINUX, WINDOWS = "linux-1", "win-1"
@@ -43,10 +43,10 @@ def test_pods_and_services_answer_over_ipv6(start_lab: StartLab) -> None:
     through = {
         (a, b): Ask(source=a, address=VIPS[b], port=80) for a in sources for b in PLACES if a != b
     }
-    answers = dict(zip(direct, lab.ask_all(*direct.values()), strict=True))
+    answers = dict(zip(direct, lab.send_all(*direct.values()), strict=True))
     assert answers == {(a, b): f"{b} sees {second[a]}" for a, b in direct}
     seen = {"lin": second["lin"], "win": str(PROFILE.by_family[1].node(WINDOWS).address)}
-    answers = dict(zip(through, lab.ask_all(*through.values()), strict=True))
+    answers = dict(zip(through, lab.send_all(*through.values()), strict=True))
     assert answers == {(a, b): f"{b} sees {seen[a]}" for a, b in through}
 
 
@@ -90,8 +90,8 @@ def test_pods_of_the_clients_node_are_endpoints_of_both_families(
     far = lab.attach_dual("win-2", "win-far")[1] or ""
     lab.program(service("win", near), service("win-far", far))
     node = profile.by_family[1].node(WINDOWS).address
-    assert lab.ask("client", VIPS["win-far"], 80) == f"win-far sees {node}"
-    assert lab.ask("client", VIPS["win"], 80) == answer.format(node=node)
+    assert lab.request("client", VIPS["win-far"], 80) == f"win-far sees {node}"
+    assert lab.request("client", VIPS["win"], 80) == answer.format(node=node)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_a_nodeport_of_both_families_has_one_load_balancer_until_picked(
     ]
     lab.program(*ports)
     nodes = [str(family.node(WINDOWS).address) for family in profile.by_family]
-    assert lab.ask("lin", nodes[0], 30080).startswith("win sees")
-    assert lab.ask("lin", nodes[1], 30080).startswith(answer)
+    assert lab.request("lin", nodes[0], 30080).startswith("win sees")
+    assert lab.request("lin", nodes[1], 30080).startswith(answer)
 
 
-def test_an_address_that_nobody_asked_for_leads_nowhere(start_lab: StartLab) -> None:
+def test_an_address_that_nobody_requested_leads_nowhere(start_lab: StartLab) -> None:
     """A cluster of one family knows nothing of it: other nodes do not reach it, IPv4 is as it was."""
     usual = profiles.load("win2019-overlay")
     lab = start_lab(replace(usual, mechanisms=mechanisms.read(["unasked-ipv6=on"])))
@@ -133,7 +133,7 @@ def test_an_address_that_nobody_asked_for_leads_nowhere(start_lab: StartLab) -> 
     assert second.startswith("fd00:dead:")
     assert ip_address(second) != ip_address(far)
     assert lab.attach_dual(LINUX, "lin")[1] is None
-    asks = [Ask(source="win", address=other), Ask(source="win", address=far)]
-    answers = lab.ask_all(*asks)
+    requests_sent = [Ask(source="win", address=other), Ask(source="win", address=far)]
+    answers = lab.send_all(*requests_sent)
     assert answers[0] == f"win-far sees {first}"
     assert not answers[1].startswith("win-far")

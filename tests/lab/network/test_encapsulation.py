@@ -6,7 +6,6 @@ from scapy.layers.l2 import Ether
 from scapy.layers.vxlan import VXLAN
 
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -20,6 +19,7 @@ from tests.lab.network.clusters import (
 )
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 PORT = "to-172-30-0-12"
 """The wire's port that leads to WIN_A."""
@@ -27,8 +27,8 @@ REMOTE = {"windows": WIN_B, "linux": LINUX}
 
 
 def _on_the_wire(lab: Laboratory, port: int, address: str) -> list[Ether]:
-    ask = Ask(source="client", address=address, port=port)
-    return [Ether(frame) for frame in lab.capture("underlay", PORT, ask)]
+    request = Ask(source="client", address=address, port=port)
+    return [Ether(frame) for frame in lab.capture("underlay", PORT, request)]
 
 
 def _lab(start_lab: StartLab, driver: Driver, node: str, *, dsr: bool = False) -> Laboratory:
@@ -82,8 +82,8 @@ def test_no_cluster_ip_is_ever_on_the_wire(start_lab: StartLab, driver: Driver) 
 def test_a_windows_node_sends_remote_pod_traffic_unencapsulated(start_lab: StartLab) -> None:
     """Overlay: the host's packet to a remote pod leaves bare and dies at the gateway."""
     lab = _lab(start_lab, Driver.OVERLAY, WIN_B)
-    ask = Ask(source=WIN_A, address="10.244.3.3")
-    frames = [Ether(frame) for frame in lab.capture("gateway", "eth0", ask)]
+    request = Ask(source=WIN_A, address="10.244.3.3")
+    frames = [Ether(frame) for frame in lab.capture("gateway", "eth0", request)]
     assert {(frame[IP].src, frame[IP].dst) for frame in frames} == {
         (NODE_ADDRESS[WIN_A], "10.244.3.3")
     }
@@ -92,8 +92,8 @@ def test_a_windows_node_sends_remote_pod_traffic_unencapsulated(start_lab: Start
 def test_lost_pings_leave_with_the_pods_own_address(start_lab: StartLab) -> None:
     """l2bridge: an echo request goes out untranslated, and its answer has no way back."""
     lab = _lab(start_lab, Driver.L2BRIDGE, WIN_B)
-    ask = Ask(source="client", address="198.51.100.10", protocol="icmp")
-    frames = [Ether(frame) for frame in lab.capture("outside-server", "eth0", ask)]
+    request = Ask(source="client", address="198.51.100.10", protocol="icmp")
+    frames = [Ether(frame) for frame in lab.capture("outside-server", "eth0", request)]
     pairs = {(frame[IP].src, frame[IP].dst) for frame in frames if IP in frame}
     assert ("10.244.2.3", "198.51.100.10") in pairs
     assert ("198.51.100.10", "10.244.2.3") in pairs

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import LINUX, NODE_ADDRESS, WIN_A, WIN_B, profile
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 
 def test_the_labs_own_namespace_has_no_link_but_loopback(start_lab: StartLab) -> None:
@@ -28,16 +28,16 @@ def test_the_gateway_leads_nowhere(start_lab: StartLab) -> None:
     lab.attach(WIN_A, "pod")
     lab.attach(LINUX, "linux")
     sources = ("pod", "linux", WIN_A, LINUX, "outside-client")
-    asks = [Ask(source=source, address="192.0.2.1", port=80) for source in sources]
-    assert lab.ask_all(*asks) == ["timed out"] * len(sources)
+    requests_sent = [Ask(source=source, address="192.0.2.1", port=80) for source in sources]
+    assert lab.send_all(*requests_sent) == ["timed out"] * len(sources)
 
 
 def test_the_machines_loopback_is_not_the_labs(start_lab: StartLab) -> None:
     """A server on a node's 127.0.0.1 is that node's alone."""
     lab = start_lab(profile())
     lab.serve(LINUX, 9090)
-    assert lab.ask(LINUX, "127.0.0.1", 9090) == f"{LINUX} sees 127.0.0.1"
-    assert lab.ask("root", "127.0.0.1", 9090) != f"{LINUX} sees 127.0.0.1"
+    assert lab.request(LINUX, "127.0.0.1", 9090) == f"{LINUX} sees 127.0.0.1"
+    assert lab.request("root", "127.0.0.1", 9090) != f"{LINUX} sees 127.0.0.1"
 
 
 def _held_namespaces() -> Iterator[int]:
@@ -101,10 +101,10 @@ def test_a_removed_pod_is_out_of_reach_and_its_address_rests(start_lab: StartLab
     lab = start_lab(profile())
     address = lab.attach(WIN_A, "old")
     lab.attach(WIN_B, "client")
-    assert lab.ask("client", address) == "old sees 10.244.3.3"
+    assert lab.request("client", address) == "old sees 10.244.3.3"
     lab.detach(WIN_A, "old")
     lab.detach(WIN_A, "old")
-    assert lab.ask("client", address) == "timed out"
+    assert lab.request("client", address) == "timed out"
     assert lab.attach(WIN_A, "new") != address
 
 

@@ -30,31 +30,31 @@ def lab(start_lab: StartLab) -> Laboratory:
 @pytest.mark.parametrize(("node", "source"), [(WIN_A, "client"), (LINUX, "linux")])
 def test_missing_service_rules(lab: Laboratory, node: str, source: str) -> None:
     """Without its rules on one node a Service is silent there only, until they are restored."""
-    working = lab.ask(source, VIP, 80)
+    working = lab.request(source, VIP, 80)
     lab.suppress(node, "default/web:tcp")
-    assert lab.ask(source, VIP, 80) == "timed out"
-    assert lab.ask(source, "10.96.7.8", 80) == working
+    assert lab.request(source, VIP, 80) == "timed out"
+    assert lab.request(source, "10.96.7.8", 80) == working
     other = "linux" if source == "client" else "client"
-    assert lab.ask(other, VIP, 80).startswith("server sees")
+    assert lab.request(other, VIP, 80).startswith("server sees")
     lab.restore(node)
-    assert lab.ask(source, VIP, 80) == working
+    assert lab.request(source, VIP, 80) == working
 
 
 def test_missing_rules_stay_missing_when_services_change(lab: Laboratory) -> None:
     """A new table does not bring suppressed Services back."""
     lab.suppress(WIN_A, "default/web:tcp")
     lab.program(service(backend("10.244.3.3", WIN_B)))
-    assert lab.ask("client", VIP, 80) == "timed out"
+    assert lab.request("client", VIP, 80) == "timed out"
 
 
 def test_dropped_traffic(lab: Laboratory) -> None:
     """What matches is lost on its way into the namespace; the rest passes; clearing twice is fine."""
     number = lab.drop("server", "udp dport 8080")
-    assert lab.ask("client", "10.244.3.3", protocol="udp") == "timed out"
-    assert lab.ask("client", "10.244.3.3") == "server sees 10.244.2.3"
+    assert lab.request("client", "10.244.3.3", protocol="udp") == "timed out"
+    assert lab.request("client", "10.244.3.3") == "server sees 10.244.2.3"
     lab.clear(number)
     lab.clear(number)
-    assert lab.ask("client", "10.244.3.3", protocol="udp") == "server sees 10.244.2.3"
+    assert lab.request("client", "10.244.3.3", protocol="udp") == "server sees 10.244.2.3"
 
 
 def test_drops_are_independent(lab: Laboratory) -> None:
@@ -62,8 +62,8 @@ def test_drops_are_independent(lab: Laboratory) -> None:
     udp = lab.drop("server", "udp dport 8080")
     lab.drop("server", "tcp dport 8080")
     lab.clear(udp)
-    assert lab.ask("client", "10.244.3.3", protocol="udp") == "server sees 10.244.2.3"
-    assert lab.ask("client", "10.244.3.3") == "timed out"
+    assert lab.request("client", "10.244.3.3", protocol="udp") == "server sees 10.244.2.3"
+    assert lab.request("client", "10.244.3.3") == "timed out"
 
 
 def test_clearing_after_the_pod_is_gone(lab: Laboratory) -> None:
@@ -76,4 +76,4 @@ def test_clearing_after_the_pod_is_gone(lab: Laboratory) -> None:
 def test_a_drop_in_a_switch_cuts_a_node_off(lab: Laboratory) -> None:
     """Forwarded traffic enters the switch too."""
     lab.drop(f"{WIN_B}/switch", f"ip saddr {NODE_ADDRESS[WIN_A]}")
-    assert lab.ask("client", VIP, 80) == "timed out"
+    assert lab.request("client", VIP, 80) == "timed out"

@@ -40,7 +40,7 @@ def test_a_port_used_before_the_rules_came_is_translated_after(
     lab.attach(WIN_A, "windows")
     lab.attach(LINUX, "linux")
     server = backend(lab.attach(WIN_B, "server"), WIN_B)
-    asked = [
+    requested = [
         ("windows", VIP, 80),
         ("linux", VIP, 80),
         (LINUX, VIP, 80),
@@ -49,13 +49,13 @@ def test_a_port_used_before_the_rules_came_is_translated_after(
         ("outside-client", NODE_ADDRESS[WIN_A], NODE_PORT),
     ]
 
-    def ask_all() -> list[str]:
+    def send_all() -> list[str]:
         return [
-            lab.ask(source, address, port, protocol, source_port=PORT)
-            for source, address, port in asked
+            lab.request(source, address, port, protocol, source_port=PORT)
+            for source, address, port in requested
         ]
 
-    assert not any("sees" in answer for answer in ask_all())
+    assert not any("sees" in answer for answer in send_all())
     lab.program(service(server, protocol=protocol.upper()))
-    answers = ask_all()
+    answers = send_all()
     assert all(answer.startswith("server sees") for answer in answers), answers

@@ -25,7 +25,7 @@ ASKING = replace(service(NEAR, FAR), topology_aware=True)
         (replace(ASKING, endpoints=(NEAR, replace(FAR, zones=()))), "a", 2),
         (replace(ASKING, internal_traffic_local=True), "a", 2),
     ],
-    ids=["own zone", "nobody's zone", "no zone", "not asked for", "one without hints", "local"],
+    ids=["own zone", "nobody's zone", "no zone", "not requested", "one without hints", "local"],
 )
 def test_backends_of_the_own_zone_are_kept(port: ServicePort, zone: str, kept: int) -> None:
     """Hints count where all backends have some, and one is for the node's zone."""
@@ -51,9 +51,9 @@ def test_hints_are_read_from_slices() -> None:
         "endpoints": endpoints,
         "ports": [{"name": "", "port": 80, "protocol": "TCP"}],
     }
-    asked = {"service.kubernetes.io/topology-mode": "Auto"}
+    requested = {"service.kubernetes.io/topology-mode": "Auto"}
     subject = {
-        "metadata": {"namespace": "n", "name": "s", "annotations": asked},
+        "metadata": {"namespace": "n", "name": "s", "annotations": requested},
         "spec": {"clusterIP": "10.96.0.9", "ports": [{"port": 80}]},
     }
     (port,) = service_table([subject], [item], profile())

@@ -66,7 +66,7 @@ def test_an_endpoint_shows_the_exceptions_that_the_switch_has() -> None:
         (Driver.OVERLAY, ["10.96.0.0/16"]),
     ],
 )
-def test_an_endpoint_shows_what_its_plugin_asked_for(driver: Driver, routes: list[str]) -> None:
+def test_an_endpoint_shows_what_its_plugin_requested(driver: Driver, routes: list[str]) -> None:
     """OutBoundNAT, a ROUTE for each prefix of the host, on overlays the node that provides it, loopbackDSR last."""
     cluster = profile(driver, dsr=True, loopback_dsr=True)
     (endpoint,) = hns(cluster).endpoints()

@@ -3,7 +3,6 @@
 import pytest
 
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -15,6 +14,7 @@ from tests.lab.network.clusters import (
     service,
 )
 from tests.lab.network.conftest import StartLab
+from tests.lab.network.requests_of_pods import Ask
 
 OUTSIDE = "198.51.100.10"
 # fmt: off
@@ -47,8 +47,8 @@ def answers(start_shared_lab: StartLab) -> Answers:
         pods = {f"pod {name}": lab.attach(node, name) for name, node in placed.items()}
         lab.program(service(backend(pods["pod local"], WIN_A)))
         rows = list(TABLE)
-        asks = [Ask(source=s, address=pods.get(t, t), protocol="icmp") for s, t in rows]
-        for (source, target), answer in zip(rows, lab.ask_all(*asks), strict=True):
+        requests_sent = [Ask(source=s, address=pods.get(t, t), protocol="icmp") for s, t in rows]
+        for (source, target), answer in zip(rows, lab.send_all(*requests_sent), strict=True):
             seen[source, target, driver] = answer
     return seen
 

@@ -12,7 +12,7 @@ def test_hairpin_with_loopback_dsr_shows_the_node(start_lab: StartLab, driver: D
     """With loopbackDSR a pod reaches itself, and sees its node's address as the client's."""
     lab = start_lab(profile(driver, dsr=True, loopback_dsr=True, release=WS2022))
     lab.program(service(backend(lab.attach(WIN_A, "client"), WIN_A)))
-    assert lab.ask("client", VIP, 80) == f"client sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("client", VIP, 80) == f"client sees {NODE_ADDRESS[WIN_A]}"
 
 
 def test_loopback_dsr_rewrites_nothing_else(start_lab: StartLab) -> None:
@@ -20,4 +20,4 @@ def test_loopback_dsr_rewrites_nothing_else(start_lab: StartLab) -> None:
     lab = start_lab(profile(Driver.L2BRIDGE, dsr=True, loopback_dsr=True, release=WS2022))
     lab.program(service(backend(lab.attach(WIN_A, "server"), WIN_A)))
     other = lab.attach(WIN_A, "other")
-    assert lab.ask("other", VIP, 80) == f"server sees {other}"
+    assert lab.request("other", VIP, 80) == f"server sees {other}"

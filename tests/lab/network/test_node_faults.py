@@ -7,7 +7,6 @@ import pytest
 from nettests.lab.network.alterations import Which
 from nettests.lab.network.packets import Packets
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -21,6 +20,7 @@ from tests.lab.network.clusters import (
 )
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 A, B, ON_LINUX = "10.244.2.3", "10.244.3.3", "10.244.1.2"
 BOTH = pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
@@ -42,78 +42,78 @@ def test_one_of_three_connections_is_lost(
     """A client that is struck stays without an answer; the others, and other nodes' pods, have theirs."""
     lab = cluster(start_lab, driver)
     number = lab.fault("node_faults", "lose_connections", WIN_B, 3, Packets(protocol=protocol))
-    answers = [lab.ask("a", B, protocol=protocol) for _ in range(9)]
+    answers = [lab.request("a", B, protocol=protocol) for _ in range(9)]
     assert answers.count("timed out") == 3
-    assert [lab.ask("b", A, protocol=protocol) for _ in range(4)] == [f"a sees {B}"] * 4
+    assert [lab.request("b", A, protocol=protocol) for _ in range(4)] == [f"a sees {B}"] * 4
     lab.mend(number)
-    assert [lab.ask("a", B, protocol=protocol) for _ in range(4)] == [f"b sees {A}"] * 4
+    assert [lab.request("a", B, protocol=protocol) for _ in range(4)] == [f"b sees {A}"] * 4
 
 
 @BOTH
-@pytest.mark.parametrize(("node", "asking"), [(WIN_A, "a"), (LINUX, "linux")])
-def test_a_route_is_missing(start_lab: StartLab, driver: Driver, node: str, asking: str) -> None:
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_a_route_is_missing(start_lab: StartLab, driver: Driver, node: str, caller: str) -> None:
     """The node's pods do not reach those of its peer, but any others."""
     lab = cluster(start_lab, driver)
-    working = lab.ask(asking, B)
+    working = lab.request(caller, B)
     number = lab.fault("node_faults", "forget_route", node, WIN_B)
-    assert lab.ask(asking, B) == "timed out"
-    other, address = ("linux", ON_LINUX) if asking == "a" else ("a", A)
-    assert lab.ask(asking, address).startswith(f"{other} sees")
+    assert lab.request(caller, B) == "timed out"
+    other, address = ("linux", ON_LINUX) if caller == "a" else ("a", A)
+    assert lab.request(caller, address).startswith(f"{other} sees")
     lab.mend(number)
-    assert lab.ask(asking, B) == working
+    assert lab.request(caller, B) == working
 
 
-@pytest.mark.parametrize(("node", "asking"), [(WIN_A, "a"), (LINUX, "linux")])
-def test_packets_are_not_encapsulated(start_lab: StartLab, node: str, asking: str) -> None:
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_packets_are_not_encapsulated(start_lab: StartLab, node: str, caller: str) -> None:
     """Nobody takes pods' packets as they are; mended, they are encapsulated again."""
     lab = cluster(start_lab, Driver.OVERLAY)
     number = lab.fault("node_faults", "send_plainly", node)
-    assert lab.ask(asking, B) == "timed out"
-    assert lab.ask("b", A if node == LINUX else ON_LINUX).endswith(f"sees {B}")
+    assert lab.request(caller, B) == "timed out"
+    assert lab.request("b", A if node == LINUX else ON_LINUX).endswith(f"sees {B}")
     lab.mend(number)
-    assert lab.ask(asking, B).startswith("b sees")
+    assert lab.request(caller, B).startswith("b sees")
 
 
-@pytest.mark.parametrize(("node", "asking", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
-def test_sources_are_rewritten(start_lab: StartLab, node: str, asking: str, own: str) -> None:
+@pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
+def test_sources_are_rewritten(start_lab: StartLab, node: str, caller: str, own: str) -> None:
     """Another node's pod sees the node; a pod of the same node sees the pod."""
     lab = cluster(start_lab)
     neighbour = lab.attach(node, "neighbour")
     number = lab.fault("node_faults", "rewrite_sources", node)
-    assert lab.ask(asking, B) == f"b sees {NODE_ADDRESS[node]}"
-    assert lab.ask(asking, neighbour) == f"neighbour sees {own}"
+    assert lab.request(caller, B) == f"b sees {NODE_ADDRESS[node]}"
+    assert lab.request(caller, neighbour) == f"neighbour sees {own}"
     lab.mend(number)
-    assert lab.ask(asking, B) == f"b sees {own}"
+    assert lab.request(caller, B) == f"b sees {own}"
 
 
-@pytest.mark.parametrize(("node", "asking", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
-def test_hairpins_are_lost(start_lab: StartLab, node: str, asking: str, own: str) -> None:
+@pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
+def test_hairpins_are_lost(start_lab: StartLab, node: str, caller: str, own: str) -> None:
     """A pod no longer reaches itself through its Service; others do, and it does again in the end."""
     lab = start_lab(profile(release=WS2022))
     for each, name in ((WIN_A, "a"), (WIN_B, "b"), (LINUX, "linux")):
         lab.attach(each, name)
     lab.program(service(backend(own, node)))
-    working = lab.ask(asking, VIP, 80)
-    assert working.startswith(f"{asking} sees")
+    working = lab.request(caller, VIP, 80)
+    assert working.startswith(f"{caller} sees")
     number = lab.fault("node_faults", "lose_hairpins", node)
-    assert lab.ask(asking, VIP, 80) == "timed out"
-    assert lab.ask("b", VIP, 80).startswith(f"{asking} sees")
-    assert lab.ask(asking, own) == f"{asking} sees {own}"
+    assert lab.request(caller, VIP, 80) == "timed out"
+    assert lab.request("b", VIP, 80).startswith(f"{caller} sees")
+    assert lab.request(caller, own) == f"{caller} sees {own}"
     lab.mend(number)
-    assert lab.ask(asking, VIP, 80) == working
+    assert lab.request(caller, VIP, 80) == working
 
 
-@pytest.mark.parametrize(("node", "asking", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
-def test_a_small_card_says_so(start_lab: StartLab, node: str, asking: str, own: str) -> None:
+@pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])
+def test_a_small_card_says_so(start_lab: StartLab, node: str, caller: str, own: str) -> None:
     """The sender of a packet that is too large is told by ICMP, and sends the next in parts."""
     lab = cluster(start_lab)
     number = lab.fault("node_faults", "shrink", node, 1000)
-    large = Ask(source=asking, address=B, protocol="udp", size=1200)
-    assert lab.ask_all(large) == ["Message too long"]
-    assert lab.ask_all(large) == [f"b sees {own}"]
+    large = Ask(source=caller, address=B, protocol="udp", size=1200)
+    assert lab.send_all(large) == ["Message too long"]
+    assert lab.send_all(large) == [f"b sees {own}"]
     lab.mend(number)
-    assert lab.ask_all(Ask(source="b", address=own, protocol="udp", size=1200)) == [
-        f"{asking} sees {B}"
+    assert lab.send_all(Ask(source="b", address=own, protocol="udp", size=1200)) == [
+        f"{caller} sees {B}"
     ]
 
 
@@ -121,60 +121,60 @@ def test_a_pod_is_silent(start_lab: StartLab) -> None:
     """What is named does not reach it; mended, it answers."""
     lab = cluster(start_lab)
     number = lab.silence("b", Packets(protocol="tcp"))
-    assert lab.ask("a", B) == "timed out"
-    assert lab.ask("a", B, protocol="udp") == f"b sees {A}"
+    assert lab.request("a", B) == "timed out"
+    assert lab.request("a", B, protocol="udp") == f"b sees {A}"
     lab.mend(number)
-    assert lab.ask("a", B) == f"b sees {A}"
+    assert lab.request("a", B) == f"b sees {A}"
 
 
-NODES = pytest.mark.parametrize(("node", "asking"), [(WIN_A, "a"), (LINUX, "linux")])
+NODES = pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
 
 
 @NODES
-def test_a_stale_endpoint_takes_its_share(start_lab: StartLab, node: str, asking: str) -> None:
+def test_a_stale_endpoint_takes_its_share(start_lab: StartLab, node: str, caller: str) -> None:
     """Some connections go to a pod that has gone, from that node alone."""
     lab = cluster(start_lab)
     lab.program(service(backend(B, WIN_B)))
     lab.alter(node, "with_stale_endpoint", Which())
-    found = set(lab.ask_all(*[Ask(source=asking, address=VIP, port=80)] * 30))
+    found = set(lab.send_all(*[Ask(source=caller, address=VIP, port=80)] * 30))
     assert len(found) == 2
     assert any(one.startswith("b sees") for one in found)
-    other = "linux" if asking == "a" else "a"
-    assert {one[:6] for one in lab.ask_all(*[Ask(source=other, address=VIP, port=80)] * 30)} == {
+    other = "linux" if caller == "a" else "a"
+    assert {one[:6] for one in lab.send_all(*[Ask(source=other, address=VIP, port=80)] * 30)} == {
         "b sees"
     }
     lab.alter(node, "", Which())
-    assert {one[:6] for one in lab.ask_all(*[Ask(source=asking, address=VIP, port=80)] * 30)} == {
+    assert {one[:6] for one in lab.send_all(*[Ask(source=caller, address=VIP, port=80)] * 30)} == {
         "b sees"
     }
 
 
 @NODES
-def test_a_wrong_port_is_closed(start_lab: StartLab, node: str, asking: str) -> None:
+def test_a_wrong_port_is_closed(start_lab: StartLab, node: str, caller: str) -> None:
     """Backends are dialled where nobody listens, for the Services that are named alone."""
     lab = cluster(start_lab)
     lab.program(
         service(backend(B, WIN_B)),
         service(backend(B, WIN_B), name="other", vip="10.96.7.8", node_port=None),
     )
-    working = lab.ask(asking, VIP, 80)
+    working = lab.request(caller, VIP, 80)
     lab.alter(node, "with_wrong_port", Which(service="we*"))
-    assert lab.ask(asking, VIP, 80) == "refused"
-    assert lab.ask(asking, "10.96.7.8", 80) == working
+    assert lab.request(caller, VIP, 80) == "refused"
+    assert lab.request(caller, "10.96.7.8", 80) == working
     lab.alter(node, "", Which())
-    assert lab.ask(asking, VIP, 80) == working
+    assert lab.request(caller, VIP, 80) == working
 
 
 @NODES
-def test_one_backend_gets_all(start_lab: StartLab, node: str, asking: str) -> None:
+def test_one_backend_gets_all(start_lab: StartLab, node: str, caller: str) -> None:
     """Of two backends the first answers, until it is mended."""
     lab = cluster(start_lab)
     second = lab.attach(WIN_B, "second")
     lab.program(service(backend(B, WIN_B), backend(second, WIN_B)))
-    many = [Ask(source=asking, address=VIP, port=80)] * 30
+    many = [Ask(source=caller, address=VIP, port=80)] * 30
 
     def answering() -> set[str]:
-        return {one.partition(" ")[0] for one in lab.ask_all(*many)}
+        return {one.partition(" ")[0] for one in lab.send_all(*many)}
 
     assert answering() == {"b", "second"}
     lab.alter(node, "with_one_backend", Which())
@@ -184,32 +184,32 @@ def test_one_backend_gets_all(start_lab: StartLab, node: str, asking: str) -> No
 
 
 @NODES
-def test_affinity_is_lost(start_lab: StartLab, node: str, asking: str) -> None:
+def test_affinity_is_lost(start_lab: StartLab, node: str, caller: str) -> None:
     """A client of a Service with affinity meets both backends."""
     lab = cluster(start_lab)
     second = lab.attach(WIN_B, "second")
     lab.program(service(backend(B, WIN_B), backend(second, WIN_B), affinity=True))
-    many = [Ask(source=asking, address=VIP, port=80)] * 30
-    assert len({one.partition(" ")[0] for one in lab.ask_all(*many)}) == 1
+    many = [Ask(source=caller, address=VIP, port=80)] * 30
+    assert len({one.partition(" ")[0] for one in lab.send_all(*many)}) == 1
     lab.alter(node, "without_affinity", Which())
-    assert len({one.partition(" ")[0] for one in lab.ask_all(*many)}) == 2
+    assert len({one.partition(" ")[0] for one in lab.send_all(*many)}) == 2
 
 
 @NODES
-def test_updates_of_endpoints_are_ignored(start_lab: StartLab, node: str, asking: str) -> None:
+def test_updates_of_endpoints_are_ignored(start_lab: StartLab, node: str, caller: str) -> None:
     """A Service goes on with the backend that it had first; mended, with the one that it has."""
     lab = cluster(start_lab)
     second = lab.attach(WIN_B, "second")
     lab.alter(node, "Frozen", Which())
     lab.program(service(backend(B, WIN_B)))
     lab.program(service(backend(second, WIN_B)))
-    assert lab.ask(asking, VIP, 80).startswith("b sees")
+    assert lab.request(caller, VIP, 80).startswith("b sees")
     lab.alter(node, "", Which())
-    assert lab.ask(asking, VIP, 80).startswith("second sees")
+    assert lab.request(caller, VIP, 80).startswith("second sees")
 
 
 @NODES
-def test_a_stopped_proxy_knows_nothing_new(start_lab: StartLab, node: str, asking: str) -> None:
+def test_a_stopped_proxy_knows_nothing_new(start_lab: StartLab, node: str, caller: str) -> None:
     """A Service that comes later has no rules on that node."""
     lab = cluster(start_lab)
     lab.program(service(backend(B, WIN_B)))
@@ -218,21 +218,21 @@ def test_a_stopped_proxy_knows_nothing_new(start_lab: StartLab, node: str, askin
         service(backend(B, WIN_B)),
         service(backend(B, WIN_B), name="new", vip="10.96.7.8", node_port=None),
     )
-    assert lab.ask(asking, VIP, 80).startswith("b sees")
-    assert lab.ask(asking, "10.96.7.8", 80) == "timed out"
+    assert lab.request(caller, VIP, 80).startswith("b sees")
+    assert lab.request(caller, "10.96.7.8", 80) == "timed out"
     lab.alter(node, "", Which())
-    assert lab.ask(asking, "10.96.7.8", 80).startswith("b sees")
+    assert lab.request(caller, "10.96.7.8", 80).startswith("b sees")
 
 
-def test_sources_are_rewritten_although_dsr_was_asked_for(start_lab: StartLab) -> None:
+def test_sources_are_rewritten_although_dsr_was_requested(start_lab: StartLab) -> None:
     """A backend sees the node, and the client again in the end."""
     lab = cluster(start_lab)
     lab.program(service(backend(B, WIN_B)))
-    assert lab.ask("a", VIP, 80) == f"b sees {A}"
+    assert lab.request("a", VIP, 80) == f"b sees {A}"
     lab.rewrite_sources(WIN_A, always=True)
-    assert lab.ask("a", VIP, 80) == f"b sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("a", VIP, 80) == f"b sees {NODE_ADDRESS[WIN_A]}"
     lab.rewrite_sources(WIN_A, always=False)
-    assert lab.ask("a", VIP, 80) == f"b sees {A}"
+    assert lab.request("a", VIP, 80) == f"b sees {A}"
 
 
 def test_the_clusters_own_services_are_meant_by_name_alone() -> None:

@@ -10,10 +10,10 @@ from scapy.layers.l2 import Ether
 from scapy.layers.vxlan import VXLAN
 
 from nettests.lab.topology import profiles
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import backend, service
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 PROFILES = ("azure-l2tunnel", "antrea-transparent")
 OUTSIDE = "198.51.100.10"
@@ -85,7 +85,7 @@ def standing(start_lab: StartLab, profile: str) -> tuple[Laboratory, dict[str, s
 
 
 def port_of(target: str) -> int:
-    """Return the port that a target of the table is asked on."""
+    """Return the port that a target of the table is queried on."""
     kind, _, name = target.rpartition(" ")
     return {"vip": 80, "nodeport own": PORTS.get(name, 0)}.get(kind, 8080)
 
@@ -103,11 +103,11 @@ def answers(start_shared_lab: StartLab) -> Answers:
             NODES[OWN]: "N",
             gateway: "GW",
         }
-        asks = [
+        requests_sent = [
             Ask(source=source, address=where[target], port=port_of(target), protocol=protocol)
             for source, target, protocol in TABLE
         ]
-        for row, answer in zip(TABLE, lab.ask_all(*asks), strict=True):
+        for row, answer in zip(TABLE, lab.send_all(*requests_sent), strict=True):
             seen = answer.rpartition(" ")[2]
             found[(profile, *row)] = names.get(seen, answer)
     return found
@@ -126,8 +126,8 @@ def test_who_answers_and_what_is_seen(
 def test_l2tunnel_packets_between_pods_of_one_node_pass_the_fabric(start_lab: StartLab) -> None:
     """Even to a pod beside it a pod's packet leaves the node, and comes back from the gateway."""
     lab, where = standing(start_lab, "azure-l2tunnel")
-    ask = Ask(source="client", address=where["pod local"])
-    frames = [Ether(frame) for frame in lab.capture("gateway", "eth0", ask)]
+    request = Ask(source="client", address=where["pod local"])
+    frames = [Ether(frame) for frame in lab.capture("gateway", "eth0", request)]
     syns = [frame for frame in frames if TCP in frame and frame[TCP].flags == "S"]
     assert {(frame[IP].src, frame[IP].dst) for frame in syns} == {
         (where["pod client"], where["pod local"])
@@ -138,8 +138,8 @@ def test_l2tunnel_packets_between_pods_of_one_node_pass_the_fabric(start_lab: St
 def test_l2tunnel_pods_stay_private(start_lab: StartLab) -> None:
     """An untranslated echo request arrives outside, and its answer ends at the virtual network."""
     lab, where = standing(start_lab, "azure-l2tunnel")
-    ask = Ask(source="client", address=OUTSIDE, protocol="icmp")
-    frames = [Ether(frame) for frame in lab.capture("outside-server", "eth0", ask)]
+    request = Ask(source="client", address=OUTSIDE, protocol="icmp")
+    frames = [Ether(frame) for frame in lab.capture("outside-server", "eth0", request)]
     pairs = {(frame[IP].src, frame[IP].dst) for frame in frames if IP in frame}
     assert pairs == {(where["pod client"], OUTSIDE), (OUTSIDE, where["pod client"])}
 
@@ -150,8 +150,8 @@ def test_transparent_service_flows_are_encapsulated(
 ) -> None:
     """Towards a pod elsewhere the wire carries VXLAN between the nodes, for pods and the host alike."""
     lab, where = standing(start_lab, "antrea-transparent")
-    ask = Ask(source=source, address=VIPS["remote"], port=port)
-    frames = [Ether(frame) for frame in lab.capture("underlay", "to-172-30-0-14", ask)]
+    request = Ask(source=source, address=VIPS["remote"], port=port)
+    frames = [Ether(frame) for frame in lab.capture("underlay", "to-172-30-0-14", request)]
     outer = [frame for frame in frames if VXLAN in frame]
     assert {(f[IP].src, f[IP].dst) for f in outer} == {
         (NODES[OWN], NODES[OTHER]),

@@ -49,7 +49,7 @@ def test_pods_reach_outer_addresses(start_lab: StartLab, driver: Driver, protoco
     }
     for client, source in seen.items():
         for address in (BALANCED, EXTERNAL):
-            assert lab.ask(client, address, 80, protocol.lower()) == f"server sees {source}"
+            assert lab.request(client, address, 80, protocol.lower()) == f"server sees {source}"
 
 
 @pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
@@ -60,11 +60,11 @@ def test_what_the_gateway_delivers_to_a_node_is_served(
     """A client outside reaches a load balancer's address through any node, on overlay too."""
     lab = with_clients(start_lab, driver)
     lab.program(service(backend(lab.attach(WIN_B, "server"), WIN_B), ingress=(BALANCED,)))
-    assert lab.ask("outside-client", BALANCED, 80) == "timed out"
+    assert lab.request("outside-client", BALANCED, 80) == "timed out"
     lab.announce({BALANCED: NODE_ADDRESS[node]})
-    assert lab.ask("outside-client", BALANCED, 80).startswith("server sees ")
+    assert lab.request("outside-client", BALANCED, 80).startswith("server sees ")
     lab.announce({})
-    assert lab.ask("outside-client", BALANCED, 80) == "timed out"
+    assert lab.request("outside-client", BALANCED, 80) == "timed out"
 
 
 @pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
@@ -72,12 +72,12 @@ def test_what_the_gateway_delivers_to_a_node_is_served(
 def test_local_policy_keeps_the_clients_address(
     start_lab: StartLab, driver: Driver, node: str
 ) -> None:
-    """With externalTrafficPolicy Local the backend on the node sees who asked the load balancer."""
+    """With externalTrafficPolicy Local the backend on the node sees who sent it the load balancer."""
     lab = with_clients(start_lab, driver)
     own = backend(lab.attach(node, "server"), node)
     lab.program(service(own, ingress=(BALANCED,), external_local=True))
     lab.announce({BALANCED: NODE_ADDRESS[node]})
-    assert lab.ask("outside-client", BALANCED, 80) == f"server sees {OUTSIDE}"
+    assert lab.request("outside-client", BALANCED, 80) == f"server sees {OUTSIDE}"
 
 
 def test_local_policy_seen_from_pods_without_a_local_backend(start_lab: StartLab) -> None:
@@ -85,8 +85,8 @@ def test_local_policy_seen_from_pods_without_a_local_backend(start_lab: StartLab
     lab = with_clients(start_lab)
     far = backend(lab.attach(WIN_B, "far"), WIN_B)
     lab.program(service(far, ingress=(BALANCED,), external_local=True))
-    assert lab.ask("lin-client", BALANCED, 80) == "far sees 10.244.1.2"
-    assert lab.ask("win-a-client", BALANCED, 80) == "timed out"
+    assert lab.request("lin-client", BALANCED, 80) == "far sees 10.244.1.2"
+    assert lab.request("win-a-client", BALANCED, 80) == "timed out"
 
 
 def test_source_ranges(start_lab: StartLab) -> None:
@@ -95,14 +95,14 @@ def test_source_ranges(start_lab: StartLab) -> None:
     own = backend(lab.attach(WIN_B, "server"), WIN_B)
     guarded = service(own, ingress=(BALANCED,), external=(EXTERNAL,), ranges=(NOBODY,))
     lab.program(guarded)
-    assert lab.ask("lin-client", BALANCED, 80) == "timed out"
-    assert lab.ask(LINUX, BALANCED, 80) == "timed out"
-    assert lab.ask("win-a-client", BALANCED, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("lin-client", BALANCED, 80) == "timed out"
+    assert lab.request(LINUX, BALANCED, 80) == "timed out"
+    assert lab.request("win-a-client", BALANCED, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
     for address, port in ((VIP, 80), (EXTERNAL, 80), (NODE_ADDRESS[LINUX], NODE_PORT)):
-        assert lab.ask("lin-client", address, port).startswith("server sees ")
+        assert lab.request("lin-client", address, port).startswith("server sees ")
     network = profile().cluster_cidr
     lab.program(replace(guarded, source_ranges=(network,)))
-    assert lab.ask("lin-client", BALANCED, 80).startswith("server sees ")
+    assert lab.request("lin-client", BALANCED, 80).startswith("server sees ")
 
 
 def test_source_ranges_can_be_switched_on(start_lab: StartLab) -> None:
@@ -110,7 +110,7 @@ def test_source_ranges_can_be_switched_on(start_lab: StartLab) -> None:
     lab = with_clients(start_lab, mechanisms=(("source-ranges", 1),))
     own = backend(lab.attach(WIN_B, "server"), WIN_B)
     lab.program(service(own, ingress=(BALANCED,), ranges=(NOBODY,)))
-    assert lab.ask("win-a-client", BALANCED, 80) == "timed out"
+    assert lab.request("win-a-client", BALANCED, 80) == "timed out"
 
 
 @pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
@@ -120,16 +120,16 @@ def test_preserved_destination(start_lab: StartLab, driver: Driver) -> None:
     own = backend(lab.attach(WIN_A, "server"), WIN_A, port=8080)
     made = service(own, ingress=(BALANCED,), preserved=True, port=8080)
     lab.program(made)
-    assert lab.ask("win-a-client", BALANCED, 8080) == "timed out"
-    assert lab.ask("win-a-client", VIP, 8080).startswith("server sees ")
-    assert lab.ask("lin-client", BALANCED, 8080).startswith("server sees ")
+    assert lab.request("win-a-client", BALANCED, 8080) == "timed out"
+    assert lab.request("win-a-client", VIP, 8080).startswith("server sees ")
+    assert lab.request("lin-client", BALANCED, 8080).startswith("server sees ")
     lab.hold("server", BALANCED)
-    assert lab.ask("win-a-client", BALANCED, 8080) == "server sees 10.244.2.3"
+    assert lab.request("win-a-client", BALANCED, 8080) == "server sees 10.244.2.3"
     lab.announce({BALANCED: NODE_ADDRESS[WIN_A]})
-    assert lab.ask("outside-client", BALANCED, 8080) == f"server sees {OUTSIDE}"
+    assert lab.request("outside-client", BALANCED, 8080) == f"server sees {OUTSIDE}"
     lab.program(replace(made, preserve_destination=False))
     rewritten = SOURCE_VIP if driver is Driver.OVERLAY else NODE_ADDRESS
-    assert lab.ask("win-a-client", BALANCED, 8080) == f"server sees {rewritten[WIN_A]}"
+    assert lab.request("win-a-client", BALANCED, 8080) == f"server sees {rewritten[WIN_A]}"
 
 
 def test_older_windows_translates_in_spite_of_the_annotation(start_lab: StartLab) -> None:
@@ -137,7 +137,7 @@ def test_older_windows_translates_in_spite_of_the_annotation(start_lab: StartLab
     lab = with_clients(start_lab, release=WS2019_EARLY)
     own = backend(lab.attach(WIN_A, "server"), WIN_A)
     lab.program(service(own, ingress=(BALANCED,), preserved=True))
-    assert lab.ask("win-a-client", BALANCED, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("win-a-client", BALANCED, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_terminating_backends(start_lab: StartLab, version: str, balanced: bool)
         service(leaving, name="plain", vip="10.96.7.9", node_port=None, external=(EXTERNAL,)),
     )
     for address in (BALANCED, VIP, "10.96.7.9", EXTERNAL):
-        assert lab.ask("lin-client", address, 80).startswith("leaving sees ")
+        assert lab.request("lin-client", address, 80).startswith("leaving sees ")
     reached = {BALANCED: balanced, VIP: balanced, "10.96.7.9": False, EXTERNAL: False}
     for address, wanted in reached.items():
-        assert (lab.ask("win-a-client", address, 80) != "timed out") is wanted
+        assert (lab.request("win-a-client", address, 80) != "timed out") is wanted
 
 
 def test_a_balanced_service_without_endpoints(start_lab: StartLab) -> None:
@@ -164,5 +164,5 @@ def test_a_balanced_service_without_endpoints(start_lab: StartLab) -> None:
     lab = with_clients(start_lab)
     lab.program(service(ingress=(BALANCED,), external=(EXTERNAL,)))
     for address in (BALANCED, EXTERNAL):
-        assert lab.ask("lin-client", address, 80) == "refused"
-        assert lab.ask("win-a-client", address, 80) == "timed out"
+        assert lab.request("lin-client", address, 80) == "refused"
+        assert lab.request("win-a-client", address, 80) == "timed out"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import pytest
 
 from nettests.lab.topology import Driver, ServicePort
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import (
     LINUX,
     NODE_ADDRESS,
@@ -24,6 +23,7 @@ from tests.lab.network.clusters import (
 )
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 COLUMNS = {
     "l2bridge": (Driver.L2BRIDGE, False),
@@ -175,7 +175,7 @@ def _services(column: Column) -> list[ServicePort]:
 
 @pytest.fixture(scope="module")
 def columns(start_shared_lab: StartLab) -> dict[str, Column]:
-    """Start one cluster per column and ask all rows at once, so that timeouts overlap."""
+    """Start one cluster per column and query all rows at once, so that timeouts overlap."""
     made = {}
     for name, (driver, dsr) in COLUMNS.items():
         release = WS2022 if dsr else WS2019_EARLY
@@ -187,11 +187,11 @@ def columns(start_shared_lab: StartLab) -> dict[str, Column]:
         column.lab.serve("outside-server", 80)
         column.lab.program(*_services(column))
         rows = [(source, target, kind) for source, target in TABLE for kind in ("tcp", "udp")]
-        asks = []
+        requests_sent = []
         for source, target, kind in rows:
             address, port = column.target(target)
-            asks.append(Ask(source=source, address=address, port=port, protocol=kind))
-        column.answers = dict(zip(rows, column.lab.ask_all(*asks), strict=True))
+            requests_sent.append(Ask(source=source, address=address, port=port, protocol=kind))
+        column.answers = dict(zip(rows, column.lab.send_all(*requests_sent), strict=True))
         made[name] = column
     return made
 
@@ -218,8 +218,10 @@ def test_an_outside_address_among_the_exceptions_is_not_reached(start_lab: Start
     lab.attach(WIN_A, "client")
     lab.attach(LINUX, "linux")
     lab.serve("outside-server", 80)
-    asks = [Ask(source=one, address=OUTSIDE, port=80) for one in ("client", "linux", WIN_A)]
-    windows, linux, node = lab.ask_all(*asks)
+    requests_sent = [
+        Ask(source=one, address=OUTSIDE, port=80) for one in ("client", "linux", WIN_A)
+    ]
+    windows, linux, node = lab.send_all(*requests_sent)
     assert windows == "timed out"
     assert linux.endswith(NODE_ADDRESS[LINUX])
     assert node.endswith(NODE_ADDRESS[WIN_A])

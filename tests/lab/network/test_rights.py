@@ -37,7 +37,7 @@ print("machine", tried(pathlib.Path("/proc/sys/kernel/panic").write_text, "0"))
 
 
 def test_only_rights_over_its_own_networks_are_left(tmp_path: Path) -> None:
-    """Root's files, processes, ids and settings are out of reach, also by asking again; own networks are not."""
+    """Root's files, processes, ids and settings are out of reach, also by retrying; own networks are not."""
     mine = tmp_path / "of-root"
     mine.write_text("mine")
     mine.chmod(0o600)

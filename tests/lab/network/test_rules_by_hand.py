@@ -24,22 +24,22 @@ def lab(start_lab: StartLab) -> Laboratory:
 
 def test_a_rule_on_the_host_port_lets_the_node_reach_the_service(lab: Laboratory) -> None:
     """node → ClusterIP times out for want of a rule on the host's port, and works with one."""
-    assert lab.ask(WIN_A, VIP, 80) == "timed out"
+    assert lab.request(WIN_A, VIP, 80) == "timed out"
     lab.nft(
         f"{WIN_A}/switch",
         f'insert rule ip hns load-balancing iifname "host" ip daddr {VIP} tcp dport 80'
         " goto ClusterIP/default/web/tcp",
     )
-    assert lab.ask(WIN_A, VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
-    assert lab.ask(WIN_A, OTHER_VIP, 80) == "timed out"
+    assert lab.request(WIN_A, VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request(WIN_A, OTHER_VIP, 80) == "timed out"
 
 
 def test_an_emptied_chain_takes_the_service_from_the_nodes_pods(lab: Laboratory) -> None:
     """pod → ClusterIP times out once the Service's chain is empty; the other Service still works."""
-    assert lab.ask("client", VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("client", VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
     lab.nft(f"{WIN_A}/switch", "flush chain ip hns ClusterIP/default/web/tcp")
-    assert lab.ask("client", VIP, 80) == "timed out"
-    assert lab.ask("client", OTHER_VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("client", VIP, 80) == "timed out"
+    assert lab.request("client", OTHER_VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
 
 
 def test_a_resync_without_changes_keeps_what_was_done_by_hand(lab: Laboratory) -> None:
@@ -49,13 +49,13 @@ def test_a_resync_without_changes_keeps_what_was_done_by_hand(lab: Laboratory) -
     lab.program(*table)
     lab.nft(f"{WIN_A}/switch", "flush chain ip hns ClusterIP/default/web/tcp")
     lab.program(*table)
-    assert lab.ask("client", VIP, 80) == "timed out"
+    assert lab.request("client", VIP, 80) == "timed out"
 
 
 def test_a_table_deleted_by_hand_is_built_anew_with_the_next_change(lab: Laboratory) -> None:
     """A difference that no longer fits makes the whole table be programmed again."""
     lab.nft(f"{WIN_A}/switch", "delete table ip hns")
-    assert lab.ask("client", VIP, 80) == "timed out"
+    assert lab.request("client", VIP, 80) == "timed out"
     server = backend(lab.attach(WIN_B, "server-3"), WIN_B)
     lab.program(service(server))
-    assert lab.ask("client", VIP, 80) == f"server-3 sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("client", VIP, 80) == f"server-3 sees {NODE_ADDRESS[WIN_A]}"

@@ -1,8 +1,8 @@
 """Work per pod and per change does not grow with what is there already. Counted, not timed."""
 
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import LINUX, VIP, WIN_A, WIN_B, WS2022, backend, profile, service
 from tests.lab.network.conftest import StartLab
+from tests.lab.network.requests_of_pods import Ask
 
 PODS = 200
 
@@ -47,5 +47,5 @@ def test_a_thousand_backends_fit_through_an_unprivileged_socket(start_lab: Start
         service(*fillers, name=f"s-{n}", vip=f"10.96.8.{n}", node_port=31000 + n) for n in range(50)
     ]
     lab.program(*table, service(backend(lab.attach(WIN_B, "server"), WIN_B)))
-    asks = [Ask(source=source, address=VIP, port=80) for source in ("client", "linux")]
-    assert [answer.split()[0] for answer in lab.ask_all(*asks)] == ["server", "server"]
+    requests_sent = [Ask(source=source, address=VIP, port=80) for source in ("client", "linux")]
+    assert [answer.split()[0] for answer in lab.send_all(*requests_sent)] == ["server", "server"]

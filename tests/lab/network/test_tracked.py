@@ -19,7 +19,7 @@ def test_a_translated_flow_is_remembered_in_both_directions(start_lab: StartLab)
     lab = start_lab(profile())
     client, server = lab.attach(LINUX, "client"), lab.attach(WIN_A, "server")
     lab.program(service(backend(server, WIN_A)))
-    assert lab.ask("client", VIP, 80, source_port=45555).startswith("server sees")
+    assert lab.request("client", VIP, 80, source_port=45555).startswith("server sees")
     (flow,) = [one for one in lab.remembered(LINUX) if one.original.source_port == 45555]
     assert flow.original == Direction(
         source=address(client),
@@ -39,13 +39,13 @@ def test_flows_of_the_other_ip_version_are_told_apart(start_lab: StartLab) -> No
     assert first
     assert second
     lab.program()
-    assert lab.ask("client", second) == f"server sees {first}"
+    assert lab.request("client", second) == f"server sees {first}"
 
-    def asked(flow: Flow) -> bool:
+    def requested(flow: Flow) -> bool:
         return flow.original.destination == address(second)
 
-    assert any(map(asked, lab.remembered(here, 6)))
-    assert not any(map(asked, lab.remembered(here, 4)))
+    assert any(map(requested, lab.remembered(here, 6)))
+    assert not any(map(requested, lab.remembered(here, 4)))
 
 
 def test_a_table_of_many_messages_is_read_to_its_end(start_lab: StartLab) -> None:

@@ -30,9 +30,9 @@ def test_more_than_64_backends(
     lab.attach(WIN_A, "client")
     servers = [backend(lab.attach(WIN_B, f"server-{n}"), WIN_B) for n in range(65)]
     lab.program(service(*servers[:64]))
-    assert lab.ask("client", VIP, 80).endswith(f"sees {NODE_ADDRESS[WIN_A]}")
+    assert lab.request("client", VIP, 80).endswith(f"sees {NODE_ADDRESS[WIN_A]}")
     lab.program(service(*servers))
-    assert (lab.ask("client", VIP, 80) == "timed out") == limited
+    assert (lab.request("client", VIP, 80) == "timed out") == limited
 
 
 def test_a_node_port_reaches_a_linux_backend_through_windows(start_lab: StartLab) -> None:
@@ -40,7 +40,7 @@ def test_a_node_port_reaches_a_linux_backend_through_windows(start_lab: StartLab
     lab = start_lab(profile(Driver.OVERLAY))
     lab.attach(WIN_B, "client")
     lab.program(service(backend(lab.attach(LINUX, "server"), LINUX)))
-    assert lab.ask("client", NODE_ADDRESS[WIN_A], NODE_PORT) == "server sees 10.244.2.2"
+    assert lab.request("client", NODE_ADDRESS[WIN_A], NODE_PORT) == "server sees 10.244.2.2"
 
 
 def test_internal_traffic_policy_by_kubernetes_version(start_lab: StartLab) -> None:
@@ -49,7 +49,7 @@ def test_internal_traffic_policy_by_kubernetes_version(start_lab: StartLab) -> N
         lab = start_lab(profile(kubernetes=version))
         lab.attach(WIN_A, "client")
         lab.program(service(backend(lab.attach(WIN_B, "far"), WIN_B), internal_local=True))
-        assert lab.ask("client", VIP, 80) == expected
+        assert lab.request("client", VIP, 80) == expected
 
 
 def test_existing_connections_outlive_a_change_of_rules(start_lab: StartLab) -> None:
@@ -58,10 +58,10 @@ def test_existing_connections_outlive_a_change_of_rules(start_lab: StartLab) -> 
     lab.attach(WIN_A, "client")
     lab.program(service(backend(lab.attach(WIN_B, "server"), WIN_B), protocol="UDP"))
     expected = f"server sees {NODE_ADDRESS[WIN_A]}"
-    assert lab.ask("client", VIP, 80, "udp", source_port=5555) == expected
+    assert lab.request("client", VIP, 80, "udp", source_port=5555) == expected
     lab.program()
-    assert lab.ask("client", VIP, 80, "udp", source_port=5555) == expected
-    assert lab.ask("client", VIP, 80, "udp") == "timed out"
+    assert lab.request("client", VIP, 80, "udp", source_port=5555) == expected
+    assert lab.request("client", VIP, 80, "udp") == "timed out"
 
 
 def test_an_unnamed_port_is_programmed(start_lab: StartLab) -> None:
@@ -71,5 +71,5 @@ def test_an_unnamed_port_is_programmed(start_lab: StartLab) -> None:
     lab.attach(LINUX, "linux")
     web = service(backend(lab.attach(WIN_B, "server"), WIN_B))
     lab.program(replace(web, port_name=""), replace(web, service="calls", protocol="SCTP"))
-    assert lab.ask("client", VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
-    assert lab.ask("linux", VIP, 80) == "server sees 10.244.1.2"
+    assert lab.request("client", VIP, 80) == f"server sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("linux", VIP, 80) == "server sees 10.244.1.2"

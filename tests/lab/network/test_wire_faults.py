@@ -6,10 +6,10 @@ from nettests.lab.errors import LabError
 from nettests.lab.network.packets import Packets
 from nettests.lab.network.wire_faults import GATEWAY, Path
 from nettests.lab.topology import Driver
-from tests.lab.network.asking import Ask
 from tests.lab.network.clusters import LINUX, NODE_ADDRESS, WIN_A, WIN_B, profile
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.laboratory import Laboratory
+from tests.lab.network.requests_of_pods import Ask
 
 DRIVERS = pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
 THERE = Path(source=WIN_A, target=WIN_B)
@@ -33,25 +33,25 @@ ANSWERED = {A: f"b sees {B}", B: f"a sees {A}"}
 def test_all_packets_of_a_node_are_lost(lab: Laboratory) -> None:
     """Nobody reaches the node's pods from elsewhere, nor they anybody, until it is mended."""
     number = lab.fault("wire_faults", "lose", AROUND, Packets(), 1)
-    assert lab.ask("a", B) == "timed out"
-    assert lab.ask("b", A) == "timed out"
-    assert lab.ask("linux", B) == "timed out"
-    assert lab.ask("linux", A) == f"a sees {ON_LINUX}"
+    assert lab.request("a", B) == "timed out"
+    assert lab.request("b", A) == "timed out"
+    assert lab.request("linux", B) == "timed out"
+    assert lab.request("linux", A) == f"a sees {ON_LINUX}"
     lab.mend(number)
-    assert lab.ask("a", B) == f"b sees {A}"
+    assert lab.request("a", B) == f"b sees {A}"
 
 
 @DRIVERS
 def test_one_protocol_is_lost(lab: Laboratory) -> None:
     """UDP is lost and TCP passes, or ICMP and not UDP: inside VXLAN packets too, which are UDP themselves."""
     udp = lab.fault("wire_faults", "lose", THERE, Packets(protocol="udp"), 1)
-    assert lab.ask("a", B, protocol="udp") == "timed out"
-    assert lab.ask("a", B) == f"b sees {A}"
-    assert lab.ask("a", B, protocol="icmp").startswith("replied")
+    assert lab.request("a", B, protocol="udp") == "timed out"
+    assert lab.request("a", B) == f"b sees {A}"
+    assert lab.request("a", B, protocol="icmp").startswith("replied")
     lab.mend(udp)
     lab.fault("wire_faults", "lose", THERE, Packets(protocol="icmp"), 1)
-    assert lab.ask("a", B, protocol="icmp") == "timed out"
-    assert lab.ask("a", B, protocol="udp") == f"b sees {A}"
+    assert lab.request("a", B, protocol="icmp") == "timed out"
+    assert lab.request("a", B, protocol="udp") == f"b sees {A}"
 
 
 @DRIVERS
@@ -59,10 +59,10 @@ def test_one_direction_and_one_port_are_lost(lab: Laboratory) -> None:
     """Requests to that port are lost one way; the other way, and at another port, they are answered."""
     lab.serve("b", 9090)
     lab.fault("wire_faults", "lose", THERE, Packets(protocol="tcp", port="8000-8080"), 1)
-    assert lab.ask("a", B) == "timed out"
-    assert lab.ask("b", A) == f"a sees {B}"
-    assert lab.ask("a", B, 9090) == f"b sees {A}"
-    assert lab.ask("linux", B) == f"b sees {ON_LINUX}"
+    assert lab.request("a", B) == "timed out"
+    assert lab.request("b", A) == f"a sees {B}"
+    assert lab.request("a", B, 9090) == f"b sees {A}"
+    assert lab.request("linux", B) == f"b sees {ON_LINUX}"
 
 
 @DRIVERS
@@ -70,16 +70,16 @@ def test_large_packets_are_lost(lab: Laboratory) -> None:
     """Only what is larger than that, each time: nobody is told."""
     lab.fault("wire_faults", "lose", THERE, Packets(larger_than=1000), 1)
     large = Ask(source="a", address=B, protocol="udp", size=1100)
-    assert lab.ask_all(large) == ["timed out"]
-    assert lab.ask_all(large) == ["timed out"]
-    assert lab.ask_all(Ask(source="a", address=B, protocol="udp", size=900)) == [f"b sees {A}"]
+    assert lab.send_all(large) == ["timed out"]
+    assert lab.send_all(large) == ["timed out"]
+    assert lab.send_all(Ask(source="a", address=B, protocol="udp", size=900)) == [f"b sees {A}"]
 
 
 @DRIVERS
 def test_a_share_of_packets_is_lost(lab: Laboratory) -> None:
     """Of sixty datagrams to one port half is lost, give or take."""
     lab.fault("wire_faults", "lose", THERE, Packets(protocol="udp", port="8080"), 0.5)
-    answers = lab.ask_all(*[Ask(source="a", address=B, protocol="udp")] * 60)
+    answers = lab.send_all(*[Ask(source="a", address=B, protocol="udp")] * 60)
     assert 10 < answers.count("timed out") < 50
 
 
@@ -87,12 +87,12 @@ def test_a_share_of_packets_is_lost(lab: Laboratory) -> None:
 def test_packets_that_are_held_back_arrive_in_the_end(lab: Laboratory) -> None:
     """What is held for longer than a client waits is no answer; held for a moment, it is one."""
     long = lab.fault("wire_faults", "hold_back", THERE, Packets(protocol="udp"), **held(seconds=20))
-    assert lab.ask("a", B, protocol="udp") == "timed out"
-    assert lab.ask("a", B) == f"b sees {A}"
+    assert lab.request("a", B, protocol="udp") == "timed out"
+    assert lab.request("a", B) == f"b sees {A}"
     lab.mend(long)
     lab.fault("wire_faults", "hold_back", Path(source=WIN_A), Packets(), **held(seconds=0.05))
-    assert lab.ask("a", B, protocol="udp") == f"b sees {A}"
-    assert lab.ask("a", B) == f"b sees {A}"
+    assert lab.request("a", B, protocol="udp") == f"b sees {A}"
+    assert lab.request("a", B) == f"b sees {A}"
 
 
 @DRIVERS
@@ -117,12 +117,12 @@ def test_another_network_id_parts_a_node_from_the_overlay(lab: Laboratory) -> No
     lab.serve(WIN_A, 8080)
     lab.serve(WIN_B, 8080)
     number = lab.fault("wire_faults", "change_network_id", WIN_B, 77)
-    assert lab.ask("a", B) == "timed out"
-    assert lab.ask("b", ON_LINUX) == "timed out"
-    assert lab.ask("linux", A) == f"a sees {ON_LINUX}"
-    assert lab.ask(WIN_A, NODE_ADDRESS[WIN_B]) == f"{WIN_B} sees {NODE_ADDRESS[WIN_A]}"
+    assert lab.request("a", B) == "timed out"
+    assert lab.request("b", ON_LINUX) == "timed out"
+    assert lab.request("linux", A) == f"a sees {ON_LINUX}"
+    assert lab.request(WIN_A, NODE_ADDRESS[WIN_B]) == f"{WIN_B} sees {NODE_ADDRESS[WIN_A]}"
     lab.mend(number)
-    assert lab.ask("a", B) == f"b sees {A}"
+    assert lab.request("a", B) == f"b sees {A}"
 
 
 @pytest.mark.parametrize("driver", [Driver.L2BRIDGE])
@@ -131,11 +131,11 @@ def test_the_way_out_can_be_lost(lab: Laboratory) -> None:
     lab.serve("outside-server", 80)
     outside = "198.51.100.10"
     number = lab.fault("wire_faults", "lose", Path(source=WIN_A, target=GATEWAY), Packets(), 1)
-    assert lab.ask("a", outside, 80) == "timed out"
-    assert lab.ask("a", B) == f"b sees {A}"
-    assert lab.ask("b", outside, 80).startswith("outside-server sees")
+    assert lab.request("a", outside, 80) == "timed out"
+    assert lab.request("a", B) == f"b sees {A}"
+    assert lab.request("b", outside, 80).startswith("outside-server sees")
     lab.mend(number)
-    assert lab.ask("a", outside, 80).startswith("outside-server sees")
+    assert lab.request("a", outside, 80).startswith("outside-server sees")
 
 
 @pytest.mark.parametrize(

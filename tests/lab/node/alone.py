@@ -17,7 +17,7 @@ Json = dict[str, Any]
 class Program:
     """A program that ends with one of ``codes`` after the other, each after ``lasts`` seconds.
 
-    Asked to end, it does so after ``leaves`` seconds.
+    Told to end, it does so after ``leaves`` seconds.
     """
 
     def __init__(self, *codes: int, lasts: float = 0.5, leaves: float = 0.0) -> None:

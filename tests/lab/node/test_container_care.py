@@ -125,7 +125,7 @@ def test_exec_of_a_program_that_is_missing_has_no_exit_code() -> None:
 
 
 def test_a_failed_liveness_probe_starts_the_container_again() -> None:
-    """After three failures it is asked to end, in its grace; what it ends with is a restart."""
+    """After three failures it is told to end, in its grace; what it ends with is a restart."""
 
     async def execute(_process: Process) -> int:
         return 1

@@ -188,7 +188,7 @@ def test_a_configuration_that_cannot_be_made_is_told_and_tried_again() -> None:
     assert lone.program.began == []
 
 
-def test_a_stopped_program_is_asked_to_end_first() -> None:
+def test_a_stopped_program_is_told_to_end_first() -> None:
     """SIGTERM: it ends by itself, with its own exit code, within its grace."""
     lone = Lone(Program(leaves=4))
     assert run(stopped(lone, 30)) == (6, 0)
@@ -200,14 +200,14 @@ def test_a_program_that_does_not_heed_is_killed_after_its_grace() -> None:
     assert run(stopped(Lone(Program(leaves=100)), 30)) == (32, KILLED)
 
 
-def test_windows_may_grant_less_than_the_pod_asks_for() -> None:
+def test_windows_may_grant_less_than_the_pod_requests() -> None:
     """The mechanism ``grace-limit``: what its end takes longer is cut off."""
     program = Program(leaves=20)
     context = nowhere.node("win-1", launch=program.launch, mechanisms={"grace-limit": 5})
     assert run(stopped(Lone(program, context=context), 30)) == (7, KILLED)
 
 
-def test_windows_may_end_programs_without_asking() -> None:
+def test_windows_may_end_programs_without_querying() -> None:
     """The mechanism ``graceful-end`` off; on Linux it changes nothing."""
     for name, code in (("win-1", KILLED), ("linux-1", 0)):
         program = Program()

@@ -33,10 +33,10 @@ def prober(world: World, *ports: Json, os: OS = OS.LINUX) -> Prober:
     return Prober(node=world.n1.namespace, os=os, address=POD, ports=ports, execute=_no_command)
 
 
-async def failed(asking: Prober, handler: Json) -> str:
+async def failed(caller: Prober, handler: Json) -> str:
     """Return why an attempt failed."""
     with pytest.raises(ProbeFailedError) as error:
-        await asking.ask(handler)
+        await caller.request(handler)
     return str(error.value)
 
 
@@ -44,12 +44,12 @@ async def failed(asking: Prober, handler: Json) -> str:
 async def test_an_http_probe_is_a_request_from_the_node(world: World) -> None:
     """Any status from 200 to 399 will do; another is named; ports may be called by name."""
     await world.serve(world.pod, ["/agnhost", "netexec", "--udp-port=-1"], [8080])
-    asking = prober(world, {"name": "web", "containerPort": 8080})
-    await asking.ask({"httpGet": {"port": "web", "path": "/hostname"}})
-    await asking.ask({"httpGet": {"port": 8080, "path": "/echo?msg=a&code=302"}})
+    caller = prober(world, {"name": "web", "containerPort": 8080})
+    await caller.request({"httpGet": {"port": "web", "path": "/hostname"}})
+    await caller.request({"httpGet": {"port": 8080, "path": "/echo?msg=a&code=302"}})
     for code in (404, 500):
         handler = {"httpGet": {"port": 8080, "path": f"/echo?msg=a&code={code}"}}
-        assert await failed(asking, handler) == f"HTTP probe failed with statuscode: {code}"
+        assert await failed(caller, handler) == f"HTTP probe failed with statuscode: {code}"
 
 
 @in_world()
@@ -58,7 +58,7 @@ async def test_a_probe_sends_the_headers_that_it_is_given(world: World) -> None:
     server = await world.serve(world.pod, ["/agnhost", "netexec", "--udp-port=-1"], [8080])
     headers = [{"name": "X-Asked-By", "value": "test"}]
     path = "/header?key=X-Asked-By"
-    await prober(world).ask({"httpGet": {"port": 8080, "path": path, "httpHeaders": headers}})
+    await prober(world).request({"httpGet": {"port": 8080, "path": path, "httpHeaders": headers}})
     assert b"GET /header?key=X-Asked-By" in server.stderr
 
 
@@ -66,10 +66,10 @@ async def test_a_probe_sends_the_headers_that_it_is_given(world: World) -> None:
 async def test_a_closed_port_fails_in_the_words_of_go(world: World) -> None:
     """Over HTTP with the URL before it; over TCP alone; on a Windows node with Winsock's sentence."""
     refused = f"dial tcp {POD}:9: connect: connection refused"
-    asking = prober(world)
-    assert await failed(asking, {"tcpSocket": {"port": 9}}) == refused
+    caller = prober(world)
+    assert await failed(caller, {"tcpSocket": {"port": 9}}) == refused
     expected = f'Get "http://{POD}:9/x": {refused}'
-    assert await failed(asking, {"httpGet": {"port": 9, "path": "/x"}}) == expected
+    assert await failed(caller, {"httpGet": {"port": 9, "path": "/x"}}) == expected
     windows = await failed(prober(world, os=OS.WINDOWS), {"tcpSocket": {"port": 9}})
     assert windows.endswith("connectex: No connection could be made because the target machine actively refused it.")  # fmt: skip
 
@@ -78,7 +78,7 @@ async def test_a_closed_port_fails_in_the_words_of_go(world: World) -> None:
 async def test_a_tcp_probe_wants_a_connection_and_nothing_more(world: World) -> None:
     """Another address than the pod's is dialled where the probe names one."""
     await world.serve(world.peer, ["/agnhost", "netexec", "--udp-port=-1"], [8080])
-    await prober(world).ask({"tcpSocket": {"host": "10.244.2.5", "port": 8080}})
+    await prober(world).request({"tcpSocket": {"host": "10.244.2.5", "port": 8080}})
     assert "refused" in await failed(prober(world), {"tcpSocket": {"port": 8080}})
 
 
@@ -88,7 +88,7 @@ async def test_https_is_believed_whatever_its_certificate(world: World) -> None:
     words = "--tls-cert-file=/localhost.crt --tls-private-key-file=/localhost.key"
     argv = ["/agnhost", "netexec", "--udp-port=-1", *words.split()]
     await world.serve(world.pod, argv, [8080])
-    await prober(world).ask({"httpGet": {"scheme": "HTTPS", "port": 8080, "path": "/hostname"}})
+    await prober(world).request({"httpGet": {"scheme": "HTTPS", "port": 8080, "path": "/hostname"}})
     await world.serve(world.peer, ["/agnhost", "netexec", "--udp-port=-1"], [8080])
     handler = {"httpGet": {"scheme": "HTTPS", "host": "10.244.2.5", "port": 8080}}
     assert (await failed(prober(world), handler)).startswith('Get "https://10.244.2.5:8080/": ')
@@ -118,7 +118,7 @@ def port(name: str, *nodes: str | None, number: int | None = 30000) -> ServicePo
     )
 
 
-async def asked(namespace: Namespace, address: str, number: int, path: str = "/") -> str:
+async def requested(namespace: Namespace, address: str, number: int, path: str = "/") -> str:
     """Return what a server says to a GET."""
     stream = await connect(namespace, address, number)
     stream.writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
@@ -132,15 +132,15 @@ async def test_a_health_check_port_tells_how_many_backends_are_on_the_node(world
     """503 where there is none; ports of one Service are counted once; any path will do."""
     checks = HealthChecks(world.n1.namespace, "n1")
     await checks.follow((port("a", "n1", "n2", "n1"), port("b", "n1", "n2", "n1")))
-    text = await asked(world.pod.namespace, NODE, 30000, "/any")
+    text = await requested(world.pod.namespace, NODE, 30000, "/any")
     assert text.startswith("HTTP/1.1 200 ")
     assert "X-Load-Balancing-Endpoint-Weight: 2" in text
     assert '"localEndpoints": 2' in text
     await checks.follow((port("a", "n2"),))
-    assert (await asked(world.pod.namespace, NODE, 30000)).startswith("HTTP/1.1 503 ")
+    assert (await requested(world.pod.namespace, NODE, 30000)).startswith("HTTP/1.1 503 ")
     await checks.follow(())
     with pytest.raises(ConnectionRefusedError):
-        await asked(world.pod.namespace, NODE, 30000)
+        await requested(world.pod.namespace, NODE, 30000)
 
 
 @in_world()
@@ -149,8 +149,8 @@ async def test_a_health_check_port_that_is_taken_disturbs_no_other(world: World)
     checks = HealthChecks(world.n1.namespace, "n1")
     async with answering(world.n1.namespace, "0.0.0.0", 30000, {}):
         await checks.follow((port("a", "n1"), port("b", "n1", number=30001)))
-        assert (await asked(world.pod.namespace, NODE, 30000)).startswith("HTTP/1.1 404 ")
-        assert (await asked(world.pod.namespace, NODE, 30001)).startswith("HTTP/1.1 200 ")
+        assert (await requested(world.pod.namespace, NODE, 30000)).startswith("HTTP/1.1 404 ")
+        assert (await requested(world.pod.namespace, NODE, 30001)).startswith("HTTP/1.1 200 ")
     await checks.follow(())
 
 
@@ -175,7 +175,7 @@ async def test_a_kubelet_speaks_tls_and_tells_strangers_nothing(world: World) ->
         stream.writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
         assert (await stream.reader.readline()).split()[1] == str(status).encode()
         stream.writer.close()
-    plain = await asked(world.pod.namespace, NODE, 10250, "/healthz")
+    plain = await requested(world.pod.namespace, NODE, 10250, "/healthz")
     assert plain.startswith("HTTP/1.0 400 Bad Request")
     assert plain.endswith("Client sent an HTTP request to an HTTPS server.\n")
     serving.cancel()
@@ -191,6 +191,6 @@ async def test_who_says_nothing_does_not_keep_others_waiting(world: World) -> No
     silent = world.pod.namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
     with silent:
         await asyncio.get_running_loop().sock_connect(silent, (NODE, 10250))
-        assert "400" in await asked(world.pod.namespace, NODE, 10250)
+        assert "400" in await requested(world.pod.namespace, NODE, 10250)
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)

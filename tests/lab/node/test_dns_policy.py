@@ -29,7 +29,7 @@ SPECS = {
 def test_windows_pods_may_ignore_their_policy(
     policy: str, os: OS, *, on_host: bool, server: str
 ) -> None:
-    """With the mechanism off, ordinary Windows pods ask the cluster's DNS alone; all others do as they say."""
+    """With the mechanism off, ordinary Windows pods query the cluster's DNS alone; all others do as they say."""
     pod = {"metadata": {"name": "p", "namespace": "ns"}, "spec": SPECS[policy]}
     made = resolver(pod, IGNORING, os, IPv4Address("10.244.1.2"), on_host=on_host)
     assert made.servers == (server,)

@@ -20,7 +20,7 @@ PROFILE = profiles.load("win2019-l2bridge")
         ),
     ],
 )
-def test_the_host_name_is_whole_where_it_is_asked_for(spec: Json, name: str) -> None:
+def test_the_host_name_is_whole_where_it_is_requested(spec: Json, name: str) -> None:
     """``setHostnameAsFQDN`` needs a subdomain to have an effect."""
     assert (
         kernel_hostname({"metadata": {"name": "p", "namespace": "ns"}, "spec": spec}, PROFILE)

@@ -91,9 +91,9 @@ def test_a_pod_that_is_not_there_cannot_be_reached() -> None:
     asyncio.run(work())
 
 
-async def _serving(asked: list[str]) -> tuple[web.ServerRunner, str]:
+async def _serving(requested: list[str]) -> tuple[web.ServerRunner, str]:
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        asked.append(f"{request.method} {request.path}")
+        requested.append(f"{request.method} {request.path}")
         return web.json_response({})
 
     runner = web.ServerRunner(web.Server(answer), shutdown_timeout=0)
@@ -108,20 +108,20 @@ def test_a_held_client_sends_nothing_and_all_of_it_later() -> None:
     """As from a process that was stopped and goes on."""
 
     async def work() -> None:
-        asked: list[str] = []
-        runner, url = await _serving(asked)
+        requested: list[str] = []
+        runner, url = await _serving(requested)
         async with GatedClient(url, "token", agent="test") as client:
             client.gate.clear()
             waiting = [asyncio.create_task(client.get(path)) for path in ("/a", "/b")]
             async with Client(url, "token", agent="test") as other:
                 for _ in range(3):
                     await other.get("/other")
-            assert set(asked) == {"GET /other"}
+            assert set(requested) == {"GET /other"}
             client.gate.set()
             await asyncio.gather(*waiting)
-            assert sorted(asked[3:]) == ["GET /a", "GET /b"]
+            assert sorted(requested[3:]) == ["GET /a", "GET /b"]
             await client.delete("/c")
-            assert asked[-1] == "DELETE /c"
+            assert requested[-1] == "DELETE /c"
         await runner.cleanup()
 
     asyncio.run(work())

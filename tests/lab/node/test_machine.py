@@ -42,7 +42,7 @@ def test_a_pod_is_host_process_as_a_whole(spec: Json, *, expected: bool) -> None
 
 
 def test_host_ports_are_gathered_from_all_containers() -> None:
-    """With protocol and address; ports without a host port ask for nothing."""
+    """With protocol and address; ports without a host port request nothing."""
     ports = [
         {"containerPort": 80, "hostPort": 8080},
         {"containerPort": 53, "hostPort": 53, "protocol": "UDP", "hostIP": "172.30.0.12"},

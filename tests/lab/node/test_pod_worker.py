@@ -236,7 +236,7 @@ def _seen(*, on_host: bool) -> Callable[[Lone], Awaitable[None]]:
     return look
 
 
-def test_host_ports_are_asked_of_the_network() -> None:
+def test_host_ports_are_required_of_the_network() -> None:
     """With the pod's attachment."""
     ports = [{"containerPort": 80, "hostPort": 8080}]
 

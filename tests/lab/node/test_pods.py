@@ -165,7 +165,7 @@ def test_a_pod_with_a_hostname_and_subdomain_knows_its_full_name(lab: Lab) -> No
 
 
 def test_two_containers_share_one_address(lab: Lab) -> None:
-    """Containers of a pod see the same network: one serves, the other asks over loopback."""
+    """Containers of a pod see the same network: one serves, the other queries over loopback."""
     body = pod("pair", "linux-1")
     body["spec"]["containers"].append({"name": "d", "image": AGNHOST, "args": ["pause"]})
     lab.create(body)

@@ -22,14 +22,14 @@ class Watched:
         self._codes: Iterator[int] = iter(codes)
         self._code = 0
         self._takes = takes
-        self.asked: list[float] = []
+        self.requested: list[float] = []
         self.heard: Heard = []
         self.texts: list[str] = []
 
     async def execute(self, argv: Sequence[str]) -> int:
         """Run the probe's command."""
         assert list(argv) == ["check"]
-        self.asked.append(now())
+        self.requested.append(now())
         self._code = next(self._codes, self._code)
         await asyncio.sleep(self._takes)
         return self._code
@@ -59,12 +59,12 @@ class Watched:
 def test_the_first_probe_waits_for_its_delay_and_the_others_for_the_period() -> None:
     """``initialDelaySeconds`` once, then every ``periodSeconds``."""
     watched = Watched([0]).watch(26, {"initialDelaySeconds": 5, "periodSeconds": 10})
-    assert watched.asked == [5, 15, 25]
+    assert watched.requested == [5, 15, 25]
 
 
 def test_without_a_period_a_probe_is_run_every_ten_seconds() -> None:
     """The API's default, from the very start."""
-    assert Watched([0]).watch(21, {}).asked == [0, 10, 20]
+    assert Watched([0]).watch(21, {}).requested == [0, 10, 20]
 
 
 def test_failures_are_told_after_three_in_a_row() -> None:
@@ -89,25 +89,25 @@ def test_successes_can_be_wanted_in_a_row_too() -> None:
 def test_a_startup_probe_ends_with_its_first_success() -> None:
     """Liveness and readiness come after it; what it failed before is forgotten."""
     watched = Watched([1, 1, 0]).watch(100, {"failureThreshold": 30}, until_success=True)
-    assert (watched.asked, watched.heard) == ([0, 10, 20], [(20, True)])
+    assert (watched.requested, watched.heard) == ([0, 10, 20], [(20, True)])
 
 
 def test_an_eager_probe_is_run_ten_times_in_the_first_second() -> None:
     """A kubelet also looks at a pod that is not ready at each of its syncs."""
     watched = Watched([1]).watch(21.5, {"periodSeconds": 10}, eager=True)
-    assert watched.asked == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 10.9, 20.9]
+    assert watched.requested == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 10.9, 20.9]
 
 
 def test_an_eager_probe_keeps_its_period_once_it_succeeded() -> None:
     """What is ready is looked at every period, also where it fails again."""
     watched = Watched([1, 0, 1]).watch(25, {"periodSeconds": 10}, eager=True)
-    assert watched.asked == [0, 0.1, 10.1, 20.1]
+    assert watched.requested == [0, 0.1, 10.1, 20.1]
 
 
 def test_a_probe_that_takes_too_long_has_failed() -> None:
     """``timeoutSeconds`` is one by default; the next one begins a period after that."""
     watched = Watched([0], takes=5).watch(12.5, {"failureThreshold": 1})
-    assert (watched.asked, watched.heard) == ([0, 11], [(1, False), (12, False)])
+    assert (watched.requested, watched.heard) == ([0, 11], [(1, False), (12, False)])
     assert watched.texts[0] == "command timed out or no answer within 1 s"
 
 
@@ -124,4 +124,4 @@ def test_a_handler_that_the_lab_has_not_fails_with_a_reason(handler: Json) -> No
         node=Nowhere(), os=OS.LINUX, address="10.244.1.2", ports=(), execute=Watched([0]).execute
     )
     with pytest.raises(ProbeFailedError, match="missing probe handler"):
-        run(prober.ask(handler))
+        run(prober.request(handler))

@@ -55,7 +55,7 @@ def test_ndots_are_five_in_a_cluster_and_one_outside(
 
 
 def test_windows_may_be_given_fewer_suffixes() -> None:
-    """The mechanism ``dns-suffixes`` counts them; what the pod asks for itself comes on top."""
+    """The mechanism ``dns-suffixes`` counts them; what the pod requests itself comes on top."""
     config = {"searches": ["mine.example"]}
     made = settings(OS.WINDOWS, mechanisms={"dns-suffixes": 1}, dnsConfig=config)
     assert made.searches == (SUFFIXES[0], "mine.example")

@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps to the next thing that is due: back-offs of minutes in no time, exactly.
+"""An event loop whose clock jumps to the next thing that is planned: back-offs of minutes in no time, exactly.
 
 For what waits and decides, and moves no packets: a loop that jumps would overtake a real socket.
 """

@@ -57,9 +57,9 @@ def test_the_profile_names_the_outside(profile: dict[str, Any]) -> None:
 def test_a_node_port_is_reached_from_outside(
     lab: Lab, session: requests.Session, node_port: int
 ) -> None:
-    """The answer comes from the pod, asked by the outside client through a node."""
+    """The answer comes from the pod, queried by the outside client through a node."""
     url = f"http://172.30.0.13:{node_port}/hostname"
-    # A connection begun before the node has the rules is never translated: ask anew.
+    # A connection begun before the node has the rules is never translated: query anew.
     until(lambda: session.get(url, timeout=15).text == "behind", seconds=40)
 
 

@@ -90,12 +90,12 @@ async def _alone(world: World, outcomes: dict[int, Difference]) -> None:
 
 async def _main_server(world: World, outcomes: dict[int, Difference]) -> None:
     """The long-running netexec of n1: most HTTP and UDP rows, and ``agnhost connect``."""
-    asked, log = next(group for group in transcript.groups() if group[1].line == 148)
+    queried, log = next(group for group in transcript.groups() if group[1].line == 148)
     server = await world.serve(world.n1, log.data["argv"], [8080, 8081])
     helpers = [await _scripted(world.n1, port, script) for port, script in _SCRIPTED.items()]
     slow = []
-    for row in asked:
-        task = asyncio.create_task(_ask(world.n1, row, server))
+    for row in queried:
+        task = asyncio.create_task(_query_server(world.n1, row, server))
         slow.append((row, task))
         if row.data.get("elapsed_s", _SLOW + 1) < _SLOW:
             await task
@@ -110,12 +110,12 @@ async def _main_server(world: World, outcomes: dict[int, Difference]) -> None:
 async def _other_servers(world: World, outcomes: dict[int, Difference]) -> None:
     """Every other server of n1, one after the other, each on ports of its own."""
     groups = [group for group in transcript.groups() if group[1].line != 148]
-    for asked, log in groups:
+    for queried, log in groups:
         if log.line in (188, 189):
             continue
         server = await world.serve(world.spare, log.data["argv"], _ports(log.data["argv"]))
-        for row in asked:
-            outcomes[row.line] = await _ask(world.spare, row, server)
+        for row in queried:
+            outcomes[row.line] = await _query_server(world.spare, row, server)
         outcomes[log.line] = await _end(log, server)
     (_, taken), (_, holder) = (group for group in groups if group[1].line in (188, 189))
     first = await world.serve(world.spare, holder.data["argv"], [8083, 8084])
@@ -153,7 +153,7 @@ def _compare_log(log: Row, code: int, stderr: str, *, partly: bool = False) -> D
     return None if recorded == seen else f"log {seen}, recorded {recorded}"
 
 
-async def _ask(machine: Machine, row: Row, server: Running) -> Difference:
+async def _query_server(machine: Machine, row: Row, server: Running) -> Difference:
     if row.kind == "http":
         return await _http(machine, row, server)
     if row.kind == "udp":

@@ -34,7 +34,7 @@ Begin = Callable[[], AbstractAsyncContextManager[tuple[Speak, Hear]]]
 
 
 def script(host: str = HOST) -> list[str]:
-    """Return what is asked of PowerShell."""
+    """Return what is required of PowerShell."""
     text = POWERSHELL.replace("<address>", host).replace("<port>", str(PORT))
     return ["powershell", "-NoProfile", "-Command", text.replace("<seconds>", "1")]
 
@@ -198,8 +198,8 @@ async def test_a_refusal_is_told(world: World) -> None:
 async def test_trials_find_what_the_client_needs(world: World) -> None:
     """Both images have it."""
     assert (await finish(world.pod, ["bash", "-c", BASH_TRIAL])).code == 0
-    asked = ["powershell", "-NonInteractive", "-Command", POWERSHELL_TRIAL]
-    ended = await finish(worlds.windows(world.pod), asked)
+    queried = ["powershell", "-NonInteractive", "-Command", POWERSHELL_TRIAL]
+    ended = await finish(worlds.windows(world.pod), queried)
     assert (ended.code, ended.stdout) == (0, "System.Net.Sockets.TcpClient\r\n")
 
 

@@ -142,8 +142,8 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     serving = asyncio.create_task(OutsideServer(profile, world.peer.namespace).run(log))
     await worlds.listening(world.peer.namespace, 8081)
     seen = await finish(world.pod, ["curl", "-s", "http://10.244.2.5/clientip"])
-    asked = ["agnhost", "connect", "10.244.2.5:8081", "--protocol=udp", "--timeout=2s"]
+    queried = ["agnhost", "connect", "10.244.2.5:8081", "--protocol=udp", "--timeout=2s"]
     assert seen.stdout.startswith("10.244.1.2:")
-    assert (await finish(world.pod, asked)).code == 0
+    assert (await finish(world.pod, queried)).code == 0
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)

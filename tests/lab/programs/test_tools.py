@@ -81,7 +81,7 @@ async def test_windows_ping_that_must_not_split_says_so(world: World) -> None:
 
 
 @in_world(prepare)
-async def test_nslookup_asks_a_named_server_by_tcp(world: World) -> None:
+async def test_nslookup_queries_a_named_server_by_tcp(world: World) -> None:
     """``-vc NAME SERVER`` needs a TCP listener; where there is none, BIND says who refused."""
     start_dns(world)
     name = "web.demo.svc.cluster.local."
@@ -96,7 +96,7 @@ async def test_nslookup_asks_a_named_server_by_tcp(world: World) -> None:
 @in_world()
 async def test_powershell_tells_whether_it_has_resolve_dnsname(world: World) -> None:
     """The node's PowerShell has the cmdlet, the images' has not."""
-    asked = [
+    queried = [
         "powershell",
         "-NoProfile",
         "-NonInteractive",
@@ -104,9 +104,9 @@ async def test_powershell_tells_whether_it_has_resolve_dnsname(world: World) -> 
         "Get-Command Resolve-DnsName",
     ]
     pod = worlds.windows(world.pod)
-    lacking = await finish(pod, asked)
+    lacking = await finish(pod, queried)
     assert (lacking.code, "'Resolve-DnsName' is not recognized" in lacking.stderr) == (1, True)
-    there = await finish(worlds.windows(world.pod, host_process=True), asked)
+    there = await finish(worlds.windows(world.pod, host_process=True), queried)
     assert (there.code, "DnsClient" in there.stdout) == (0, True)
 
 

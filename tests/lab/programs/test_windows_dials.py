@@ -26,7 +26,7 @@ async def stopwatch() -> AsyncIterator[list[float]]:
 
 
 async def dial(world: World, query: str) -> dict[str, list[str]]:
-    """Ask a Windows netexec in the pod to dial."""
+    """Query a Windows netexec in the pod to dial."""
     pod = worlds.windows(world.pod)
     await world.serve(pod, ["/agnhost", "netexec"], [8080])
     url = f"http://127.0.0.1:8080/dial?{query}"

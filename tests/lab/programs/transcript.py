@@ -49,20 +49,20 @@ def rows() -> list[Row]:
 
 
 def rows_of_servers_not_provided() -> set[int]:
-    """Return the lines of what was asked of servers that the lab has not, and of their logs."""
+    """Return the lines of what was required of servers that the lab has not, and of their logs."""
     return {
         row.line
-        for asked, log in _recorded_groups()
+        for queried, log in _recorded_groups()
         if log.data["argv"][1] in NOT_PROVIDED
-        for row in (*asked, log)
+        for row in (*queried, log)
     }
 
 
 def groups() -> Iterator[tuple[list[Row], Row]]:
-    """Yield the rows asked of one server of node n1, and the row that holds its log."""
-    for asked, log in _recorded_groups():
+    """Yield the rows required of one server of node n1, and the row that holds its log."""
+    for queried, log in _recorded_groups():
         if log.data["argv"][1] not in NOT_PROVIDED:
-            yield asked, log
+            yield queried, log
 
 
 def _recorded_groups() -> Iterator[tuple[list[Row], Row]]:

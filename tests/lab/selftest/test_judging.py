@@ -23,7 +23,7 @@ def test_a_fault_that_all_is_said_of_is_detected() -> None:
 
 
 @pytest.mark.parametrize("verdict", ["fail", "flaky", "unknown", "lifted"])
-def test_each_verdict_that_asks_for_attention_is_red(verdict: str) -> None:
+def test_each_verdict_that_requests_attention_is_red(verdict: str) -> None:
     """Whatever somebody has to look at counts as noticed."""
     assert judged(run("pod-to-pod-ip/a", verdict=verdict)).detected
 
@@ -62,7 +62,7 @@ def test_another_cause_is_wrong() -> None:
 
 
 def test_a_cause_may_be_said_in_several_words_and_by_its_traits() -> None:
-    """One of several words will do; all that are asked for have to be there, whatever their case."""
+    """One of several words will do; all that are requested have to be there, whatever their case."""
     silent = replace(CAUSE, cause="Packets get no answer")
     found = run("pod-to-pod-ip/a", incidents=(silent,))
     assert judged(found, names=("WIN-2|win-1", "packets")).named
@@ -97,7 +97,7 @@ def test_a_run_without_results_has_noticed_nothing() -> None:
 
 
 def test_a_blind_fault_is_no_problem_and_its_detection_is_said() -> None:
-    """Unrelated checks and causes are not asked of it."""
+    """Unrelated checks and causes are not required of it."""
     assert judged(run(), blind="nothing looks", must=(), names=()).word == "blind"
     seen = judged(run("pod-to-pod-ip/b"), blind="nothing looks", must=(), names=())
     assert (seen.word, seen.problems) == ("blind, and detected", ())

@@ -58,13 +58,13 @@ def test_flows_that_nothing_turned_are_listed() -> None:
 
 
 def test_causes_are_counted_of_what_was_detected() -> None:
-    """An overlooked fault has no incident to name, and a blind one none that is asked for."""
+    """An overlooked fault has no incident to name, and a blind one none that is requested."""
     wrong = replace(DETECTED, fault="misnamed", named=False)
     assert matrix(DETECTED, wrong, MISSED, BLIND, NOT_RUN).named == (1, 2)
 
 
 def test_a_fault_is_measured_by_the_healthy_run_of_its_profile() -> None:
-    """Not by that of another; where it was not run, or asked less than all, there is nothing to compare."""
+    """Not by that of another; where it was not run, or queried less than all, there is nothing to compare."""
     found = matrix(DETECTED, NOT_RUN)
     other = replace(DETECTED, profile="win2019-overlay", beside=0)
     slower = Profile(name="win2019-overlay", seconds=48)

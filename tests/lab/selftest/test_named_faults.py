@@ -36,10 +36,10 @@ def test_a_fault_speaks_of_nodes_that_its_profiles_have(fault: NamedFault) -> No
     for name in fault.profiles:
         nodes = {node.name for node in profiles.load(name).nodes}
         for one in fault.injections:
-            asked = {
+            requested = {
                 one.options[key] for key in ("node", "peer", "from", "to") if key in one.options
             }
-            assert asked <= nodes | {"gateway"}, (name, asked)
+            assert requested <= nodes | {"gateway"}, (name, requested)
         for check in (*fault.must, *fault.may):
             said = {check.node, check.source, check.target} - {"", "win-*"}
             assert said <= nodes, (name, check)

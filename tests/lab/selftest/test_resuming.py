@@ -35,7 +35,7 @@ def no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
 
     @contextmanager
     def refused(profile: str, switched: object = ()) -> Iterator[None]:
-        assert not profile, f"a lab of {profile} was asked for"
+        assert not profile, f"a lab of {profile} was requested"
         yield
 
     monkeypatch.setattr(running, "lab", refused)

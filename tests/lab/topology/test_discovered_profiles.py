@@ -1,6 +1,6 @@
 """The lab's profiles as the harness discovers them: the very objects of a lab, read without one.
 
-What conditions ask of a cluster has to be known for every profile, and to be what tables of
+What conditions require of a cluster has to be known for every profile, and to be what tables of
 expectations assume of it (``tests.facts``).
 """
 
@@ -115,7 +115,7 @@ def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
         assert found.cni.loopback_dsr.value == assumed.cni.loopback_dsr.value
     assert found.platform.value == assumed.platform.value
     for node, other in zip(found.nodes, assumed.nodes, strict=True):
-        assert (node.role, node.member) == (other.role, other.member)
+        assert (node.pool, node.member) == (other.pool, other.member)
         for fact in ("build", "cni_driver", "kubelet", "host_process", "firewall"):
             assert getattr(node, fact).value == getattr(other, fact).value, fact
         for fact in ("version", "mode", "dsr", "source_vip", "localhost_node_ports"):

@@ -1,6 +1,6 @@
 """What programs the Services of a Windows node: kube-proxy's proxier for kernelspace mode, ``pkg/proxy/winkernel``.
 
-``proxier`` asks HNS for load balancers, ``endpoint_choice`` says who is a backend, ``load_balancer`` is what
+``proxier`` has HNS program load balancers, ``endpoint_choice`` says who is a backend, ``load_balancer`` is what
 comes out. ``switch_rules``, beside this package, makes packets of it. Pure.
 """
 

@@ -96,10 +96,10 @@ def _serving(
         return service.backends, True
     if not features.terminating_fallback:
         return tuple(_ready(service, features)), True
-    asked = [one for one in service.endpoints if not outer or is_here(one, host)]
+    requested = [one for one in service.endpoints if not outer or is_here(one, host)]
     balanced = bool(service.ingress_addresses)
-    leaving = balanced and all(one.terminating for one in asked if one.ready or one.terminating)
-    silent = balanced and not any(one.serving for one in asked)
+    leaving = balanced and all(one.terminating for one in requested if one.ready or one.terminating)
+    silent = balanced and not any(one.serving for one in requested)
     kept = tuple(
         one
         for one in service.endpoints

@@ -1,4 +1,4 @@
-"""The load balancers of one Windows node: what HNS is asked for, and what its switch makes of it. Values.
+"""The load balancers of one Windows node: what HNS is told to program, and what its switch makes of it. Values.
 
 ``proxier`` decides which there are, from Services and endpoints; ``switch_rules`` renders them, and
 ``hns`` shows them. How a policy becomes packets is not said here.
@@ -38,7 +38,7 @@ SWITCHED = frozenset({"tcp", "udp"})
 
 
 class Flag(StrEnum):
-    """What kube-proxy asks of a load balancer, by hcsshim's names."""
+    """What kube-proxy requires of a load balancer, by hcsshim's names."""
 
     DSR = "DSR"
     IPV6 = "IPv6"
@@ -124,7 +124,7 @@ class Host:
 
 @dataclass(slots=True)
 class Rewriting:
-    """Whether a node's switch rewrites sources even where HNS was asked to keep them; shared by its families."""
+    """Whether a node's switch rewrites sources even where HNS was told to keep them; shared by its families."""
 
     always: bool = False
 

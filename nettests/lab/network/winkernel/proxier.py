@@ -63,7 +63,7 @@ class Hns:
         self._held: dict[int, LoadBalancer] = {}
         self._next = 0
         self.remote: dict[Address, str] = {}
-        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one made anew has another id."""
+        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one recreated has another id."""
         self.lost: set[str] = set()
         """Endpoints of Pods of this node that kube-proxy deleted, because a slice told them elsewhere."""
 
@@ -100,7 +100,7 @@ class Hns:
     def lose(self, addresses: Iterable[Address], host: Host) -> None:
         """Delete the local endpoints at addresses that no slice tells any more of other nodes.
 
-        kube-proxy counts who uses remote endpoints alone, and asks HNS by the address: an endpoint of a Pod here
+        kube-proxy counts who uses remote endpoints alone, and queries HNS by the address: an endpoint of a Pod here
         goes, too, where a slice by hand did not name its node.
         """
         self.lost |= {host.endpoints[one] for one in addresses if one in host.endpoints}
@@ -168,7 +168,7 @@ class Winkernel:
     def _forget(self, table: ServiceTable, host: Host) -> set[Address]:
         """Take the new table; return the addresses elsewhere that a Service had before and has no more.
 
-        A Service that changed is made anew with all its ports; new endpoints alone change what is there, of all
+        A Service that changed is recreated with all its ports; new endpoints alone change what is there, of all
         its ports too, whichever they are of.
         """
         gone: set[Address] = set()

@@ -2,7 +2,7 @@
 
 After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the
 ClusterIP, which is an address of the host, and each NodePort on all addresses. Backends are dialled from the
-host, so they see the node's address; they take turns, and a client of a Service with ClientIP affinity keeps
+host, so they see the node's address; they are used round-robin, and a client of a Service with ClientIP affinity keeps
 its own. Traffic policies are not looked at. Runs on the event loop; which addresses the host has is
 ``windows_node``'s business.
 """
@@ -17,7 +17,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.network.winuserspace.turns import Turns
+from nettests.lab.network.winuserspace.round_robin import RoundRobin
 from nettests.lab.topology import Address, Backend, ServicePort, ServiceTable
 
 DIAL_SECONDS = (0.25, 0.5, 1.0, 2.0)
@@ -53,7 +53,7 @@ class Portals:
     def __init__(self, host: Namespace) -> None:
         self._host = host
         self._open: dict[_Place, _Portal] = {}
-        self._turns = Turns()
+        self._turns = RoundRobin()
         self._carrying: set[asyncio.Task[None]] = set()
 
     async def serve(self, table: ServiceTable) -> None:

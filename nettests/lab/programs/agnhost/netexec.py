@@ -116,10 +116,10 @@ def _overridden(endpoints: Endpoints, override: str) -> Handler:
 
 def _tls(options: Parsed) -> ssl.SSLContext | None:
     """Return a TLS context for the image's own certificate; no other file exists in the lab's image."""
-    asked = options.text("tls-cert-file"), options.text("tls-private-key-file")
-    if not asked[0]:
+    queried = options.text("tls-cert-file"), options.text("tls-private-key-file")
+    if not queried[0]:
         return None
-    for path, known in zip(asked, (certificate.CERTIFICATE, certificate.KEY), strict=True):
+    for path, known in zip(queried, (certificate.CERTIFICATE, certificate.KEY), strict=True):
         if path != known:
             raise _FatalError(f"open {path}: no such file or directory")
     return certificate.image_context()

@@ -1,7 +1,7 @@
 """``agnhost no-snat-test``: ``/whoami`` answers the peer's ``address:port``; nothing else is exposed.
 
 Unlike ``netexec --http-override=/clientip``, which answers nothing (see ``netexec``), it tells a client
-its source address from a server that may stand behind a NodePort. ``/checknosnat`` asks other pods.
+its source address from a server that may stand behind a NodePort. ``/checknosnat`` queries other pods.
 """
 
 import ipaddress
@@ -53,7 +53,7 @@ def _problem(name: str, value: str | None) -> str | None:
 
 
 async def _check(process: Process, request: Request) -> Response:
-    """Ask ``/whoami`` of each address; 200 when all saw this pod's address, else 500."""
+    """Query ``/whoami`` of each address; 200 when all saw this pod's address, else 500."""
     problems = []
     for address in request.query.get("ips", "").split(","):
         try:

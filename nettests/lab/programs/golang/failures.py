@@ -1,6 +1,6 @@
 """Go's ``net`` errors: the exact texts a Go client prints, per operating system.
 
-``NetError`` carries what agnhost asks of an error besides its text. Source: Go's ``net`` package
+``NetError`` carries what agnhost requires of an error besides its text. Source: Go's ``net`` package
 (``OpError``, ``DNSError``), and the recorded transcript for Linux. For Windows the texts are inferred
 from the same source and Winsock's messages.
 """

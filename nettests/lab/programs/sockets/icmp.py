@@ -191,6 +191,6 @@ def _quotes(original: bytes, identifier: int, sequence: int) -> bool:
     inner = original[_IPV6_HEADER if ipv6 else (original[0] & 0x0F) * 4 :]
     if len(inner) < _HEADER.size:
         return False
-    asked = _IPV6_REQUEST if ipv6 else _ECHO_REQUEST
+    queried = _IPV6_REQUEST if ipv6 else _ECHO_REQUEST
     kind, _, _, its_identifier, its_sequence = _HEADER.unpack_from(inner)
-    return (kind, its_identifier, its_sequence) == (asked, identifier, sequence)
+    return (kind, its_identifier, its_sequence) == (queried, identifier, sequence)

@@ -1,4 +1,4 @@
-"""Asks a namespace's routing table, by a UDP ``connect()`` that sends nothing."""
+"""Queries a namespace's routing table, by a UDP ``connect()`` that sends nothing."""
 
 import socket
 

@@ -15,7 +15,7 @@ _REMOTE_MANAGEMENT = {"tcp": (5985, 47001), "udp": ()}
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Print the range asked for; 1 for any other command."""
+    """Print the range requested; 1 for any other command."""
     text = " ".join(words).lower()
     node = process.machine.node
     hns = node.hns if node is not None else None

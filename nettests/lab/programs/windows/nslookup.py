@@ -1,6 +1,6 @@
 """Microsoft's ``nslookup``, as a HostProcess container finds it on the node.
 
-It asks for the server's own name first, appends every suffix to the name (dotted names too) before trying
+It requests the server's own name first, appends every suffix to the name (dotted names too) before trying
 it bare, and exits with 0 whatever happened. Not interactive.
 """
 
@@ -11,7 +11,7 @@ import dns.rdatatype
 import dns.reversename
 
 from nettests.lab.dns import records
-from nettests.lab.dns.exchange import NoAnswerError, ask
+from nettests.lab.dns.exchange import NoAnswerError, query_servers
 from nettests.lab.dns.resolution import Failure
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import err, out
@@ -35,7 +35,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
     await out(process, f"Server:  {title}\nAddress:  {server}\n\n")
     found: dns.message.Message | None = None
     for candidate in _candidates(config, names[0]):
-        found = await _ask(process, server, candidate, kinds[0] if kinds else "A")
+        found = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
         if found is None:
             await err(process, f"*** Request to {title} timed-out\n")
             return 0
@@ -62,17 +62,19 @@ def _candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 
 async def _server_name(process: Process, server: str) -> str:
     name = dns.reversename.from_address(server).to_text()
-    answer = await _ask(process, server, name, "PTR")
+    answer = await _query_server(process, server, name, "PTR")
     for rrset in answer.answer if answer else ():
         if rrset.rdtype == dns.rdatatype.PTR:
             return str(rrset[0].target.to_text(omit_final_dot=True))
     return _UNKNOWN
 
 
-async def _ask(process: Process, server: str, name: str, kind: str) -> dns.message.Message | None:
+async def _query_server(
+    process: Process, server: str, name: str, kind: str
+) -> dns.message.Message | None:
     for _ in range(_TRIES):
         try:
-            return await ask(
+            return await query_servers(
                 process.machine.namespace, server, records.question(name, kind), limit=_SECONDS
             )
         except NoAnswerError:
@@ -80,11 +82,11 @@ async def _ask(process: Process, server: str, name: str, kind: str) -> dns.messa
     return None
 
 
-async def _report(process: Process, asked: str, answer: dns.message.Message) -> None:
+async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
     if not records.authoritative(answer):
         await err(process, "Non-authoritative answer:\n")
     found = records.addresses(answer)
-    lines = [f"Name:    {found.canonical if found else asked}"]
+    lines = [f"Name:    {found.canonical if found else queried}"]
     if found:
         more = len(found.addresses) > 1
         lines.append(f"{'Addresses' if more else 'Address'}:  {found.addresses[0]}")

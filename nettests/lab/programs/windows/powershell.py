@@ -93,7 +93,7 @@ async def _resolve(process: Process, name: str, kind: str, text: str) -> int:
 
 
 async def _first_answer(process: Process, name: str, kind: str) -> dns.message.Message:
-    """Ask for the names the DNS client tries; the first that exists wins."""
+    """Request the names the DNS client tries; the first that exists wins."""
     failure = Failure.NO_SUCH_HOST
     for candidate in windows.candidates(process.machine.resolver, name):
         answer = await windows.query(process.machine, candidate, kind)

@@ -45,7 +45,7 @@ def test_a_node_port_stays_when_all_its_endpoints_begin_to_terminate(
     assert ("NodePort" in kinds) is stay
 
 
-def test_a_service_that_changes_is_made_anew() -> None:
+def test_a_service_that_changes_is_recreated() -> None:
     """With its old load balancers goes what stayed."""
     serving = service(LOCAL, ingress=("203.0.113.5",))
     gone = replace(LOCAL, ready=False, terminating=True)
@@ -59,7 +59,7 @@ def test_what_has_no_endpoints_left_is_deleted() -> None:
     assert _after((service(LOCAL, REMOTE),), ()) == set()
 
 
-def test_a_remote_endpoint_that_is_made_anew_is_another_one() -> None:
+def test_a_remote_endpoint_that_is_recreated_is_another_one() -> None:
     """What stayed of load balancers still refers to the one that was deleted."""
     ingress = ("203.0.113.5",)
     other = replace(backend("10.244.3.6", WIN_B), ready=False, serving=False, terminating=True)
@@ -110,7 +110,7 @@ def test_what_hns_refuses_at_one_address_from_outside_leaves_the_others() -> Non
 
 
 def test_new_endpoints_of_one_port_renew_all_ports_of_a_service() -> None:
-    """Without the optimisation the other port's load balancers are made anew, too; what had stayed of them goes."""
+    """Without the optimisation the other port's load balancers are recreated, too; what had stayed of them goes."""
     gone = replace(LOCAL, ready=False, terminating=True)
     first, second = (
         replace(service(LOCAL, ingress=("203.0.113.5",)), port_name=name, node_port=port, port=port)
@@ -131,7 +131,7 @@ def test_new_endpoints_of_one_port_renew_all_ports_of_a_service() -> None:
 
 
 def test_an_endpoint_of_this_node_that_was_told_elsewhere_is_deleted_with_its_slice() -> None:
-    """kube-proxy asks HNS by address and counts remote users alone: a Pod's own endpoint goes, and is missed."""
+    """kube-proxy queries HNS by address and counts remote users alone: a Pod's own endpoint goes, and is missed."""
     told = service(replace(LOCAL, node=None), name="by-hand", vip="10.96.7.8", node_port=None)
     cluster, held = profile(kubernetes="v1.36.2", release=WS2022), Hns()
     node = cluster.node(WIN_A)

@@ -1,4 +1,4 @@
-"""A connection that is silent for a while: who holds its ends, and what is said when."""
+"""A connection that is idle: who holds its ends, and what is said when."""
 
 import json
 import threading
@@ -14,13 +14,13 @@ from nettests.model.words import Outcome, Question, TargetKind
 from nettests.parse import read_raw
 from nettests.probes import StoppedError
 from nettests.probes.addresses import NotOfferedError
-from nettests.probes.silence import Silence
+from nettests.probes.idle_connection import IdleConnection
 from tests.parse.raws import raw
-from tests.probes.made import FACTS, NAMESPACE, ask, deployed
+from tests.probes.made import FACTS, NAMESPACE, action, deployed
 
 TIMING = Timing(idle=0.02, flow_memory=0.01, dial=0.05, execute=0.05, listening=0.2)
-LINUX = ask("probe-linux-1-1", TargetKind.POD_IP, question=Question.IDLE)
-WINDOWS = ask(
+LINUX = action("probe-linux-1-1", TargetKind.POD_IP, question=Question.IDLE)
+WINDOWS = action(
     "probe-windows-1-1",
     TargetKind.POD_IP,
     on="w1",
@@ -109,11 +109,11 @@ class Talks:
         return process
 
 
-def silence(
+def idle_connection(
     talks: Talks, stopped: threading.Event | None = None, timing: Timing = TIMING
-) -> Silence:
+) -> IdleConnection:
     """Return the examiner over what stands."""
-    return Silence(
+    return IdleConnection(
         talks=talks,
         namespace=NAMESPACE,
         facts=FACTS,
@@ -127,7 +127,7 @@ def outcome(
     talks: Talks, question: Any = LINUX, timing: Timing = TIMING
 ) -> tuple[Outcome, dict[str, Any]]:
     """Return what is read from the record of a silence, and the record."""
-    done = silence(talks, timing=timing).examine(question)
+    done = idle_connection(talks, timing=timing).examine(question)
     assert all(process.closed for process in talks.made)
     assert done.error is None
     read = read_raw(raw(done.tool, stdout=done.stdout))
@@ -147,10 +147,10 @@ def test_neither_end_keeps_the_connection_alive(
     """The client is a script of the system's shell, the server an nc with cat, on either system."""
     talks = Talks([Process()])
     assert outcome(talks, question)[0] is Outcome.CONNECTED
-    serving, asking = talks.started
+    serving, probing = talks.started
     assert serving == (server, "hostname", (*netcat, "-l", "-p", "21000", "-e", "cat"))
-    assert asking[:2] == (question.source.probe, "probe")
-    assert asking[2][0] == client
+    assert probing[:2] == (question.source.probe, "probe")
+    assert probing[2][0] == client
 
 
 def test_streams_are_kept_during_the_silence() -> None:
@@ -233,19 +233,19 @@ def test_a_server_that_never_listens_is_no_observation() -> None:
     assert record["kept"]["server_exit"] == 127
 
 
-def test_a_silence_that_nobody_would_notice_is_not_asked() -> None:
+def test_a_silence_that_nobody_would_notice_is_not_run() -> None:
     """A switch that remembers flows for as long has forgotten none: neither a pass nor a lifted limitation."""
     short = replace(TIMING, idle=60, flow_memory=60)
     talks = Talks([Process()])
     with pytest.raises(NotOfferedError, match=r"timing.idle is 60 s.*timing.flowMemory"):
-        silence(talks, timing=short).examine(LINUX)
+        idle_connection(talks, timing=short).examine(LINUX)
     assert not talks.started
 
 
 def test_a_stream_that_cannot_be_opened_is_the_channels_error() -> None:
     """Nothing is known of the connection then; what was opened is closed."""
     talks = Talks([])
-    done = silence(talks).examine(LINUX)
+    done = idle_connection(talks).examine(LINUX)
     assert done.error == "no exec"
     assert all(process.closed for process in talks.made)
 
@@ -256,5 +256,5 @@ def test_a_run_that_is_stopped_waits_no_longer() -> None:
     stopped.set()
     talks = Talks([Process()])
     with pytest.raises(StoppedError, match="the run was stopped"):
-        silence(talks, stopped).examine(LINUX)
+        idle_connection(talks, stopped).examine(LINUX)
     assert all(process.closed for process in talks.made)

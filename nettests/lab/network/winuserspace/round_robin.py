@@ -17,10 +17,10 @@ class _Service:
     """Seconds for which a client keeps its backend; ``None`` without affinity."""
     position: int = 0
     kept: dict[str, tuple[Backend, float]] = field(default_factory=dict)
-    """Each client's backend, and when it last asked."""
+    """Each client's backend, and when it last queried."""
 
 
-class Turns:
+class RoundRobin:
     """The backends of a node's Services, by the key of their ports."""
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class Turns:
             return None
         now = time.monotonic()
         if service.affinity is not None and not anew and client in service.kept:
-            backend, asked = service.kept[client]
-            if backend in service.backends and now - asked < service.affinity:
+            backend, requested = service.kept[client]
+            if backend in service.backends and now - requested < service.affinity:
                 service.kept[client] = backend, now
                 return backend
         backend = service.backends[service.position % len(service.backends)]

@@ -1,6 +1,6 @@
-"""Ask one question over the source's control channel, and write the answer down before anybody reads it.
+"""Send one request over the source's control channel, and write the answer down before anybody reads it.
 
-A channel error is asked again once over another channel: every question here may reach its target
+A channel error is retried once over another channel: every question here may reach its target
 twice without harm. If no channel brings an answer, the record carries the error and is not trusted.
 """
 
@@ -14,15 +14,15 @@ from types import MappingProxyType
 from nettests.bounds import ahead
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
-from nettests.probes.beside import asks_resolver
-from nettests.probes.commands import CannotAskError, Command, command
+from nettests.probes.beside import queries_resolver
+from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.pace import Pace
@@ -32,16 +32,16 @@ from nettests.probes.seams import Recorder
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 STOPPED = "the run was stopped"
-"""How every reason begins that says that a check was not asked to its end."""
+"""How every reason begins that says that a check was not run to its end."""
 
 
 class StoppedError(NettestsError):
-    """The run was stopped: no further question is asked."""
+    """The run was stopped: no further request is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A resident probe that can be asked: its channels, the working one first."""
+    """A resident probe that can be used: its channels, the working one first."""
 
     name: str
     http: tuple[HttpChannel, ...] = ()
@@ -66,7 +66,7 @@ class Answer:
     """How long the question itself took, where the channel was opened first."""
 
     def examination(self, wanted: Command, context: Mapping[str, str]) -> Examination:
-        """Return it with what was asked."""
+        """Return it with what was tested."""
         return Examination(
             tool=wanted.tool,
             words=wanted.words,
@@ -81,8 +81,8 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
-    """Asks questions for a run; safe for threads. ``began`` is the run's start (monotonic)."""
+class Sender:
+    """Sends the requests of a run; safe for threads. ``began`` is the run's start (monotonic)."""
 
     directory: Directory
     probes: Mapping[str, Probe]
@@ -92,76 +92,76 @@ class Asker:
     began: float
     stopped: threading.Event = field(default_factory=threading.Event)
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
-    """Who asks the questions that take more than one command."""
+    """Who answers the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
     resolvers: Resolvers = field(default_factory=Resolvers)
 
-    def ask(
+    def send(
         self,
         check: str,
         purpose: str,
         number: int,
-        ask: Ask,
+        action: Action,
         *,
         turn: int = 0,
         paced: bool = False,
         more: Mapping[str, str] = NOTHING,
         on_sent: Callable[[], None] = lambda: None,
     ) -> Raw:
-        """Ask once, write the answer to the journal and return it; ``more`` is what to know of it besides.
+        """Send once, write the answer to the journal and return it; ``more`` is what to know of it besides.
 
         ``on_sent`` is called when it had its turn. ``paced`` waits until a refusal by ICMP would be told, where the limit of a Linux kernel is reached.
-        ``NotStandingError`` or ``CannotAskError`` when there is nothing to ask or no means to.
+        ``NotStandingError`` or ``CannotProbeError`` when there is nothing to probe or no means to.
         """
         self._go_on()
-        if ask.question.examined:
-            return self._examined(check, purpose, number, ask)
-        wanted = command(ask, self.directory.endpoint(ask), turn, self.timing)
-        context = {**self.directory.context(ask), **more}
+        if action.question.examined:
+            return self._examined(check, purpose, number, action)
+        wanted = command(action, self.directory.endpoint(action), turn, self.timing)
+        context = {**self.directory.context(action), **more}
         if wanted.request:
             context["request"] = wanted.request
         if wanted.port is not None:
             context["port"] = str(wanted.port)
         if paced:
             now = time.monotonic()
-            self.stopped.wait(max(0.0, self.pace.reserve(ask.source.probe, now) - now))
-        with self._slot(wanted, ask):  # waiting for a turn is no part of the answer's time
+            self.stopped.wait(max(0.0, self.pace.reserve(action.source.probe, now) - now))
+        with self._slot(wanted, action):  # waiting for a turn is no part of the answer's time
             self._go_on()
             started = time.monotonic()
             on_sent()
-            answer = self._answer(wanted, ask)
+            answer = self._answer(wanted, action)
             ended = time.monotonic()
         elapsed = ended - started if answer.seconds is None else answer.seconds
-        if ask.protocol.refused_by_icmp and self.pace.spent(ask.source.probe, started):
+        if action.protocol.refused_by_icmp and self.pace.spent(action.source.probe, started):
             context[ICMP] = SPENT
         done = answer.examination(wanted, context)
         raw = self._written(
-            ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
+            action, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
         if not paced and read_raw(raw).outcome is Outcome.REFUSED:
-            self.pace.told(ask.source.probe, ended)
-        if asks_resolver(ask) and positive(raw, ask.question):
-            self.resolvers.told(ask.source.probe, ended)
+            self.pace.told(action.source.probe, ended)
+        if queries_resolver(action) and positive(raw, action.question):
+            self.resolvers.told(action.source.probe, ended)
         return raw
 
     def _go_on(self) -> None:
         if self.stopped.is_set():
-            raise StoppedError(f"{STOPPED} while this check was asked")
+            raise StoppedError(f"{STOPPED} while this check was run")
 
-    def _examined(self, check: str, purpose: str, number: int, ask: Ask) -> Raw:
-        examiner = self.examiners.get(ask.question)
+    def _examined(self, check: str, purpose: str, number: int, action: Action) -> Raw:
+        examiner = self.examiners.get(action.question)
         if examiner is None:
-            raise CannotAskError(f"nobody here can {ask.question.value}")
+            raise CannotProbeError(f"nobody here can {action.question.value}")
         started = time.monotonic()
-        done = examiner.examine(ask)
+        done = examiner.examine(action)
         elapsed = time.monotonic() - started
         return self._written(
-            ask, done, started, elapsed, check=check, purpose=purpose, attempt=number
+            action, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
 
     def _written(
         self,
-        ask: Ask,
+        action: Action,
         done: Examination,
         started: float,
         elapsed: float,
@@ -175,8 +175,8 @@ class Asker:
             purpose=purpose,
             attempt=attempt,
             tool=done.tool,
-            client_os=(ask.source.os or OS.LINUX).value,
-            probe=ask.source.probe,
+            client_os=(action.source.os or OS.LINUX).value,
+            probe=action.source.probe,
             channel=done.channel,
             command=done.words,
             started=round(started - self.began, 3),
@@ -191,17 +191,17 @@ class Asker:
         self.recorder.raw(raw)
         return raw
 
-    def carry_out(self, wanted: Command, ask: Ask) -> Answer:
-        """Do what ``wanted`` says from the source of ``ask``, before checks; channel errors are in the answer.
+    def carry_out(self, wanted: Command, action: Action) -> Answer:
+        """Do what ``wanted`` says from the source of ``action``, before checks; channel errors are in the answer.
 
         Used while Services converge, within a deadline: the turn of hundreds of checks is no time of a Service's.
         """
-        with ahead(self._slot(wanted, ask)):
-            return self._answer(wanted, ask)
+        with ahead(self._slot(wanted, action)):
+            return self._answer(wanted, action)
 
-    def _slot(self, wanted: Command, ask: Ask) -> AbstractContextManager[object]:
+    def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
         """Return what bounds the questions over this channel."""
-        probe = self.probes.get(ask.source.probe)
+        probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()
         if wanted.means == "dial":
@@ -210,17 +210,17 @@ class Asker:
             return nullcontext()
         slots = probe.execute.slots
         # A resolver waits for a silent server three times as long as others do, and ``ping`` for each echo.
-        return ahead(slots) if asks_resolver(ask) or ask.protocol.echoed else slots
+        return ahead(slots) if queries_resolver(action) or action.protocol.echoed else slots
 
-    def _answer(self, wanted: Command, ask: Ask) -> Answer:
-        if ask.source.kind is VantageKind.EXTERNAL:
+    def _answer(self, wanted: Command, action: Action) -> Answer:
+        if action.source.kind is VantageKind.EXTERNAL:
             return self._fetch(wanted)
-        probe = self.probes.get(ask.source.probe)
+        probe = self.probes.get(action.source.probe)
         if probe is None:
-            return Answer(channel="none", error=f"probe {ask.source.probe} cannot be asked")
+            return Answer(channel="none", error=f"probe {action.source.probe} cannot be probed")
         if wanted.means == "dial":
             return self._dial(probe, wanted)
-        return self._execute(probe, wanted, ask)
+        return self._execute(probe, wanted, action)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         errors: list[str] = []
@@ -232,8 +232,7 @@ class Asker:
                 continue
             if errors:
                 self.recorder.event(
-                    f"probe {probe.name}: {errors[0]}; asked again over {channel.name}: "
-                    f"{wanted.path}"
+                    f"probe {probe.name}: {errors[0]}; retried over {channel.name}: {wanted.path}"
                 )
             return Answer(
                 channel=channel.name, status=got.status, stdout=got.body, seconds=got.seconds
@@ -243,7 +242,7 @@ class Asker:
             error="; ".join(errors) or f"probe {probe.name} has no control channel",
         )
 
-    def _execute(self, probe: Probe, wanted: Command, ask: Ask) -> Answer:
+    def _execute(self, probe: Probe, wanted: Command, action: Action) -> Answer:
         if probe.execute is None:
             return Answer(channel="none", error=f"probe {probe.name} has no exec channel")
 
@@ -251,7 +250,7 @@ class Asker:
             words = " ".join(wanted.words)
             self.recorder.event(f"probe {probe.name}: {why}; run again: {words}")
 
-        beyond = RESOLVER_HANGS_SECONDS if asks_resolver(ask) else HANG_SECONDS
+        beyond = RESOLVER_HANGS_SECONDS if queries_resolver(action) else HANG_SECONDS
         processes = Rerunning(channel=probe.execute, beyond=beyond, tell=tell)
         try:
             got = processes.run(wanted.words, timeout=wanted.deadline + self.timing.execute)

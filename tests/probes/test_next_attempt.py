@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
-from nettests.parse.ports import divided
-from nettests.probes.turns import next_turn
+from nettests.parse.ports import differing_ports
+from nettests.probes.next_attempt import next_attempt
 
 OK, LOST, REFUSED = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.REFUSED
 Target = Callable[[int, int], Outcome]
 """What a target says at a port to the connection of a number, from 0."""
 
 
-def asked(
+def probed(
     target: Target, ports: tuple[int, ...] = (80, 82), *, successes: int = 3, failures: int = 2
 ) -> list[Attempt]:
-    """Ask until it is enough, alternating over the ports as a Service's requests do."""
+    """Probe until it is enough, alternating over the ports as a Service's requests do."""
     turns: list[int] = []
     seen: list[Attempt] = []
     turn: int | None = 0
@@ -37,62 +37,64 @@ def asked(
                 port=port,
             )
         )
-        turn = next_turn(turns, seen, successes=successes, failures=failures)
+        turn = next_attempt(turns, seen, successes=successes, failures=failures)
         assert len(seen) < 20, "it never has enough"
     return seen
 
 
 def shown(seen: list[Attempt]) -> list[tuple[int | None, Outcome]]:
-    """Return ports and outcomes in the order of asking."""
+    """Return ports and outcomes in the order of probing."""
     return [(attempt.port, attempt.outcome) for attempt in seen]
 
 
 def test_what_goes_well_alternates() -> None:
     """Three successes, by turns, are enough."""
-    assert shown(asked(lambda *_: OK)) == [(80, OK), (82, OK), (80, OK)]
+    assert shown(probed(lambda *_: OK)) == [(80, OK), (82, OK), (80, OK)]
 
 
 def test_what_fails_at_every_port_alternates() -> None:
     """Two failures of one kind are enough, whichever ports they are of."""
-    assert shown(asked(lambda *_: LOST)) == [(80, LOST), (82, LOST)]
+    assert shown(probed(lambda *_: LOST)) == [(80, LOST), (82, LOST)]
 
 
-def test_a_port_that_fails_is_asked_in_a_row_and_the_other_often_enough() -> None:
-    """The failing port is asked twice, the one that answers three times."""
-    first = asked(lambda port, _: LOST if port == 80 else OK)
+def test_a_port_that_fails_is_probed_in_a_row_and_the_other_often_enough() -> None:
+    """The failing port is probed twice, the one that answers three times."""
+    first = probed(lambda port, _: LOST if port == 80 else OK)
     assert shown(first) == [(80, LOST), (82, OK), (80, LOST), (82, OK), (82, OK)]
-    second = asked(lambda port, _: LOST if port == 82 else OK)
+    second = probed(lambda port, _: LOST if port == 82 else OK)
     assert shown(second) == [(80, OK), (82, LOST), (82, LOST), (80, OK), (80, OK)]
 
 
-def test_ports_that_fail_differently_are_each_asked_twice() -> None:
+def test_ports_that_fail_differently_are_each_probed_twice() -> None:
     """One time-out and one refusal are not two failures of a kind."""
-    seen = asked(lambda port, _: LOST if port == 80 else REFUSED)
+    seen = probed(lambda port, _: LOST if port == 80 else REFUSED)
     assert sorted(shown(seen)) == sorted([(80, LOST), (80, LOST), (82, REFUSED), (82, REFUSED)])
 
 
 def test_at_a_single_port_nothing_changes() -> None:
     """Failures are counted, successes have to come in a row."""
-    assert shown(asked(lambda _, number: LOST if number == 0 else OK, (80,))) == [
+    assert shown(probed(lambda _, number: LOST if number == 0 else OK, (80,))) == [
         (80, LOST),
         *[(80, OK)] * 3,
     ]
-    assert len(asked(lambda _, number: LOST if number % 2 else OK, (80,))) == 4
+    assert len(probed(lambda _, number: LOST if number % 2 else OK, (80,))) == 4
 
 
 @pytest.mark.parametrize("dead", [0, 1])
 def test_backends_that_take_turns_are_not_taken_for_ports(dead: int) -> None:
     """A balancer that goes round two backends, one dead, contradicts itself at a port."""
-    seen = asked(lambda _, number: LOST if number % 2 == dead else OK)
-    assert divided(seen) == ()
+    seen = probed(lambda _, number: LOST if number % 2 == dead else OK)
+    assert differing_ports(seen) == ()
     assert len(seen) <= 6
 
 
 @pytest.mark.parametrize("failures", [1, 2, 3])
 @pytest.mark.parametrize("successes", [2, 3, 4])
-def test_a_profile_may_ask_for_more(successes: int, failures: int) -> None:
+def test_a_profile_may_request_more(successes: int, failures: int) -> None:
     """However often a result has to show, a dead port is believed once it has."""
-    seen = asked(lambda port, _: LOST if port == 82 else OK, successes=successes, failures=failures)
+    seen = probed(
+        lambda port, _: LOST if port == 82 else OK, successes=successes, failures=failures
+    )
     by_port = {port: [one.port for one in seen].count(port) for port in (80, 82)}
     if successes == 2 and failures == 1:
         assert by_port == {80: 2, 82: 2}
@@ -101,9 +103,9 @@ def test_a_profile_may_ask_for_more(successes: int, failures: int) -> None:
 
 
 @given(st.lists(st.sampled_from([OK, LOST, REFUSED]), min_size=20, max_size=20))
-def test_every_target_is_asked_to_an_end(outcomes: list[Outcome]) -> None:
-    """Whatever a target says, asking ends, and ends with a result, a contradiction or ports that differ."""
-    seen = asked(lambda _, number: outcomes[number])
+def test_every_target_is_run_to_an_end(outcomes: list[Outcome]) -> None:
+    """Whatever a target says, probing ends, and ends with a result, a contradiction or ports that differ."""
+    seen = probed(lambda _, number: outcomes[number])
     said = {one.outcome for one in seen}
     kept = [{one.outcome for one in seen if one.port == port} for port in (80, 82)]
-    assert len(said) == 1 or divided(seen) or any(len(one) > 1 for one in kept)
+    assert len(said) == 1 or differing_ports(seen) or any(len(one) > 1 for one in kept)

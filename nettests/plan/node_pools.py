@@ -1,9 +1,9 @@
-"""Who plays: which nodes of each role, and the names of the Pods and Services that stand for them.
+"""The node pools: which nodes of each stand for it, and the names of the Pods and Services that stand for them.
 
-First stage of planning: node pools. The sampling rule is here: of every role the first two usable members, the
-first as the source, so that a cluster of a thousand nodes is asked as much as one of four; and of many
-roles so few as targets of each source that the cost grows with sources, not with pairs. Names are made
-of role and member only; nothing is created here.
+First stage of planning: node pools. The sampling rule is here: of every node pool the first two usable members, the
+first as the source, so that a cluster of a thousand nodes is probed as much as one of four; and of many
+node pools so few as targets of each source that the cost grows with sources, not with pairs. Names are made
+of node pool and member only; nothing is created here.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from nettests.model.words import OS, VantageKind
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
 
-CROWD = "crowd"
+MANY_BACKENDS = "crowd"
 """How pods and Services are named where many backends are what matters."""
 
 EXTERNAL_PROBE = "external"
@@ -23,12 +23,12 @@ API_PROBE = "api"
 
 _MEMBERS = 2
 _TARGETS = 6
-"""Up to so many roles every pair of them is asked; of more, each source meets so many."""
+"""Up to so many node pools every pair of them is probed; of more, each source meets so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """A role with the members that play: one or two usable nodes."""
+class NodePool:
+    """A node pool with its probe nodes: one or two usable members."""
 
     name: str
     os: OS
@@ -36,19 +36,19 @@ class Role:
 
     @property
     def first(self) -> NodeFacts:
-        """The member that is the source of this role's flows."""
+        """The member that is the source of this node pool's flows."""
         return self.members[0]
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The server pods of the role, at least two: a single node holds both."""
+        """The server pods of the node pool, at least two: a single node holds both."""
         if len(self.members) > 1:
             return tuple(server(node) for node in self.members)
         return (server(self.first), second_server(self.first))
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What conditions can tell its nodes apart by: roles of one kind may stand for each other."""
+        """What conditions can tell its nodes apart by: node pools of one kind may stand for each other."""
         return tuple(
             (
                 node.os,
@@ -66,64 +66,64 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
-    """The roles that play, by name, and the absent ones with the reason."""
+class NodePools:
+    """The node pools that have probe nodes, by name, and the absent ones with the reason."""
 
-    roles: tuple[Role, ...]
+    pools: tuple[NodePool, ...]
     absent: tuple[tuple[str, str], ...]
 
     @property
     def nodes(self) -> tuple[NodeFacts, ...]:
-        """All nodes that play: Linux first, because controls prefer it, then by role and member."""
+        """All probe nodes: Linux first, because controls prefer it, then by node pool and member."""
         return tuple(
             node
-            for role in sorted(self.roles, key=lambda role: (role.os is OS.WINDOWS, role.name))
-            for node in role.members
+            for pool in sorted(self.pools, key=lambda pool: (pool.os is OS.WINDOWS, pool.name))
+            for node in pool.members
         )
 
-    def met_by(self, source: Role) -> tuple[Role, ...]:
-        """Return the roles that ``source`` is asked about, by name: all of a few; of many, some.
+    def met_by(self, source: NodePool) -> tuple[NodePool, ...]:
+        """Return the node pools that ``source`` is tested against, by name: all of a few; of many, some.
 
-        Of many it meets itself and one role of each kind. Where even the kinds are too many, each
+        Of many it meets itself and one node pool of each kind. Where even the kinds are too many, each
         source begins with those that follow it, so that every kind is met by somebody.
         """
-        if len(self.roles) <= _TARGETS:
-            return self.roles
-        place = self.roles.index(source)
-        first: dict[tuple[object, ...], Role] = {}
-        for role in self.roles:
-            first.setdefault(role.kind, role)
-        after = sorted(first.values(), key=lambda role: (self.roles.index(role) < place, role.name))
-        met = [source, *(role for role in after if role is not source)][:_TARGETS]
-        return tuple(role for role in self.roles if role in met)
+        if len(self.pools) <= _TARGETS:
+            return self.pools
+        place = self.pools.index(source)
+        first: dict[tuple[object, ...], NodePool] = {}
+        for pool in self.pools:
+            first.setdefault(pool.kind, pool)
+        after = sorted(first.values(), key=lambda pool: (self.pools.index(pool) < place, pool.name))
+        met = [source, *(pool for pool in after if pool is not source)][:_TARGETS]
+        return tuple(pool for pool in self.pools if pool in met)
 
-    def role_of(self, node: NodeFacts) -> Role:
-        """Return the role that ``node`` plays in."""
-        return next(role for role in self.roles if node in role.members)
+    def pool_of(self, node: NodeFacts) -> NodePool:
+        """Return the node pool of ``node``."""
+        return next(pool for pool in self.pools if node in pool.members)
 
     @property
-    def crowd(self) -> Role:
-        """The role whose members hold many pods: a Linux one where there is one, for Linux pods are light."""
-        return min(self.roles, key=lambda role: (role.os is OS.WINDOWS, role.name))
+    def many_backends(self) -> NodePool:
+        """The node pool whose members hold many pods: a Linux one where there is one, for Linux pods are light."""
+        return min(self.pools, key=lambda pool: (pool.os is OS.WINDOWS, pool.name))
 
 
-def crowd_pods(role: Role, count: int) -> dict[str, NodeFacts]:
-    """Return the names of so many server pods, each with its node: the role's members in turn."""
+def many_backend_pods(pool: NodePool, count: int) -> dict[str, NodeFacts]:
+    """Return the names of so many server pods, each with its node: the node pool's members in turn."""
     return {
-        f"{CROWD}-{number + 1:03}": role.members[number % len(role.members)]
+        f"{MANY_BACKENDS}-{number + 1:03}": pool.members[number % len(pool.members)]
         for number in range(count)
     }
 
 
-def cast(facts: ClusterFacts) -> Cast:
-    """Choose who plays; a role or operating system without a usable node is absent, with why."""
-    roles = []
+def choose_pools(facts: ClusterFacts) -> NodePools:
+    """Choose the probe nodes; a node pool or operating system without a usable node is absent, with why."""
+    pools = []
     absent = []
-    for name in sorted({node.role for node in facts.nodes}):
-        group = sorted((n for n in facts.nodes if n.role == name), key=lambda node: node.member)
+    for name in sorted({node.pool for node in facts.nodes}):
+        group = sorted((n for n in facts.nodes if n.pool == name), key=lambda node: node.member)
         usable = tuple(node for node in group if not unusable(node))
         if usable:
-            roles.append(Role(name=name, os=group[0].os, members=usable[:_MEMBERS]))
+            pools.append(NodePool(name=name, os=group[0].os, members=usable[:_MEMBERS]))
         else:
             absent.append((name, "no usable node: " + ", ".join(map(_why_unusable, group))))
     absent += [
@@ -131,7 +131,7 @@ def cast(facts: ClusterFacts) -> Cast:
         for os in OS
         if not any(node.os is os for node in facts.nodes)
     ]
-    return Cast(roles=tuple(roles), absent=tuple(absent))
+    return NodePools(pools=tuple(pools), absent=tuple(absent))
 
 
 def unusable(node: NodeFacts) -> str:
@@ -191,12 +191,12 @@ def node_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
 
 
 def external_vantage() -> Vantage:
-    """Return the vantage outside the cluster."""
+    """Return the external vantage point the cluster."""
     return Vantage(kind=VantageKind.EXTERNAL, probe=EXTERNAL_PROBE)
 
 
 def api_vantage(node: NodeFacts | None = None) -> Vantage:
-    """Return the harness itself, asking the API server; about ``node`` where there is one."""
+    """Return the harness itself, as a client of the API server; about ``node`` where there is one."""
     if node is None:
         return Vantage(kind=VantageKind.API, probe=API_PROBE)
     return _vantage(node, VantageKind.API, API_PROBE)
@@ -206,7 +206,7 @@ def _vantage(node: NodeFacts, kind: VantageKind, probe: str, dns_policy: str = "
     return Vantage(
         kind=kind,
         probe=f"{probe}-{dns_policy.lower()}" if dns_policy else probe,
-        role=node.role,
+        pool=node.pool,
         os=node.os,
         node=node.name,
         build=node.build.value,
@@ -215,4 +215,4 @@ def _vantage(node: NodeFacts, kind: VantageKind, probe: str, dns_policy: str = "
 
 
 def _slot(node: NodeFacts) -> str:
-    return f"{node.role}-{node.member}"
+    return f"{node.pool}-{node.member}"

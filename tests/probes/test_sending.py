@@ -13,8 +13,8 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.words import Outcome, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.parse.read import read_raw
 from nettests.probes.pace import Pace
-from tests.probes.conftest import Stage
-from tests.probes.made import ask, check
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
 
 PROBE = "probe-linux-1-1"
 REFUSED = HttpAnswer(status=200, body=json.dumps({"errors": ["connect: connection refused"]}))
@@ -27,24 +27,24 @@ def slowly(answer: HttpAnswer) -> HttpAnswer:
     return answer
 
 
-def test_opening_a_channel_is_no_part_of_an_answers_time(stage: Stage) -> None:
+def test_opening_a_channel_is_no_part_of_an_answers_time(bench: Bench) -> None:
     """An API server that takes a second for a port-forward does not look like a lost SYN."""
     answer = replace(REFUSED, seconds=0.001)
-    stage.dialling[PROBE].hook = lambda _: slowly(answer)
-    asked = check(ask(PROBE, TargetKind.POD_IP))
-    raw = stage.observer([asked]).asker.ask(asked.id, "check", 1, asked.ask)
+    bench.dialling[PROBE].hook = lambda _: slowly(answer)
+    probed = check(action(PROBE, TargetKind.POD_IP))
+    raw = bench.observer([probed]).sender.send(probed.id, "check", 1, probed.action)
     assert raw.elapsed == 0.001
 
 
-def test_an_answers_time_is_the_questions_where_nothing_else_is_known(stage: Stage) -> None:
+def test_an_answers_time_is_the_questions_where_nothing_else_is_known(bench: Bench) -> None:
     """Over the API server's proxy each request opens its own way."""
-    stage.dialling[PROBE].hook = lambda _: slowly(REFUSED)
-    asked = check(ask(PROBE, TargetKind.POD_IP))
-    raw = stage.observer([asked]).asker.ask(asked.id, "check", 1, asked.ask)
+    bench.dialling[PROBE].hook = lambda _: slowly(REFUSED)
+    probed = check(action(PROBE, TargetKind.POD_IP))
+    raw = bench.observer([probed]).sender.send(probed.id, "check", 1, probed.action)
     assert raw.elapsed >= SECONDS
 
 
-def test_a_refusal_is_told_when_it_comes(stage: Stage) -> None:
+def test_a_refusal_is_told_when_it_comes(bench: Bench) -> None:
     """A SYN whose refusal a kernel keeps back is sent again; what is told then is told at the end."""
     told: list[float] = []
 
@@ -53,13 +53,13 @@ def test_a_refusal_is_told_when_it_comes(stage: Stage) -> None:
             assert probe == PROBE
             told.append(at)
 
-    stage.dialling[PROBE].hook = lambda _: slowly(REFUSED)
-    asked = check(ask(PROBE, TargetKind.POD_IP))
-    asker = replace(stage.observer([asked]).asker, pace=Remembered())
-    raw = asker.ask(asked.id, "check", 1, asked.ask)
+    bench.dialling[PROBE].hook = lambda _: slowly(REFUSED)
+    probed = check(action(PROBE, TargetKind.POD_IP))
+    sender = replace(bench.observer([probed]).sender, pace=Remembered())
+    raw = sender.send(probed.id, "check", 1, probed.action)
     assert read_raw(raw).outcome is Outcome.REFUSED
     (at,) = told
-    assert at - asker.began >= raw.started + SECONDS
+    assert at - sender.began >= raw.started + SECONDS
 
 
 @dataclass
@@ -71,7 +71,7 @@ class HangsOnce:
     end: threading.Event = field(default_factory=threading.Event)
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run a ping: in vain the first time."""
+        """Run a ping: without success the first time."""
         self.begun += 1
         if self.begun == 1:
             self.end.wait(timeout)
@@ -81,19 +81,19 @@ class HangsOnce:
 
 
 def test_a_process_that_hangs_is_run_again_and_the_journal_says_so(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer's time is that of the process which answered: the first one was no lost packet."""
-    monkeypatch.setattr("nettests.probes.asking.HANG_SECONDS", SECONDS)
+    monkeypatch.setattr("nettests.probes.sending.HANG_SECONDS", SECONDS)
     hangs = HangsOnce()
-    asked = check(ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
-    asker = stage.observer([asked]).asker
-    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], execute=hangs)})
-    raw = asker.ask(asked.id, "check", 1, asked.ask)
+    probed = check(action(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
+    sender = bench.observer([probed]).sender
+    sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=hangs)})
+    raw = sender.send(probed.id, "check", 1, probed.action)
     hangs.end.set()
     assert read_raw(raw).outcome is Outcome.REPLIED
     assert raw.elapsed < SECONDS
-    assert "run again: ping" in stage.journal.path.read_text()
+    assert "run again: ping" in bench.journal.path.read_text()
 
 
 @dataclass
@@ -112,30 +112,32 @@ class Slow:
 
 @pytest.mark.parametrize(("question", "begun"), [(Question.RESOLVE, 1), (Question.REACH, 2)])
 def test_a_resolver_may_repeat_its_query_before_its_process_is_run_again(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, question: Question, begun: int
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, question: Question, begun: int
 ) -> None:
     """An answer to a second process would hide the query that the first one had to send again."""
-    monkeypatch.setattr("nettests.probes.asking.HANG_SECONDS", 0.0)
+    monkeypatch.setattr("nettests.probes.sending.HANG_SECONDS", 0.0)
     slow = Slow()
-    source = replace(ask(PROBE, TargetKind.POD_IP).source, kind=VantageKind.NODE)
-    one = replace(ask(PROBE, TargetKind.POD_IP, question=question), source=source)
+    source = replace(action(PROBE, TargetKind.POD_IP).source, kind=VantageKind.NODE)
+    one = replace(action(PROBE, TargetKind.POD_IP, question=question), source=source)
     if question is Question.RESOLVE:
-        one = replace(one, source=ask(PROBE, TargetKind.POD_IP).source, resolver=Resolver.NSLOOKUP)
-    asked = check(one)
-    asker = stage.observer([asked]).asker
-    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], execute=slow)})
-    asker.ask(asked.id, "check", 1, asked.ask)
+        one = replace(
+            one, source=action(PROBE, TargetKind.POD_IP).source, resolver=Resolver.NSLOOKUP
+        )
+    probed = check(one)
+    sender = bench.observer([probed]).sender
+    sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=slow)})
+    sender.send(probed.id, "check", 1, probed.action)
     assert slow.begun == begun
 
 
-def test_a_ping_waits_ahead_of_other_processes(stage: Stage) -> None:
+def test_a_ping_waits_ahead_of_other_processes(bench: Bench) -> None:
     """Each echo has its time: a ping that is begun last is what a run waits for at its end."""
     slots = Slots(at_once=1, patience=60, ceiling=1)
     quick = HangsOnce(begun=1, slots=slots)
-    asked = check(ask(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
-    asker = stage.observer([asked]).asker
-    asker = replace(asker, probes={PROBE: replace(asker.probes[PROBE], execute=quick)})
-    waiting = threading.Thread(target=asker.ask, args=(asked.id, "check", 1, asked.ask))
+    probed = check(action(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
+    sender = bench.observer([probed]).sender
+    sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=quick)})
+    waiting = threading.Thread(target=sender.action, args=(probed.id, "check", 1, probed.action))
     with slots:
         waiting.start()
         while not (slots.first or slots._queue):

@@ -1,21 +1,21 @@
-"""Which request a check asks next, and when it has asked enough. Pure.
+"""Which request a check sends next, and when it has sent enough. Pure.
 
 Turns alternate over the requests that a target serves. Where its ports differ the alternation ends: each
-port is asked in a row, those that fail first, until it is believed. Alternating on, a load balancer that
-takes its backends by turns, one of them dead, would look like a dead port.
+port is probed in a row, those that fail first, until it is believed. Alternating on, a load balancer that
+uses its backends round-robin, one of them dead, would look like a dead port.
 """
 
 from collections.abc import Mapping, Sequence
 
 from nettests.model.observation import Attempt
-from nettests.parse.ports import ENOUGH, parted
+from nettests.parse.ports import ENOUGH, by_port
 
 
-def next_turn(
+def next_attempt(
     turns: Sequence[int], attempts: Sequence[Attempt], *, successes: int, failures: int
 ) -> int | None:
     """Return the turn that comes after these, which brought these attempts; ``None`` is enough."""
-    ports = parted(attempts)
+    ports = by_port(attempts)
     if ports:
         return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
     if sum(not attempt.outcome.positive for attempt in attempts) >= failures:
@@ -33,7 +33,7 @@ def _of_a_port(
     successes: int,
     failures: int,
 ) -> int | None:
-    """Return a turn that asks a port which was not asked often enough to be believed."""
+    """Return a turn that probes a port which was not run often enough to be believed."""
     reaches = {attempt.port: turn for turn, attempt in zip(turns, attempts, strict=True)}
     for port, those in sorted(ports.items(), key=lambda item: item[1][0].outcome.positive):
         wanted = successes if those[0].outcome.positive else failures

@@ -16,7 +16,7 @@ import pytest
 
 from nettests.model.words import OS
 from nettests.parse.idle import Fate, fate, opened, refused
-from nettests.probes.speaking import TRIALS, client_words
+from nettests.probes.idle_client import TRIALS, client_words
 
 BASH, BUSYBOX = shutil.which("bash"), shutil.which("busybox")
 PATIENCE = 10.0

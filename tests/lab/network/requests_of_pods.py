@@ -1,4 +1,4 @@
-"""What tests ask of a client in the lab; shared by the test's process and the isolated child."""
+"""What tests require of a client in the lab; shared by the test's process and the isolated child."""
 
 from dataclasses import dataclass
 

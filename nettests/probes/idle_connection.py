@@ -1,6 +1,6 @@
-"""Ask of a connection that was silent whether it still carries anything.
+"""Test of a connection that was idle whether it still carries anything.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``speaking``
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all of Go does: a client of ``idle_client``
 holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's
 input is an exec's, so that words and silence are timed here. What came back is a record for
 ``parse.idle``; what it means is not known here.
@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from nettests.model.channel import ChannelError, Conversation
-from nettests.model.check import Ask
+from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
 from nettests.probes.addresses import NotOfferedError, of_family
-from nettests.probes.asking import STOPPED, StoppedError
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination
+from nettests.probes.idle_client import client_words
 from nettests.probes.seams import Converses
-from nettests.probes.speaking import client_words
+from nettests.probes.sending import STOPPED, StoppedError
 
 Object = dict[str, Any]
 
@@ -75,7 +75,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
+class IdleConnection:
     """Opens connections from probe to server and lets them be silent; safe for threads."""
 
     talks: Converses
@@ -88,7 +88,7 @@ class Silence:
         default_factory=lambda: itertools.cycle(range(FIRST_PORT, FIRST_PORT + PORTS))
     )
 
-    def examine(self, ask: Ask) -> Examination:
+    def examine(self, action: Action) -> Examination:
         """Say a word, be silent, say another one; where that is not answered, say one over a new connection."""
         seconds = self.timing.idle
         if seconds <= self.timing.flow_memory:
@@ -99,32 +99,32 @@ class Silence:
         words = (BEFORE, f"{seconds:g}s", AFTER)
         with ExitStack() as lines:
             try:
-                record = self._hold(ask, lines, seconds)
+                record = self._hold(action, lines, seconds)
             except ChannelError as error:
                 return Examination(tool="idle", words=words, channel="exec", error=error.message)
         return Examination(tool="idle", words=words, channel="exec", stdout=json.dumps(record))
 
-    def _hold(self, ask: Ask, lines: ExitStack, seconds: float) -> Object:
+    def _hold(self, action: Action, lines: ExitStack, seconds: float) -> Object:
         """Return what both ends of the connection told, and of the new one beside, if any."""
-        kept = self._open(ask, lines)
+        kept = self._open(action, lines)
         fresh = None
         if kept.say(BEFORE, seconds=self._patience):
-            fresh = self._after(ask, lines, kept, seconds)
+            fresh = self._after(action, lines, kept, seconds)
         beside = fresh.record() if fresh else None
         return {"seconds": seconds, "kept": kept.record(), "fresh": beside}
 
-    def _after(self, ask: Ask, lines: ExitStack, kept: _Line, seconds: float) -> _Line | None:
+    def _after(self, action: Action, lines: ExitStack, kept: _Line, seconds: float) -> _Line | None:
         """Be silent and use the connection again; return a new one where it is not answered."""
-        self._be_silent(kept, seconds)
+        self._stay_idle(kept, seconds)
         if kept.say(AFTER, seconds=self._patience):
             return None
         # The end of a server may be told a little later than what it brings about at the client.
         kept.server.hear(_nothing, seconds=self.timing.dial)
-        fresh = self._open(ask, lines)
+        fresh = self._open(action, lines)
         fresh.say(ANEW, seconds=self._patience)
         return fresh
 
-    def _be_silent(self, line: _Line, seconds: float) -> None:
+    def _stay_idle(self, line: _Line, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             if self.stopped.wait(min(left, STAY_SECONDS)):
@@ -141,32 +141,32 @@ class Silence:
         """How long nobody here gives up on a client, which tells by itself that nothing came back."""
         return self._reply + self.timing.execute
 
-    def _open(self, ask: Ask, lines: ExitStack) -> _Line:
+    def _open(self, action: Action, lines: ExitStack) -> _Line:
         """Return a connection, or what came of the last try.
 
         Nobody tells when ``nc`` listens: a client that is refused makes room for another one until it does.
         """
-        source = self.standing[ask.source.probe]
-        target = self.standing[ask.target.pod or ""]
+        source = self.standing[action.source.probe]
+        target = self.standing[action.target.pod or ""]
         port = next(self._ports)
         serving = (*_nc(self._system(target)), "-l", "-p", str(port), "-e", "cat")
         server = self._start(lines, target, SERVER, serving)
-        host = str(of_family(target.addresses, ask.family))
-        asking = client_words(self._system(source), host, port, self._reply)
+        host = str(of_family(target.addresses, action.family))
+        probing = client_words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
             with ExitStack() as own:
-                client = self._start(own, source, CLIENT, asking)
+                client = self._start(own, source, CLIENT, probing)
                 client.hear(opened, seconds=self._patience)
                 if refused(client.stdout):
                     server.hear(_nothing, seconds=PAUSE_SECONDS)
                 if self.stopped.is_set():
                     raise StoppedError(f"{STOPPED} while a connection was opened")
-                in_vain = server.exit_code is not None or time.monotonic() > deadline
-                if in_vain or not refused(client.stdout):
+                failed = server.exit_code is not None or time.monotonic() > deadline
+                if failed or not refused(client.stdout):
                     lines.push(own.pop_all())
                     return _Line(
-                        client_words=asking, server_words=serving, client=client, server=server
+                        client_words=probing, server_words=serving, client=client, server=server
                     )
 
     def _system(self, pod: StandingPod) -> OS:

@@ -19,10 +19,10 @@ def plan(facts: ClusterFacts, *names: str) -> Plan:
 
 
 def test_sixty_five_pods_stand_on_linux_nodes_in_turn() -> None:
-    """The pods are spread over the members of a Linux role, however many Windows nodes there are."""
-    crowd = [pod for pod in plan(mixed()).pods if pod.name.startswith("crowd-")]
-    linux = [n.name for n in mixed().nodes if n.role == "linux-1"]
-    assert Counter(pod.node for pod in crowd) == {linux[0]: 33, linux[1]: 32}
+    """The pods are spread over the members of a Linux node pool, however many Windows nodes there are."""
+    many_backends = [pod for pod in plan(mixed()).pods if pod.name.startswith("crowd-")]
+    linux = [n.name for n in mixed().nodes if n.pool == "linux-1"]
+    assert Counter(pod.node for pod in many_backends) == {linux[0]: 33, linux[1]: 32}
 
 
 def test_the_smaller_service_is_part_of_the_larger() -> None:
@@ -34,20 +34,20 @@ def test_the_smaller_service_is_part_of_the_larger() -> None:
 
 
 def test_the_smaller_service_alone_needs_no_further_pod() -> None:
-    """A flow that is asked alone deploys what it needs and no more."""
+    """A flow that is queried alone deploys what it needs and no more."""
     pods = plan(mixed(), "service-64-backends").pods
     assert len([pod for pod in pods if pod.name.startswith("crowd-")]) == 64
 
 
-def test_every_role_is_a_client() -> None:
-    """Each role asks both Services, over TCP and UDP."""
+def test_every_node_pool_is_a_client() -> None:
+    """Each node pool probes both Services, over TCP and UDP."""
     checks = plan(mixed()).checks
-    assert Counter(check.source.role for check in checks) == {"linux-1": 4, "windows-1": 4}
-    assert {check.target.role for check in checks} == {"linux-1"}
+    assert Counter(check.source.pool for check in checks) == {"linux-1": 4, "windows-1": 4}
+    assert {check.target.pool for check in checks} == {"linux-1"}
 
 
-def test_without_linux_a_windows_role_holds_the_pods() -> None:
-    """A cluster of one Windows node is asked too, on that node."""
+def test_without_linux_a_windows_node_pool_holds_the_pods() -> None:
+    """A cluster of one Windows node is probed too, on that node."""
     checks = plan(cluster(node("windows-1", 1))).checks
-    assert {check.target.role for check in checks} == {"windows-1"}
+    assert {check.target.pool for check in checks} == {"windows-1"}
     assert {check.placement for check in checks} == {Placement.SAME_NODE}

@@ -1,0 +1,130 @@
+"""From where a check sends, to what it goes, and how: a candidate check made concrete.
+
+Still the third stage of planning. Objects are named by node pool and node; addresses are looked up when they stand.
+"""
+
+from typing import assert_never
+
+from nettests.errors import PlanError
+from nettests.model.check import Action, Target, Vantage
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.service import ByHand
+from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.words import Placement, Question, VantageKind
+from nettests.plan import targets
+from nettests.plan.flow import Flow
+from nettests.plan.node_pools import (
+    NodePool,
+    NodePools,
+    api_vantage,
+    external_vantage,
+    node_vantage,
+    pod_vantage,
+)
+from nettests.plan.questions import Candidate
+from nettests.plan.samples import connections
+
+ECHO_HEADERS = 28
+"""Bytes of IPv4 and ICMP before an echo request's payload."""
+
+
+def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> Action:
+    """Return the concrete question; ``PlanError`` where the flow's matrix gives its target no node."""
+    backends = candidate.cell.backends
+    return Action(
+        source=_source(candidate),
+        target=targets.in_family(_target(candidate, node_pools), candidate.family),
+        protocol=candidate.protocol,
+        family=candidate.family or facts.families[0],
+        question=candidate.question,
+        resolver=candidate.resolver,
+        size=_size(candidate.flow, facts),
+        connections=connections(len(backends.servers)) if backends else 1,
+        pause=candidate.flow.pause,
+        case=candidate.case,
+    )
+
+
+def _size(flow: Flow, facts: ClusterFacts) -> int | None:
+    """Return the payload that makes an echo request as large as the flow wants it."""
+    if flow.beyond_mtu is None:
+        return None
+    return (facts.cni.mtu.value or 0) + flow.beyond_mtu - ECHO_HEADERS
+
+
+def _source(candidate: Candidate) -> Vantage:
+    flow, node = candidate.flow, candidate.cell.source
+    match flow.source:
+        case VantageKind.API:
+            return api_vantage(node)
+        case VantageKind.NODE if node is not None:
+            return node_vantage(node, flow.dns_policy)
+        case VantageKind.POD if node is not None:
+            return pod_vantage(node, flow.dns_policy)
+        case VantageKind.EXTERNAL | VantageKind.NODE | VantageKind.POD:
+            return external_vantage()
+        case _:
+            assert_never(flow.source)
+
+
+def _target(candidate: Candidate, node_pools: NodePools) -> Target:
+    cell, kind, settings = candidate.cell, candidate.flow.target, candidate.flow.service
+    template = candidate.name.template if candidate.name else None
+    match descriptor(kind).owner:
+        case Owner.CHECK if cell.target and cell.placement is Placement.OTHER_NODE:
+            return targets.requested_by_a_pod(cell.target)
+        case Owner.CHECK | Owner.NO_ENDPOINTS:
+            return targets.pathless(kind, cell.target, settings)
+        case Owner.CLUSTER | Owner.OUTSIDE:
+            return targets.placeless(kind, template)
+        case Owner.PODS:
+            return targets.of_pods(kind, node_pools.nodes, template)
+        case Owner.SERVICE | Owner.NODE_PORT:
+            return _of_service(candidate, template)
+        case Owner.POD:
+            return targets.of_pod(kind, _node(candidate), template)
+        case Owner.SOURCE:
+            return targets.of_source(kind, _node(candidate), _source(candidate).probe)
+        case Owner.NODE:
+            return targets.of_node(kind, _node(candidate))
+        case Owner.HOST_PORT:
+            return targets.at_host_port(kind, _node(candidate))
+        case owner:
+            assert_never(owner)
+
+
+def _of_service(candidate: Candidate, template: str | None) -> Target:
+    """Return a Service as the cell and the flow's settings say which endpoints it has."""
+    cell, kind, settings = candidate.cell, candidate.flow.target, candidate.flow.service
+    if cell.many_backends is not None:
+        return targets.many_backends(cell.many_backends, candidate.flow.backends)
+    if cell.backends is not None:
+        return _over(candidate.flow, cell.backends, _source(candidate))
+    if settings is not None and (settings.no_endpoints or settings.external_name):
+        return targets.unbacked(kind, cell.target, settings, template)
+    node = _node(candidate)
+    if descriptor(kind).owner is Owner.NODE_PORT:
+        return targets.node_port(node, cell.backend or node, settings, kind)
+    return targets.of_service(kind, node, template, settings)
+
+
+def _node(candidate: Candidate) -> NodeFacts:
+    """Return the node that holds the target; ``PlanError`` where the flow's matrix gives none."""
+    if candidate.cell.target is None:
+        kind, matrix = candidate.flow.target.value, candidate.flow.matrix.value
+        raise PlanError(
+            f"flow {candidate.flow.name} requests {kind}, which is on a node, and its matrix {matrix} gives none",
+            hint="cross it with a matrix that has targets, such as Matrix.PAIRS",
+        )
+    return candidate.cell.target
+
+
+def _over(flow: Flow, pool: NodePool, client: Vantage) -> Target:
+    """Return the Service over all servers of ``role`` whose connections are counted."""
+    if flow.service is not None:
+        if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
+            return targets.mixed_target_ports(pool, flow.service)
+        if flow.question is Question.CHURN:
+            return targets.churned(pool, flow.service, client.pool or client.probe)
+        return targets.affinity(pool, flow.service)
+    return targets.spread(pool) if flow.several_backends else targets.affinity(pool)
