@@ -223,7 +223,7 @@ def test_service_without_selector() -> None:
     protocols=(Protocol.TCP,),
     question=Question.DISTRIBUTE,
     distribution=Distribution.SEVERAL_BACKENDS,
-    service=ServiceSettings(label="two-numbers", by_hand=ByHand.MIXED_TARGET_PORTS),
+    service=ServiceSettings(label="mixed-target-ports", by_hand=ByHand.MIXED_TARGET_PORTS),
     facts=("svc-single-targetport", "kp-endpointslice"),
     sources=(SERVICE,),
 )

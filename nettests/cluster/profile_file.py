@@ -75,7 +75,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_proxy=_proxy_address(data.get("externalProxy")),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
-        pools={pool: tuple(nodes) for pool, nodes in data.get("roles", {}).items()},
+        pools=_pools(data),
         images=_images(data),
         pods=_pods(data.get("pods", {})),
         facts=StatedFacts(
@@ -177,6 +177,14 @@ def _named(kind: type[T], data: dict[str, Any]) -> T:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
+
+
+def _pools(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the pinned node pools; ``roles`` is what the key was called before."""
+    if "roles" in data and "nodePools" in data:
+        raise ValueError("roles is the old name of nodePools: leave it out")
+    stated = data.get("nodePools", data.get("roles", {}))
+    return {pool: tuple(nodes) for pool, nodes in stated.items()}
 
 
 def _address(text: str | None) -> Address | None:

@@ -9,11 +9,25 @@ import json
 from typing import Any, TypeVar
 
 import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from nettests.model.facts import Address, Network
+from nettests.model.check import Check, Control, ProbePod, Target, Vantage
+from nettests.model.facts import Address, Network, NodeFacts
+from nettests.model.observation import Observation
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 
 T = TypeVar("T")
+
+_KEYS: dict[type, dict[str, str]] = {
+    Check: {"action": "ask"},
+    Control: {"action": "ask"},
+    NodeFacts: {"pool": "role"},
+    Observation: {"differing_ports": "divided", "unexpected_addresses": "misled"},
+    ProbePod: {"pool": "role"},
+    Target: {"pool": "role"},
+    Vantage: {"pool": "role"},
+}
+"""Fields whose keys in journals and ``results.json`` are older than their names: readers of both rely on them."""
 
 _converter = cattrs.Converter(forbid_extra_keys=False)
 
@@ -32,6 +46,20 @@ _converter.register_structure_hook(Address, lambda text, _: ipaddress.ip_address
 _converter.register_structure_hook(Network, lambda text, _: ipaddress.ip_network(text))
 _converter.register_structure_hook(
     Address | None, lambda text, _: None if text is None else ipaddress.ip_address(text)
+)
+
+
+def _overrides(kind: type) -> dict[str, Any]:
+    return {field: override(rename=key) for field, key in _KEYS[kind].items()}
+
+
+_converter.register_unstructure_hook_factory(
+    _KEYS.__contains__,
+    lambda kind: make_dict_unstructure_fn(kind, _converter, **_overrides(kind)),
+)
+_converter.register_structure_hook_factory(
+    _KEYS.__contains__,
+    lambda kind: make_dict_structure_fn(kind, _converter, **_overrides(kind)),
 )
 
 

@@ -73,7 +73,7 @@ def _target(candidate: Candidate, node_pools: NodePools) -> Target:
     match descriptor(kind).owner:
         case Owner.CHECK if cell.target and cell.placement is Placement.OTHER_NODE:
             return targets.requested_by_a_pod(cell.target)
-        case Owner.CHECK | Owner.NO_ENDPOINTS:
+        case Owner.CHECK | Owner.NOTHING:
             return targets.pathless(kind, cell.target, settings)
         case Owner.CLUSTER | Owner.OUTSIDE:
             return targets.placeless(kind, template)

@@ -131,7 +131,7 @@ def _needed(action: Action, node_pools: NodePools) -> Iterator[str]:
         # A Windows node forwards NodePorts only when a pod of its network stands on it ("Kubernetes
         # on Windows, common problems": my Windows node cannot access NodePort).
         yield server(owner)
-    if reached.owner is Owner.NO_ENDPOINTS and action.source.kind is VantageKind.NODE:
+    if reached.owner is Owner.NOTHING and action.source.kind is VantageKind.NODE:
         # An endpoint of a pod has to be there to be looked at, and a target that proves the origin.
         yield server(owner)
     if action.answered_on_host:

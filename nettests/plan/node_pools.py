@@ -15,7 +15,7 @@ from nettests.model.words import OS, VantageKind
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
 
-MANY_BACKENDS = "crowd"
+MANY_BACKENDS = "backends"
 """How pods and Services are named where many backends are what matters."""
 
 EXTERNAL_PROBE = "external"

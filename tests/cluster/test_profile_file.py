@@ -133,3 +133,18 @@ def test_external_ips_are_for_documentation_unless_stated() -> None:
     assert str(stated.external_ips) == "10.99.0.0/24"
     with pytest.raises(ManifestError, match=r"10\.99\.0\.1/24 has host bits set"):
         parse_profile(f"{head}externalIPs: 10.99.0.1/24\n", "p.yaml")
+
+
+def test_the_old_name_of_node_pools_is_read() -> None:
+    """A profile that was written for ``roles`` pins the same node pools."""
+    old, new = (
+        parse_profile(f"{HEAD}{key}: {{windows-1: [b, a]}}\n", "p.yaml") for key in ("roles", "nodePools")
+    )
+    assert old.pools == new.pools == {"windows-1": ("b", "a")}
+
+
+def test_both_names_of_node_pools_are_refused() -> None:
+    """Nobody has to guess which of two lists pins a node."""
+    text = f"{HEAD}roles: {{windows-1: [a]}}\nnodePools: {{windows-1: [b]}}\n"
+    with pytest.raises(ManifestError, match="old name of nodePools"):
+        parse_profile(text, "p.yaml")

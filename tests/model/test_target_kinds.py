@@ -38,7 +38,7 @@ def test_only_services_are_translated(kind: TargetKind) -> None:
 def test_what_nothing_is_sent_to_has_neither_place_nor_control(kind: TargetKind) -> None:
     """The API server, a configuration and a Pod to be made are nowhere, and no other path shows them."""
     found = descriptor(kind)
-    pathless = found.owner in {Owner.NO_ENDPOINTS, Owner.CHECK}
+    pathless = found.owner in {Owner.NOTHING, Owner.CHECK}
     assert pathless is (found.location is Location.NOWHERE)
     assert pathless is (found.shown_by is ShownBy.NOTHING)
 

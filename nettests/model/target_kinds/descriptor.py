@@ -15,7 +15,7 @@ class Owner(StrEnum):
     """A server pod of the target's node."""
     PODS = "pods"
     """The first server pod of every probe node."""
-    SOURCE = "asker"
+    SOURCE = "source"
     """The source pod."""
     SERVICE = "service"
     NODE = "node"
@@ -29,7 +29,7 @@ class Owner(StrEnum):
     """The external target of the cluster profile."""
     CHECK = "check"
     """The check itself, which makes it."""
-    NO_ENDPOINTS = "nobody"
+    NOTHING = "nothing"
     """Nothing is reached: the API server or a node is inspected."""
 
 
@@ -141,7 +141,7 @@ class Descriptor:
                 return True
             case Owner.SERVICE | Owner.NODE | Owner.NODE_PORT | Owner.HOST_PORT:
                 return False
-            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NO_ENDPOINTS:
+            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NOTHING:
                 return False
             case _:
                 assert_never(self.owner)

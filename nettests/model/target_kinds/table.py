@@ -75,7 +75,7 @@ _EXTERNAL = Descriptor(
     noun="external target",
 )
 _PATHLESS = Descriptor(
-    owner=Owner.NO_ENDPOINTS, location=Location.NOWHERE, shown_by=ShownBy.NOTHING, noun=""
+    owner=Owner.NOTHING, location=Location.NOWHERE, shown_by=ShownBy.NOTHING, noun=""
 )
 
 
