@@ -198,7 +198,7 @@ def overview(groups: Iterable[FlowGroup]) -> Overview:
 def _pair(check: Check) -> Pair:
     if check.placement is Placement.NOWHERE:
         source = _side(check.source.os) if check.source.os else API_SERVER
-        return Pair(source=source, target="", placement="by itself")
+        return Pair(source=source, target="", placement="node-local")
     return Pair(
         source=_side(check.source.os), target=_side(check.target.os), placement=_placement(check)
     )

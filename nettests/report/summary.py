@@ -58,7 +58,7 @@ def meanings(results: Results) -> Mapping[Verdict, str]:
     if not held_back:
         return MEANING
     option = f"{OPTION}={','.join(sorted(held_back))}"
-    more = f"planned, but not run here; {option} probes {held_back.total()} of them"
+    more = f"planned, but not run here; {option} runs {held_back.total()} of them"
     return {**MEANING, Verdict.SKIPPED: more}
 
 
@@ -77,10 +77,10 @@ def counted_verdicts(checks: Iterable[CheckResult]) -> str:
 def coverage_line(results: Results) -> str:
     """Return what was planned, ran, was skipped, and was never judged."""
     cover = results.coverage
-    parts = [f"{plural(cover.due, 'check')} due", f"{cover.ran} ran", f"{cover.skipped} skipped"]
+    parts = [f"{cover.ran} ran", f"{cover.skipped} skipped"]
     if cover.not_judged:
         parts.append(f"{cover.not_judged} never judged")
-    return ", ".join(parts)
+    return f"{plural(cover.due, 'check')} planned: {', '.join(parts)}"
 
 
 def needing_attention(results: Results) -> tuple[CheckResult, ...]:
