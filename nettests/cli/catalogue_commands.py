@@ -55,7 +55,7 @@ def catalogue(
     write: Path | None,
     write_open: Path | None,
 ) -> None:
-    """List the documented facts and what exercises each.
+    """List the documented facts, and the checks that exercise them.
 
     Flows and limitation entries, or the reason why nothing does.
     """
@@ -79,7 +79,7 @@ def catalogue(
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
 @_suites
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
-    """Look for mistakes in limitation manifests.
+    """Check limitation manifests for mistakes.
 
     In the shipped ones and in those at PATH.
 

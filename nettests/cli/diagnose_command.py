@@ -23,19 +23,19 @@ from nettests.session.on_demand import Demand, collect_now
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
-    "--check", "checks", multiple=True, metavar="ID", help="What this check passes (repeatable)."
+    "--check", "checks", multiple=True, metavar="ID", help="Nodes, Services and Pods of this check (repeatable)."
 )
 @click.option("--node", "nodes", multiple=True, metavar="NAME", help="This node (repeatable).")
 @click.option(
     "--run",
     "run_id",
     metavar="ID",
-    help="A run that was kept (--keep): its Services and Pods too, and the nodes through them.",
+    help="A run whose objects were kept (--keep): its Services and Pods too.",
 )
 @click.option(
     "--hosts",
     is_flag=True,
-    help="Put a Pod on each of these nodes for a moment and run the node's own tools.",
+    help="Start a Pod on each node and run the node's own tools in it.",
 )
 @click.option(
     "--to",
@@ -44,7 +44,7 @@ from nettests.session.on_demand import Demand, collect_now
     default=Path("diagnostics"),
     show_default=True,
     metavar="DIR",
-    help="Where it goes.",
+    help="Where diagnostics go.",
 )
 def diagnose(
     *,
@@ -55,12 +55,12 @@ def diagnose(
     hosts: bool,
     directory: Path,
 ) -> None:
-    """Collect what explains a cluster's networking.
+    """Collect diagnostics of a cluster's networking.
 
-    Objects, events and logs of nodes and DNS; with --hosts what the nodes say themselves.
+    Objects, events and logs of nodes and DNS; with --hosts also the output of the nodes' own tools.
 
-    Without --check and --node: all nodes. Reads only, but for the Pods of --hosts, which go again. Secrets
-    are taken out before anything is written.
+    Without --check and --node: all nodes. Reads only, except that --hosts creates Pods and deletes them again.
+    Secrets are removed before anything is written.
     """
     demand = Demand(checks=checks, nodes=nodes, run=run_id, hosts=hosts)
     flows = load(common.suites).select(common.flows).flows

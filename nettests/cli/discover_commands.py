@@ -30,7 +30,7 @@ from nettests.session.run_options import RunOptions
 @cluster_options(CLUSTER)
 @click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
 def discover(*, common: CommonOptions, as_json: bool) -> None:
-    """Show what is known of a cluster, and why the rest is not."""
+    """Show the facts that are read from a cluster, and why others are unknown."""
     with common.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:
@@ -46,7 +46,7 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
     "--json", "as_json", is_flag=True, help="Checks with expectations, and skips, as JSON."
 )
 def plan(*, common: CommonOptions, as_json: bool) -> None:
-    """Show which checks a run would make, and what is expected.
+    """List the checks of a run, and the expected outcome of each.
 
     Each check with the limitation entry that decides it; the cluster is read and nothing is created.
     """

@@ -29,7 +29,7 @@ MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 @click.argument("check")
 @cluster_options(CLUSTER, CHECKS)
 def explain(*, check: str, common: CommonOptions) -> None:
-    """Say what is expected of CHECK on a cluster, and why.
+    """Explain the expected outcome of CHECK on a cluster.
 
     Entries, their conditions, the facts that met them, and the sources.
     """

@@ -30,24 +30,24 @@ from nettests.model.exit_code import ExitCode
     "--cluster-profile",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="For its timing: how long Leases, and the end of objects, are waited for.",
+    help="Its timing says how long to wait for Leases and deletions.",
 )
 @click.option(
     "--namespace",
     "namespaces",
     multiple=True,
     metavar="NAME",
-    help="Look here too, where listing the whole cluster is denied (repeatable).",
+    help="Search this namespace too, if listing all is denied (repeatable).",
 )
 @click.option(
-    "--run", "run_id", metavar="ID", help="This run only; with --yes also what it was told to keep."
+    "--run", "run_id", metavar="ID", help="This run only; with --yes also objects that --keep left."
 )
 @click.option(
     "--ignore",
     "ignored",
     multiple=True,
     metavar="KIND/NAME",
-    help="Nobody's: what this cluster puts into every namespace (repeatable).",
+    help="An object that this cluster puts into every namespace (repeatable).",
 )
 @click.option("--yes", is_flag=True, help="Remove what is shown as dead or expired.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -62,12 +62,11 @@ def gc(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Find what dead runs left in a cluster; remove it with --yes.
+    """List what killed runs left in a cluster; --yes removes it.
 
-    A run is dead when nobody renews its Lease, which is watched for up to its duration (30 s). Its
-    namespaces go together or not at all: only if every kind of object in them could be listed, and nothing
-    is somebody else's. For what stays the reason is printed. Exit code 1, with --yes: something of a dead
-    run is still there.
+    A run is dead if its Lease is not renewed; gc watches it for up to its duration (30 s). The namespaces of a
+    run are removed together, and only if every kind of object in them could be listed and all of them belong
+    to the run. gc prints why it leaves the others. Exit code 1 with --yes: a dead run still has objects.
     """
     timing = read_profile(cluster_profile).timing
     connection = connect(kubeconfig, context, timing)

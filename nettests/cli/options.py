@@ -58,7 +58,7 @@ _OPTIONS = {
             is_flag=False,
             flag_value="",
             metavar="[PROFILE]",
-            help="Bring up an emulated cluster for this, and take it down again.",
+            help="Start an emulated cluster for this command, and stop it at the end.",
         ),
         _of_cluster("--kubeconfig", type=_FILE, metavar="FILE", help="Default: $KUBECONFIG."),
         _of_cluster("--context", metavar="NAME", help="Context of the kubeconfig."),
@@ -71,7 +71,7 @@ _OPTIONS = {
         _of_cluster(
             "--namespace",
             metavar="NAME",
-            help="Use this existing namespace; nothing in it that is not ours is touched.",
+            help="Use this existing namespace; other objects in it are not touched.",
         ),
     ),
     IMAGES: (

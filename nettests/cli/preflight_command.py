@@ -38,14 +38,14 @@ _STYLES = {
 @click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
 @click.option("--json", "as_json", is_flag=True, help="All findings, and missing rules, as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Say only what is not well.")
+@click.option("-q", "--quiet", is_flag=True, help="Print problems only.")
 def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
-    """Look for what stands in the way of a run.
+    """Check whether a run can start on a cluster.
 
-    Permissions, nodes, images, quota, leftovers of earlier runs, and what would be exposed.
+    Checks permissions, nodes, images, quota, leftovers of earlier runs, and what a run would expose. It reads,
+    reviews its own permissions and uses dry runs; it creates nothing.
 
-    Reads, reviews its own permissions and tries by dry run; creates nothing. Exit code: 0 nothing blocks a run;
-    1 something does.
+    Exit code: 0 the run can start; 1 something blocks it.
     """
     flows = load(common.suites).select(common.flows).flows
     with common.cluster() as options:

@@ -41,7 +41,7 @@ _BY_SHAPE = Redactor()
     help="Where the new journal and documents go.  [default: RUN_DIR/rejudged]",
 )
 def rejudge(*, run_dir: Path, limitations: tuple[Path, ...], report_dir: Path | None) -> None:
-    """Judge a finished run again by the manifests of today.
+    """Judge a finished run again, with the current manifests.
 
     The cluster is not contacted.
 

@@ -25,10 +25,10 @@ _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the 
 def render(*, common: CommonOptions) -> None:
     """Print every object that a run would create.
 
-    They come in the order of creation, and what they expose is named.
+    Objects are printed in the order of creation, with a comment on what they expose.
 
-    At the end stand Pods that only come and go: those that pull images, and those of single checks. Services that
-    disruptive checks make again are shown as they are made first.
+    The last ones are short-lived: Pods that pull images, and Pods of single checks. Services that disruptive
+    checks recreate are printed as they are created first.
     """
     profile, made = planned_on(common)
     facts, run_id = made.facts, new_run_id()

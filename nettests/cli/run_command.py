@@ -36,14 +36,14 @@ _OWN_PYTEST = (
 )
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
 @click.option(
-    "--keep", is_flag=True, help="Leave the objects standing; says how to inspect and remove them."
+    "--keep", is_flag=True, help="Keep the objects; print how to inspect and remove them."
 )
-@click.option("--keep-on-failure", is_flag=True, help="The same when the run ends with 1 or 6.")
+@click.option("--keep-on-failure", is_flag=True, help="Keep them if the run ends with 1 or 6.")
 @click.option(
     "--fail-on",
     type=click.Choice([one.value for one in FailOn]),
     multiple=True,
-    help="End with 1 for these too; known bugs that show end with 8 otherwise.",
+    help="Exit with 1 for these too (default: known bugs exit with 8).",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
