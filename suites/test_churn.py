@@ -1,7 +1,7 @@
-"""Services that come and go: the client afterwards meets the backends of now, not those of before.
+"""Service churn: a recreated Service is served by its current backends, not by former ones.
 
 Disruptive: Services of the run's own are deleted and recreated many times, and the proxy of every node
-has to follow. Such checks are run while no other check runs.
+has to follow. No other check runs meanwhile.
 """
 
 from nettests.model.expectation import Source
@@ -27,4 +27,4 @@ VIRTUAL_IPS = Source(
     sources=(VIRTUAL_IPS,),
 )
 def test_service_after_churn() -> None:
-    """After a Service was deleted and recreated with other backends and with none, its last backend alone answers."""
+    """A Service that was recreated with other backends, and with none, is answered by its last backend alone."""

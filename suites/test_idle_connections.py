@@ -26,4 +26,4 @@ TCP = Source(
     sources=(TCP,),
 )
 def test_pod_to_pod_idle() -> None:
-    """A connection to a pod of the same node still carries what is sent after five minutes without a packet."""
+    """An idle TCP connection to a pod of the same node still works after five minutes."""

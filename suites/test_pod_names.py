@@ -78,4 +78,4 @@ def test_pod_hostname_fqdn() -> None:
     sources=(STABLE,),
 )
 def test_stateful_set_names() -> None:
-    """A Pod of a StatefulSet that was deleted is recreated by its name, which it has as host name and in DNS."""
+    """A deleted Pod of a StatefulSet is recreated under its name, as host name and in DNS."""

@@ -347,4 +347,4 @@ def test_pod_service_variables() -> None:
     sources=(HOOKS,),
 )
 def test_pod_hook_other_node() -> None:
-    """A Pod starts whose postStart hook probes an HTTP server on another node."""
+    """A Pod starts whose postStart hook sends a request to a server on another node."""

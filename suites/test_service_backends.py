@@ -1,4 +1,4 @@
-"""Services by their backends: the client itself, nobody, one pod under other names."""
+"""Services by their backends: hairpin, no endpoints, host network, named and mixed target ports."""
 
 from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.expectation import Source
@@ -228,7 +228,7 @@ def test_service_without_selector() -> None:
     sources=(SERVICE,),
 )
 def test_service_two_target_ports() -> None:
-    """Backends that have different numbers for the same port of a Service all answer."""
+    """Backends with different target ports for the same Service port all answer."""
 
 
 @flow(

@@ -1,4 +1,4 @@
-"""Traffic policies: what Local promises, inside and outside, and whom a NodePort shows to backends."""
+"""Traffic policies: internal and external Local, and the source address behind a NodePort."""
 
 from nettests.model.expectation import Source
 from nettests.model.words import Outcome, Protocol, SourceSeen, TargetKind, VantageKind
@@ -97,7 +97,7 @@ def test_etp_local_client_address() -> None:
     sources=(EXTERNAL, SOURCE_IP),
 )
 def test_etp_local_no_local_backend() -> None:
-    """With externalTrafficPolicy Local a node without a backend of its own answers nobody outside."""
+    """With externalTrafficPolicy Local a node without a backend of its own answers no client outside the cluster."""
 
 
 @flow(
