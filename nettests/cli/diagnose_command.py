@@ -23,7 +23,11 @@ from nettests.session.on_demand import Demand, collect_now
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS)
 @click.option(
-    "--check", "checks", multiple=True, metavar="ID", help="Nodes, Services and Pods of this check (repeatable)."
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="ID",
+    help="Nodes, Services and Pods of this check (repeatable).",
 )
 @click.option("--node", "nodes", multiple=True, metavar="NAME", help="This node (repeatable).")
 @click.option(

@@ -13,6 +13,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 
 from nettests.model.check import Check, Control, ProbePod, Target, Vantage
 from nettests.model.facts import Address, Network, NodeFacts
+from nettests.model.journal_records import DiagnosticsItem
 from nettests.model.observation import Observation
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 _KEYS: dict[type, dict[str, str]] = {
     Check: {"action": "ask"},
     Control: {"action": "ask"},
+    DiagnosticsItem: {"command_line": "asked"},
     NodeFacts: {"pool": "role"},
     Observation: {"differing_ports": "divided", "unexpected_addresses": "misled"},
     ProbePod: {"pool": "role"},

@@ -155,7 +155,7 @@ class Declaration:
             )
         if (self.backends > 0) is not (self.matrix is Matrix.MANY_BACKENDS):
             raise PlanError(
-                f"flow {self.name} says how many backends, or has the matrix crowd, but not both",
+                f"flow {self.name} says how many backends, or has the matrix many-backends, but not both",
                 hint="Matrix.CROWD and backends belong together",
             )
 

@@ -138,7 +138,8 @@ def test_external_ips_are_for_documentation_unless_stated() -> None:
 def test_the_old_name_of_node_pools_is_read() -> None:
     """A profile that was written for ``roles`` pins the same node pools."""
     old, new = (
-        parse_profile(f"{HEAD}{key}: {{windows-1: [b, a]}}\n", "p.yaml") for key in ("roles", "nodePools")
+        parse_profile(f"{HEAD}{key}: {{windows-1: [b, a]}}\n", "p.yaml")
+        for key in ("roles", "nodePools")
     )
     assert old.pools == new.pools == {"windows-1": ("b", "a")}
 

@@ -20,7 +20,7 @@ def plan(facts: ClusterFacts, *names: str) -> Plan:
 
 def test_sixty_five_pods_stand_on_linux_nodes_in_turn() -> None:
     """The pods are spread over the members of a Linux node pool, however many Windows nodes there are."""
-    many_backends = [pod for pod in plan(mixed()).pods if pod.name.startswith("crowd-")]
+    many_backends = [pod for pod in plan(mixed()).pods if pod.name.startswith("backends-")]
     linux = [n.name for n in mixed().nodes if n.pool == "linux-1"]
     assert Counter(pod.node for pod in many_backends) == {linux[0]: 33, linux[1]: 32}
 
@@ -28,7 +28,7 @@ def test_sixty_five_pods_stand_on_linux_nodes_in_turn() -> None:
 def test_the_smaller_service_is_part_of_the_larger() -> None:
     """Both Services share their pods, so that one backend more is all that differs."""
     few, many = plan(mixed()).services
-    assert (few.name, many.name) == ("crowd-64-linux-1", "crowd-65-linux-1")
+    assert (few.name, many.name) == ("backends-64-linux-1", "backends-65-linux-1")
     assert many.backends[:64] == few.backends
     assert len(many.backends) == 65
 
@@ -36,7 +36,7 @@ def test_the_smaller_service_is_part_of_the_larger() -> None:
 def test_the_smaller_service_alone_needs_no_further_pod() -> None:
     """A flow that is queried alone deploys what it needs and no more."""
     pods = plan(mixed(), "service-64-backends").pods
-    assert len([pod for pod in pods if pod.name.startswith("crowd-")]) == 64
+    assert len([pod for pod in pods if pod.name.startswith("backends-")]) == 64
 
 
 def test_every_node_pool_is_a_client() -> None:

@@ -55,7 +55,7 @@ def test_services_before_a_probe_are_no_node_ports() -> None:
     """A full netexec is behind hairpins and beside servers at another number, never behind a NodePort."""
     for service in build(mixed(), FLOWS).services:
         if any(name.startswith("probe-") for name in service.backends):
-            assert service.name.startswith(("hairpin-", "two-numbers-"))
+            assert service.name.startswith(("hairpin-", "mixed-target-ports-"))
             assert service.settings.type == "ClusterIP"
 
 

@@ -14,7 +14,7 @@ from nettests.model.expectation import Source
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem, Event, Judged
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_html, render_json, render_markdown
-from nettests.report.html import link
+from nettests.report.html_report import link
 from nettests.report.matrix import flow_groups
 from tests.report.hostile import hostile_records
 from tests.report.scenario import eventful, records

@@ -31,7 +31,7 @@ def test_what_an_option_would_add_is_counted_with_that_option(run: Results) -> N
     more = [skipped(n, not_enabled(one, ())) for n, one in enumerate(held_back, 1)]
     told = meanings(replace(run, checks=(*run.checks, *more)))
     assert told[Verdict.SKIPPED] == (
-        "planned, but not run here; --enable=costly,exposed probes 3 of them"
+        "planned, but not run here; --enable=costly,exposed runs 3 of them"
     )
     assert {**told, Verdict.SKIPPED: ""} == {**MEANING, Verdict.SKIPPED: ""}
 
