@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class TlsSocket:
-    """An ``ssl.SSLSocket`` whose calls take turns; none holds the turn while it waits for the network."""
+    """An ``ssl.SSLSocket`` whose calls are serialised; none holds the lock while it waits for the network."""
 
     def __init__(self, sock: ssl.SSLSocket, seconds: float) -> None:
         self._sock = sock
