@@ -30,7 +30,7 @@ from nettests.session.run_options import RunOptions
 @cluster_options(CLUSTER)
 @click.option("--json", "as_json", is_flag=True, help="All facts with their origins, as JSON.")
 def discover(*, common: CommonOptions, as_json: bool) -> None:
-    """Show the facts that are read from a cluster, and why others are unknown."""
+    """Show the facts read from a cluster, and why others are unknown."""
     with common.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:

@@ -20,7 +20,7 @@ class ByHand(StrEnum):
 
     PLAIN = "plain"
     """Nothing: they say what the controller would."""
-    MIXED_TARGET_PORTS = "mixed-target-ports"
+    MIXED_TARGET_PORTS = "two-numbers"
     """The backends have mixed target ports for the same Service port, as named target ports bring about."""
     HINTED = "hinted"
     """The first backend is hinted for the zones of all probe nodes, the others for one that nobody is in."""
