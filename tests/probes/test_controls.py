@@ -242,7 +242,7 @@ def test_a_control_by_name_is_retried_beside_itself_where_its_resolver_answers_o
     probed = check(NOWHERE, control)
     sender = bench.observer([probed]).sender
     sender.resolvers.told(PROBE, time.monotonic() + (60 if answers else -60))
-    probing = threading.Thread(target=Controls().action, args=(sender, probed))
+    probing = threading.Thread(target=Controls().send, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting == sent_in_all)
     probing.join(0.3)

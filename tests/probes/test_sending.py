@@ -137,7 +137,7 @@ def test_a_ping_waits_ahead_of_other_processes(bench: Bench) -> None:
     probed = check(action(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING))
     sender = bench.observer([probed]).sender
     sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=quick)})
-    waiting = threading.Thread(target=sender.action, args=(probed.id, "check", 1, probed.action))
+    waiting = threading.Thread(target=sender.send, args=(probed.id, "check", 1, probed.action))
     with slots:
         waiting.start()
         while not (slots.first or slots._queue):
