@@ -15,14 +15,14 @@ ENOUGH = 2
 
 def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
     """Return the attempts of each port where ports differ and none contradicts itself, or nothing."""
-    by_port: dict[int, list[Attempt]] = {}
+    grouped: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         if attempt.port is None:
             return {}
-        by_port.setdefault(attempt.port, []).append(attempt)
-    said = [{attempt.outcome for attempt in those} for those in by_port.values()]
+        grouped.setdefault(attempt.port, []).append(attempt)
+    said = [{attempt.outcome for attempt in those} for those in grouped.values()]
     torn = any(len(outcomes) > 1 for outcomes in said)
-    return {} if torn or len(set().union(*said)) <= 1 else by_port
+    return {} if torn or len(set().union(*said)) <= 1 else grouped
 
 
 def differing_ports(attempts: Sequence[Attempt]) -> tuple[PortSeen, ...]:

@@ -1,6 +1,6 @@
 """When each probe's resolver last brought an answer: one that answers others loses queries, and is not dead.
 
-Told by ``sending`` and ``convergence``, probed by ``attempts``. Pure but for its lock.
+Told by ``sending`` and ``convergence``, read by ``attempts``. Pure but for its lock.
 """
 
 import threading

@@ -47,8 +47,8 @@ async def request(
     """Send a request and read the head of the answer."""
     connection = h11.Connection(h11.CLIENT)
     sized = [*headers, ("Content-Length", str(len(body)))] if body else headers
-    request = h11.Request(method=method, target=target, headers=sized)
-    data = connection.send(request) or b""
+    head = h11.Request(method=method, target=target, headers=sized)
+    data = connection.send(head) or b""
     if body:
         data += connection.send(h11.Data(data=body)) or b""
     data += connection.send(h11.EndOfMessage()) or b""

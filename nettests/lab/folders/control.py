@@ -39,7 +39,7 @@ def listen(folder: Path) -> socket.socket:
     return sock
 
 
-def request(folder: Path, request: Json) -> Json:
+def request(folder: Path, message: Json) -> Json:
     """Send one request to the lab in ``folder`` and return its answer.
 
     Raises ``LabError`` with the lab's own words when it refuses, ``StateError`` when it is silent.
@@ -49,7 +49,7 @@ def request(folder: Path, request: Json) -> Json:
             sock.settimeout(_SECONDS)
             with _short_path(folder) as path:
                 sock.connect(path)
-            sock.sendall(json.dumps(request).encode() + b"\n")
+            sock.sendall(json.dumps(message).encode() + b"\n")
             with sock.makefile("rb") as answers:
                 line = answers.readline()
     except OSError as error:
