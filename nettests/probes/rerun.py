@@ -66,7 +66,7 @@ class _Race:
 
     def run(self) -> ExecAnswer:
         """Begin processes until one has ended well."""
-        self._all.append(begin(lambda _: self._process()).done)
+        self._begin_first()
         due = time.monotonic() + self.probed.beyond
         try:
             while True:
@@ -110,7 +110,12 @@ class _Race:
         """Try a channel once more that has failed; a process that was given up had all its time."""
         if len(self._failed) >= CHANNEL_TRIES or time.monotonic() >= self.until:
             raise self._failed[self._all[0]]
-        self._begin_further()
+        # All have ended: the slot that the caller still holds is free for this one.
+        self._begin_first()
+
+    def _begin_first(self) -> None:
+        """Begin a process in the caller's slot."""
+        self._all.append(begin(lambda _: self._process()).done)
 
     def _begin_further(self) -> None:
         self._all.append(begin(lambda _: self._in_turn()).done)

@@ -53,6 +53,7 @@ class StatedConnection:
 
     context = "stated"
     server = "https://127.0.0.1"
+    requests = streams = 0
 
     def secrets(self) -> tuple[str, ...]:
         """Return credentials of no shape."""
