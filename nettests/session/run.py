@@ -193,7 +193,8 @@ class Run:
                 self._let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when somebody is too impatient for the clean-up
-            self.journal.event(_sent(self.prepared.connection))
+            if any(counts.values()):  # else the last event says why nothing was judged
+                self.journal.event(_sent(self.prepared.connection))
             self.journal.end(exit_code=exit_code, counts=counts)
             self.journal.close()
             self.prepared.connection.close()
