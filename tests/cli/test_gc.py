@@ -23,6 +23,8 @@ from tests.cluster.api import Reply, serving, write_kubeconfig
 Find = Callable[..., Result]
 RUN = "20261121-140412-ab12"
 NAMESPACE = f"nettests-{RUN}"
+COLLECTED = datetime.now(UTC)
+"""When the leftovers below were dated: their tests may run much later."""
 
 
 def marks(
@@ -50,6 +52,14 @@ UNSEEN = replace(DEAD, unseen=("secrets: status 403",))
 BORROWED = replace(DEAD, own=False, namespace="theirs")
 
 
+def _dated(one: Leftover) -> Leftover:
+    """Return a leftover that is now as old as it was stated to be."""
+    later, own = datetime.now(UTC) - COLLECTED, one.ownership
+    return replace(
+        one, ownership=replace(own, created=own.created + later, expires=own.expires + later)
+    )
+
+
 @pytest.fixture
 def gc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Find:
     """Call gc for stated leftovers, whose removal ends with stated problems."""
@@ -62,7 +72,7 @@ def gc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Find:
             removed.extend(place.namespace for place in places)
             return {one: why for one, why in dict(problems).items() if one in removed}
 
-        monkeypatch.setattr(module, "find", lambda connection, **more: found)
+        monkeypatch.setattr(module, "find", lambda connection, **more: tuple(map(_dated, found)))
         monkeypatch.setattr(module, "remove", remove)
         with serving(lambda _: Reply(body={"gitVersion": "v1.29.4"})) as api:
             kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", api.url)
