@@ -44,6 +44,13 @@ class Bounds:
     questions_open: int = 192
     """Questions over all HTTP channels of a run, those included that only wait: an open forwarding takes four file
     descriptors (measured), and most systems give a process 1,024 (``ulimit -n``)."""
+    connections_per_check: int = 8
+    """Connections of one check of distribution or affinity that are waited for at the same time."""
+    polls_per_service: int = 2
+    """Polls of one Service from one probe: where packets are lost, the second may be answered before the first gives up."""
+    processes_per_answer: int = 7
+    """Processes for one answer, beside those that hang: Windows leaks these. If one of three hangs, all of seven do once in
+    2,187 times."""
     question_patience: float = 1.0
     """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
     per_probe: int = SET.per_probe

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from nettests.bounds import Bounds
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
 from nettests.model.observation import Raw
@@ -40,8 +41,7 @@ STALLED_SECONDS = 5.0
 """What has been silent for so long may never answer: the check that waits for it is run before its time."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
-UNDER_WAY = 2
-"""Questions to one pair at the same time: where packets are lost, the second may be answered before the first gives up."""
+UNDER_WAY = Bounds().polls_per_service
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
 _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
-from nettests.bounds import ahead
+from nettests.bounds import Bounds, ahead
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.probes.beside import begin
 
@@ -25,8 +25,7 @@ TOOL_HANGS_SECONDS = 12.0
 """The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
 AGAIN_SECONDS = 3.0
 """Between two further ones: time to start and to answer."""
-PROCESS_TRIES = 7
-"""Processes for one answer: Windows leaks those that hang. If one of three hangs, all of seven do once in 2,187 times."""
+PROCESS_TRIES = Bounds().processes_per_answer
 CHANNEL_TRIES = 2
 """An exec that fails is tried so often in all."""
 

@@ -6,6 +6,7 @@ seconds after which a SYN is sent again: in a row, they would be all that a run 
 
 from dataclasses import dataclass, field
 
+from nettests.bounds import Bounds
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
@@ -16,8 +17,7 @@ from nettests.probes.sending import Sender
 
 BESIDE_SECONDS = 0.5
 """A connection that is not answered by then is slow: two nodes need milliseconds."""
-UNDER_WAY = 8
-"""Connections of one question that are waited for at the same time."""
+UNDER_WAY = Bounds().connections_per_check
 
 
 @dataclass(slots=True)

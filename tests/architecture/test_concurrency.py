@@ -58,6 +58,7 @@ def test_every_module_that_starts_a_thread_is_still_one() -> None:
         "threading.Thread(target=work)",
         "CREATING_AT_ONCE = 8",
         "MAX_WORKERS: int = 8",
+        "UNDER_WAY = 8",
         "Slots(at_once=4, patience=1, ceiling=4)",
         "Bounds(pulls=3)",
     ],
@@ -95,7 +96,11 @@ def deciding(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 if unread or own or name in {*ROOMS, "Slots", "Thread"}:
                     yield node.lineno, name
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                if name.isupper() and name.endswith(("AT_ONCE", "THREADS", "WORKERS", "PARALLEL")):
+                if (
+                    name.isupper()
+                    and isinstance(node.value, ast.Constant)
+                    and name.endswith(("AT_ONCE", "THREADS", "WORKERS", "PARALLEL", "UNDER_WAY"))
+                ):
                     yield node.lineno, name
 
 
