@@ -156,7 +156,7 @@ KINDS = (
     Kind("registry-down", "images are gone, and no registry answers", ("node",)),
     Kind(
         "kubelet-silent",
-        "a kubelet stops: nothing that the API requires of it is answered, and after so long (40) its node is "
+        "a kubelet stops: no request of the API server to it is answered, and after so long (40) its node is "
         "NotReady; containers and packets go on",
         ("node", "seconds"),
         ("node",),
