@@ -134,7 +134,7 @@ class Laboratory:
 
     def send_all(self, *requests_sent: Ask) -> list[str]:
         """Query at the same time; return the answers in order."""
-        return list(self._call("ask", requests_sent))
+        return list(self._call("request", requests_sent))
 
     def request(
         self,
