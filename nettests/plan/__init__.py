@@ -2,7 +2,7 @@
 
 Suites declare flows (``flow``), and the ``registry`` collects them. Planning goes one way, in the order in which
 ``build`` names its stages: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
-``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``objects``).
+``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``).
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 

@@ -1,6 +1,6 @@
 """What can be probed becomes a check: with its claim, its positive controls, and what its source needs.
 
-Fifth stage of planning; the sixth, ``objects``, finds the Pods and Services that all checks together need.
+Fifth stage of planning; the sixth, ``needs``, finds the Pods and Services that all checks together need.
 """
 
 from collections.abc import Iterable

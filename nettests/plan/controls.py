@@ -88,7 +88,7 @@ def _without_a_path(action: Action) -> Iterator[Control]:
 
 
 def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control]:
-    """Yield the question whether the server that a Pod's hook requests from answers a Pod of that node."""
+    """Yield a control: the server that the Pod's hook calls also answers another Pod on that node."""
     if action.question is Question.START and action.target.pod:
         here, there = (
             topology.facts.node(action.source.node or ""),
@@ -217,7 +217,7 @@ def _target(topology: Topology, action: Action) -> Action | None:
 
 
 def _of_kind(topology: Topology, action: Action) -> Action | None:
-    """Return the control that shows targets of this kind, where their Service requests no other."""
+    """Return the control that shows targets of this kind, unless their Service's settings call for another."""
     target = action.target
     match target.descriptor.shown_by:
         case ShownBy.NOTHING:

@@ -80,7 +80,7 @@ class NameForm:
     """A name that resolvers are queried for: ``template`` as in ``Target.name_form``.
 
     ``label`` distinguishes the forms of one flow in check ids (``svc.ns``); empty when there is one.
-    ``resolvers`` are requested the name alone; the names of ``REACH`` flows go through the system's.
+    ``resolvers`` look up the name without connecting; ``REACH`` flows resolve theirs through the system's resolver.
     """
 
     template: str
@@ -90,10 +90,10 @@ class NameForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What a suite says of a flow: from which kind of vantage to which kind of target, and what comes of it.
+    """What a suite says of a flow: from which kind of vantage to which kind of target, with which result.
 
-    These fields are the arguments of ``flow``, and stand nowhere else. Those without a default make a flow; the
-    others are what distinguishes it.
+    These fields are the only list of ``flow``'s arguments: those without a default are required, the others refine
+    the flow.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
     unless ``outcome`` names another one. ``cases`` are the things probed where there is no path.
@@ -156,7 +156,7 @@ class Declaration:
         if (self.backends > 0) is not (self.matrix is Matrix.MANY_BACKENDS):
             raise PlanError(
                 f"flow {self.name} says how many backends, or has the matrix many-backends, but not both",
-                hint="Matrix.CROWD and backends belong together",
+                hint="Matrix.MANY_BACKENDS and backends belong together",
             )
 
 

@@ -23,7 +23,7 @@ API_PROBE = "api"
 
 _MEMBERS = 2
 _TARGETS = 6
-"""Up to so many node pools every pair of them is probed; of more, each source meets so many."""
+"""With at most this many node pools every pair is tested; with more, each source is tested against this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ def node_vantage(node: NodeFacts, dns_policy: str = "") -> Vantage:
 
 
 def external_vantage() -> Vantage:
-    """Return the external vantage point the cluster."""
+    """Return the vantage point outside the cluster."""
     return Vantage(kind=VantageKind.EXTERNAL, probe=EXTERNAL_PROBE)
 
 
