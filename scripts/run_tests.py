@@ -96,7 +96,7 @@ def run(part: Part) -> Ended:
     """Run one part to its end, its output going where this script's goes."""
     print(f"\n== {part.name}", flush=True)  # noqa: T201 - a script for people
     with tempfile.TemporaryDirectory(prefix="nettests-tests-") as folder:
-        junit = Path(folder) / "junit.xml"
+        junit = Path(folder) / "counted.xml"
         argv = (*part.argv, f"--junit-xml={junit}") if part.counted else part.argv
         began = time.monotonic()
         code = subprocess.run(argv, cwd=ROOT, env=environment(), check=False).returncode

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from nettests.model.check import Target
-from nettests.model.dns_names import KUBERNETES_FQDN, POD_FQDN, SERVICE_FQDN
+from nettests.model.dns_names import KUBERNETES_FQDN, NAMESPACE_DOMAIN, POD_FQDN, SERVICE_FQDN
 from nettests.model.facts import NodeFacts
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.target_kinds import descriptor
@@ -131,7 +131,7 @@ def external_name() -> Target:
 
 def no_name() -> Target:
     """Return a name of the cluster's domain that nothing has."""
-    return placeless(TargetKind.NO_NAME, "nosuch.{namespace}.svc.{domain}.")
+    return placeless(TargetKind.NO_NAME, f"nosuch.{NAMESPACE_DOMAIN}.")
 
 
 AFFINITY = ServiceSettings(label="affinity", session_affinity=True)

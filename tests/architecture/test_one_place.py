@@ -23,7 +23,7 @@ TEXTS = {
     "the probe image": (r"e2e-test-images/", MODEL + "cluster_profile.py"),
     "what is said of a slip of the pen": (r"did you mean", MODEL + "nearest.py"),
     "names of a run's documents": (
-        r"^(journal\.jsonl|results\.json|junit\.xml|report\.html|summary\.md|latest|diagnostics)$",
+        r"^(journal\.jsonl|results\.json|junit\.xml|report\.html|summary\.md)$",
         MODEL + "run_folder.py",
     ),
     "PowerShell's switches": (r"-NonInteractive", MODEL + "powershell.py"),

@@ -38,7 +38,7 @@ def run(exit_code: int = 0, **verdicts: str) -> Run:
     ],
 )
 def test_what_a_setting_makes_of_a_run_is_not_false(name: str, came: Run) -> None:
-    """The same verdicts, what is forbidden skipped, and what becomes possible queried."""
+    """The same verdicts, what is forbidden skipped, and what becomes possible probed."""
     assert false_verdicts(setting(name), CLEAN, came) == []
 
 
@@ -52,7 +52,7 @@ def test_what_a_setting_makes_of_a_run_is_not_false(name: str, came: Run) -> Non
         ("resets", run(outside="pass"), "pass instead of skipped"),
         ("role namespaced", run(node="limited"), "limited, though this setting forbids it"),
         ("role namespaced", run(node="unknown"), "unknown instead of limited"),
-        ("proxy vantage", run(), "skipped, though this setting lets it be queried"),
+        ("proxy vantage", run(), "skipped, though this setting lets it be probed"),
         ("slow answers", run(6), "exit code 6 instead of 0"),
     ],
 )
