@@ -188,7 +188,7 @@ def test_an_identity_that_may_not_create_pods(up_lab: UpLab, reports: Path) -> N
 @pytest.mark.parametrize(
     ("option", "code", "words"),
     [
-        ("--context=lab-tset", 7, ("no context 'lab-tset'", "it has lab-")),
+        ("--context=lab-tset", 7, ("no context 'lab-tset'", "'lab-test-")),
         ("--limitations={}/manifest.yaml", 4, ("manifest.yaml:8:", "'oss'", "did you mean 'os'?")),
         ("--cluster-profile={}/profile.yaml", 4, ("profile.yaml:4:", "did you mean 'timing'?")),
         ("--flow=pod-to-pod-op", 4, ("'pod-to-pod-op'", "did you mean 'pod-to-pod-ip'")),
