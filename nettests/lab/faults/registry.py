@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError
+from nettests.lab.faults.admission_faults import WebhookFaults
 from nettests.lab.faults.api import ApiFaults
 from nettests.lab.faults.edited_objects import ObjectFaults
 from nettests.lab.faults.following import Pods
@@ -15,7 +16,6 @@ from nettests.lab.faults.nodes import NodeFaults
 from nettests.lab.faults.packets import PacketFaults
 from nettests.lab.faults.services import ServiceFaults
 from nettests.lab.faults.targets import Inject, Targets, Undo
-from nettests.lab.faults.webhooks import WebhookFaults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
