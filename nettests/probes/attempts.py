@@ -113,14 +113,17 @@ class _Ladder:
     """Whether a resolver was seen to lose queries: each further answer may take half a minute."""
 
     def climb(self) -> None:
-        """Probe until the answers are enough, and wait for all that was probed beside."""
+        """Probe until the answers are enough, and wait for the controls unless the answers disagree.
+
+        Where one port answered and failed, it did so from here: no control says more of vantage or target.
+        """
         try:
             if _refused_by_icmp(self.check):
                 self._paced()
             else:
                 self._repeat()
         finally:
-            if self._controls is not None:
+            if self._controls is not None and not _disagree(self.seen):
                 self._controls.result()
 
     def _repeat(self) -> None:
@@ -131,7 +134,7 @@ class _Ladder:
                 if raw.error is not None:
                     return
                 turn = self._take(of, raw)
-            if self._losing and _disagree(self.seen):
+            if _disagree(self.seen) and (self._losing or self._controls_silent()):
                 return
 
     def _asked_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
@@ -242,6 +245,10 @@ class _Ladder:
             return True
         one_over((first, self._controls))
         return self._controls.over and self._controls.result()
+
+    def _controls_silent(self) -> bool:
+        """Whether controls still wait for an answer: more of the same packets get lost, and each may take as long."""
+        return self._controls is not None and not self._controls.over
 
     def _controls_answer(self) -> bool:
         """Wait for the controls; return whether all of them answered: beside dead ones a second silence shows no more."""

@@ -22,6 +22,7 @@ from nettests.probes.families import why_lacking
 from nettests.probes.origin import Origins
 from nettests.probes.seams import Recorder, Services
 from nettests.probes.sending import STOPPED, Sender
+from nettests.probes.until_done import UntilDone
 
 OK = 200
 
@@ -47,6 +48,7 @@ class CheckRun:
         self, check: Check, recorder: Recorder, stopped: threading.Event | None = None
     ) -> None:
         """Run ``check`` and write it down, also that it could not be probed; ``stopped`` ends it before the run is stopped."""
+        recorder = UntilDone(recorder)
         sender = replace(self.sender, recorder=recorder, stopped=stopped or self.sender.stopped)
         if sender.stopped.is_set():
             recorder.done(check.id, distrust=f"{STOPPED} before it was probed")

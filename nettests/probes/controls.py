@@ -19,9 +19,11 @@ from nettests.probes.beside import (
     Pending,
     begin,
     gave_up,
+    one_over,
     one_try_tells,
     patience,
     queries_resolver,
+    results,
 )
 from nettests.probes.sending import Sender
 
@@ -150,8 +152,16 @@ def _until_one(
             one_try_tells(control.action) and gave_up(control.action, raw)
         ):
             return (raw,)
-    second = send_once(CONTROL_TRIES, sent)
-    return first.result(), second
+    return _until_proven(control.action, (first, begin(lambda _: send_once(CONTROL_TRIES, sent))))
+
+
+def _until_proven(action: Action, tries: tuple[Pending[Raw], ...]) -> tuple[Raw, ...]:
+    """Wait for all tries, or until one has proven what the others would; return those that are over."""
+    one_over(tries)
+    over = [one.result() for one in tries if one.over]
+    if any(proves(raw, action) for raw in over):
+        return tuple(over)
+    return tuple(results(tries))
 
 
 def _worth_repeating(sender: Sender, control: Control, first: Pending[Raw]) -> bool:

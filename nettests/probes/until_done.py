@@ -1,0 +1,48 @@
+"""A recorder that drops what comes for a check that is done.
+
+Used by ``check_run``. A question whose answer would change nothing any more is left behind, because it may wait for its
+time-out for half a minute; what it brings then belongs to no check, and a verdict that is computed again must not see it.
+"""
+
+import threading
+from dataclasses import dataclass, field
+
+from nettests.model.observation import Raw
+from nettests.probes.seams import Recorder
+
+
+@dataclass(slots=True)
+class UntilDone:
+    """Records one check until its ``done``; what concerns the run as a whole always. Safe for threads."""
+
+    recorder: Recorder
+    _over: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def raw(self, raw: Raw) -> object:
+        """Write one question and its answer, unless the check is done."""
+        with self._lock:
+            return raw if self._over else self.recorder.raw(raw)
+
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+    ) -> None:
+        """Write that the check is done: it is the last that is written of it."""
+        with self._lock:
+            self._over = True
+        self.recorder.done(check, distrust=distrust, skip=skip, late=late)
+
+    def event(self, text: str) -> None:
+        """Write what happened to the run."""
+        self.recorder.event(text)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took."""
+        self.recorder.convergence(
+            service=service, probe=probe, seconds=seconds, converged=converged
+        )
