@@ -19,7 +19,7 @@ from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped
+from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan import Flow
 from nettests.plan.node_pools import unusable
@@ -159,7 +159,8 @@ class Run:
         plan = select(made.plan, made.facts, selected)
         for check in plan.checks:
             expectation = made.expectations[check.id]
-            self.journal.write(Planned(check=check, expectation=expectation))
+            unlike = others(check, made.expectations)
+            self.journal.write(Planned(check=check, expectation=expectation, others=unlike))
         for skip in plan.skips:
             self.journal.write(Skipped(skip=skip))
         for node in made.facts.nodes:
@@ -265,9 +266,8 @@ class Run:
         )
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
-            probes.Observer(
-                sender, plan.checks, problems, self._tell, churn, _single_stack(made)
-            ).run()
+            each = [one for check in plan.checks for one in check.each]
+            probes.Observer(sender, each, problems, self._tell, churn, _single_stack(made)).run()
         finally:
             probes.close_probes(opened)
 

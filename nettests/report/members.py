@@ -1,0 +1,68 @@
+"""The members of a check as results of their own: what of its verdict, and of what was seen, is whose.
+
+Used by ``build``. Verdicts are the judge's, as the check's own judgement has them; evidence of a member that is as
+expected is one line of numbers, for there may be thousands. Pure.
+"""
+
+from collections.abc import Callable, Mapping
+
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.observation import Observation, Raw
+from nettests.model.verdict import ATTENTION, Judgement, MembersJudged
+from nettests.model.words import Verdict
+from nettests.report.results import CheckResult
+
+_PASSED = MembersJudged(verdict=Verdict.PASS, members=())
+
+
+def member_results(
+    check: Check,
+    judgement: Judgement,
+    expectations: Mapping[str, Expectation],
+    *,
+    ran: bool,
+    observed: Callable[[Check], Observation | None],
+    raws: Callable[[str], tuple[Raw, ...]],
+) -> tuple[CheckResult, ...]:
+    """Return the members of a check; none of one that has none. Those of a check that was not judged are ``unknown``."""
+    if not check.members:
+        return ()
+    otherwise = _PASSED if ran else _unjudged(judgement)
+    told = {label: said for said in judgement.members for label in said.members}
+    return tuple(
+        _member(one, told.get(label, otherwise), expectations[one.id], ran, observed(one), raws)
+        for label, one in zip((of.label for of in check.members), check.each, strict=True)
+    )
+
+
+def _unjudged(judgement: Judgement) -> MembersJudged:
+    return MembersJudged(verdict=judgement.verdict, members=(), message=judgement.message)
+
+
+def _member(
+    check: Check,
+    said: MembersJudged,
+    expectation: Expectation,
+    ran: bool,  # noqa: FBT001 - of its check
+    observation: Observation | None,
+    raws: Callable[[str], tuple[Raw, ...]],
+) -> CheckResult:
+    expected = str(expectation.expected) if expectation.expected else ""
+    return CheckResult(
+        id=check.id,
+        flow=check.flow,
+        suite=check.suite,
+        verdict=said.verdict,
+        message=said.message,
+        ran=ran and said.verdict is not Verdict.SKIPPED,
+        check=check,
+        expectation=expectation,
+        observation=observation,
+        expected=said.expected or expected,
+        observed=said.observed or (observation.outcome.value if observation else ""),
+        next_step=said.next_step,
+        limitation_id=said.limitation,
+        distrust=(observation.distrust or "") if observation else "",
+        raws=raws(check.id) if said.verdict in ATTENTION else (),
+    )
