@@ -53,7 +53,9 @@ def _told(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
         yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
     else:
         count = plural(len(incident.checks), "check")
-        yield f"{incident.cause}: {count} {counted_verdicts(red.values())}", f"bold {STYLE[worst]}"
+        swept = f", {plural(len(incident.members), 'member')}" if incident.members else ""
+        told = f"{incident.cause}: {count} {counted_verdicts(red.values())}{swept}"
+        yield told, f"bold {STYLE[worst]}"
     if incident.next_step:
         yield f"  → {incident.next_step}", ""
     if incident.explained:

@@ -4,14 +4,18 @@ Used by ``build``. Verdicts are the judge's, as the check's own judgement has th
 expected is one line of numbers, for there may be thousands. Pure.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation
 from nettests.model.observation import Observation, Raw
-from nettests.model.verdict import ATTENTION, Judgement, MembersJudged
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
 from nettests.model.words import Verdict
-from nettests.report.results import CheckResult
+from nettests.report.latency import latency
+from nettests.report.results import CheckResult, Latency
+from nettests.report.text import plural
 
 _PASSED = MembersJudged(verdict=Verdict.PASS, members=())
 
@@ -30,10 +34,37 @@ def member_results(
         return ()
     otherwise = _PASSED if ran else _unjudged(judgement)
     told = {label: said for said in judgement.members for label in said.members}
-    return tuple(
-        _member(one, told.get(label, otherwise), expectations[one.id], ran, observed(one), raws)
+    found = tuple(
+        _member(one, told.get(label, otherwise), expectations[one.id], observed(one), raws)
         for label, one in zip((of.label for of in check.members), check.each, strict=True)
     )
+    return tuple(
+        one if ran and one.verdict is not Verdict.SKIPPED else replace(one, ran=False)
+        for one in found
+    )
+
+
+def member_line(result: CheckResult) -> str:
+    """Return one line about the members of a check: how many came to what, and how long the answers took."""
+    seen = Counter(one.verdict for one in result.members)
+    verdicts = ", ".join(f"{seen[one]} {one.value}" for one in SUMMARY_ORDER if seen[one])
+    told = latency_of(result)
+    took = (
+        f"; answers took {told.median:.3f} s (median), at most {told.worst:.3f} s" if told else ""
+    )
+    return f"{plural(len(result.members), 'member')}: {verdicts}{took}"
+
+
+def latency_of(result: CheckResult) -> Latency | None:
+    """Return how long the positive answers of all members took, where there were any."""
+    found = [
+        attempt.elapsed
+        for one in result.members
+        if one.observation is not None
+        for attempt in one.observation.attempts
+        if attempt.outcome.positive
+    ]
+    return latency(result.flow, "", found) if found else None
 
 
 def _unjudged(judgement: Judgement) -> MembersJudged:
@@ -44,7 +75,6 @@ def _member(
     check: Check,
     said: MembersJudged,
     expectation: Expectation,
-    ran: bool,  # noqa: FBT001 - of its check
     observation: Observation | None,
     raws: Callable[[str], tuple[Raw, ...]],
 ) -> CheckResult:
@@ -55,7 +85,7 @@ def _member(
         suite=check.suite,
         verdict=said.verdict,
         message=said.message,
-        ran=ran and said.verdict is not Verdict.SKIPPED,
+        ran=True,
         check=check,
         expectation=expectation,
         observation=observation,
