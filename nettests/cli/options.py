@@ -107,6 +107,11 @@ _OPTIONS = {
             "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
         ),
         _of_checks(
+            "--nodes",
+            metavar="WHICH",
+            help="Nodes of the fleet sweep: all (default), sample, or a label selector.",
+        ),
+        _of_checks(
             "--enable",
             multiple=True,
             metavar="CLASS,…",
@@ -134,7 +139,7 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
 
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
-    **dict.fromkeys(("image", "registry")),
+    **dict.fromkeys(("image", "registry", "nodes")),
     "pre_pull": False,
     **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
 }
@@ -153,6 +158,7 @@ def _common(
     suites: tuple[Path, ...],
     limitations: tuple[Path, ...],
     flows: tuple[str, ...],
+    nodes: str | None,
     enable: tuple[str, ...],
 ) -> CommonOptions:
     if lab is not None and (kubeconfig or context or cluster_profile):
@@ -169,5 +175,6 @@ def _common(
         image=image,
         registry=registry,
         pre_pull=pre_pull,
+        nodes=nodes,
     )
     return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)

@@ -46,3 +46,9 @@ def _regular(many: int, seed: int) -> list[list[int]]:
     for place, node in enumerate(ring):
         found[node] = sorted(ring[(place + distance) % many] for distance in ahead)
     return found
+
+
+def share(many: int, most: int = ALL_PAIRS) -> tuple[int, int]:
+    """Return how many ordered pairs of different nodes are tested, and how many there are."""
+    every = many * (many - 1)
+    return (every if many <= most else many * PEERS), every

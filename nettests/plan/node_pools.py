@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nettests.model.check import Vantage
 from nettests.model.facts import ALL, SAMPLE, ClusterFacts, NodeFacts
 from nettests.model.words import OS, VantageKind
+from nettests.plan.fleet import share
 
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
@@ -164,6 +165,14 @@ def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts,
         key=lambda node: (node.pool, node.member),
     )
     return tuple(node for node in usable if scope.chosen == ALL or node.name in scope.nodes)
+
+
+def swept(facts: ClusterFacts) -> str:
+    """Say which part of the cluster the fleet sweep takes, and by which seed where it is not every pair."""
+    nodes = choose_pools(facts).fleet
+    tested, every = share(len(nodes))
+    part = f"fleet ({facts.fleet.chosen}): {len(nodes)} of {len(facts.nodes)} nodes, {tested} of {every} ordered pairs"
+    return part if tested == every else f"{part}, chosen by seed {facts.fleet.seed}"
 
 
 def unusable(node: NodeFacts) -> str:
