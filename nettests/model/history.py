@@ -80,8 +80,9 @@ class History:
                 self.skips[record.skip.id] = record.skip
             case Revised():
                 if planned := self.planned.get(record.check):
-                    changed = {"expectation": record.expectation, "others": record.others}
-                    self.planned[record.check] = replace(planned, **changed)
+                    self.planned[record.check] = replace(
+                        planned, expectation=record.expectation, others=record.others
+                    )
             case Answer():
                 self.raws.setdefault(record.raw.check, []).append(record.raw)
             case Done():

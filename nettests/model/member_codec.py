@@ -71,7 +71,7 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
     sources = [read(one, Vantage) for one in data["sources"]]
     targets = [read(one, Target) for one in data["targets"]]
     ends = {"source": data["sources"][0], "target": data["targets"][0]}
-    manners = [read({**one, **ends}, Action) for one in data["manners"]]
+    manners: list[Action] = [read({**one, **ends}, Action) for one in data["manners"]]
 
     def action(source: int, target: int, manner: int) -> Action:
         return replace(manners[manner], source=sources[source], target=targets[target])

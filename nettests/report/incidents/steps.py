@@ -51,6 +51,10 @@ def next_step_of(
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
     if Kind.POD_ROUTE in of:
         return _at_route(facts, of[Kind.POD_ROUTE])
+    if Kind.POD_PAIR in of:
+        one, _, other = of[Kind.POD_PAIR].partition(" ↔ ")
+        routes = (f"{one} → {other}", f"{other} → {one}")
+        return "; ".join(_at_route(facts, route) for route in routes)
     if Kind.SIZE in of:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
