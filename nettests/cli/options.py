@@ -108,6 +108,7 @@ _OPTIONS = {
         ),
         _of_checks(
             "--nodes",
+            "fleet_nodes",
             metavar="WHICH",
             help="Nodes of the fleet sweep: all (default), sample, or a label selector.",
         ),
@@ -139,7 +140,7 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
 
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
-    **dict.fromkeys(("image", "registry", "nodes")),
+    **dict.fromkeys(("image", "registry", "fleet_nodes")),
     "pre_pull": False,
     **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
 }
@@ -158,7 +159,7 @@ def _common(
     suites: tuple[Path, ...],
     limitations: tuple[Path, ...],
     flows: tuple[str, ...],
-    nodes: str | None,
+    fleet_nodes: str | None,
     enable: tuple[str, ...],
 ) -> CommonOptions:
     if lab is not None and (kubeconfig or context or cluster_profile):
@@ -175,6 +176,6 @@ def _common(
         image=image,
         registry=registry,
         pre_pull=pre_pull,
-        nodes=nodes,
+        nodes=fleet_nodes,
     )
     return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)

@@ -95,6 +95,10 @@ def test_a_whole_fleet_is_exercised() -> None:
             no_node_ports,
             "Connections to Service svc-server-windows-1-7 through the Service proxy of win-7 get no answer",
         ),
+        (
+            lambda action: None not in ends(action) and len(set(ends(action))) == 2,
+            "Packets between nodes get no answer",
+        ),
         (one_way, "Packets from node win-3 → linux-2 get no answer"),
         (both_ways, "Packets between nodes linux-2 ↔ win-3 get no answer"),
         (
