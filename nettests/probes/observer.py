@@ -9,7 +9,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -34,7 +33,7 @@ from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 
 LATE_SECONDS = 20
-"""What has not converged by then holds up no disruptive check: it is probed when these are done."""
+"""What has not converged by then holds up no disruptive check, which is run before it, and no member of the fleet."""
 
 
 @dataclass(slots=True)
@@ -55,6 +54,8 @@ class Observer:
     _one: CheckRun = field(init=False)
     _sweepers: Executor = field(init=False)
     _members: Slots = field(init=False)
+    _settled: threading.Event = field(default_factory=threading.Event)
+    """Services have converged, or had their first time: members begin."""
     _lateness: Lateness = field(init=False)
     _waiting: dict[str, Waiting] = field(init=False)
     _users: dict[Pair, list[Check]] = field(default_factory=lambda: defaultdict(list))
@@ -92,8 +93,10 @@ class Observer:
             }
             for check in free:
                 self._queue(self._pool(check, senders), partial(self._observe, check))
+            # What members of the fleet send would be work beside that of all proxies.
+            wait(gates.values(), timeout=self.late)
+            self._settled.set()
             if disruptive:
-                wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
                 self._disrupt(disruptive)
             for gate in gates.values():
@@ -206,7 +209,11 @@ class Observer:
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
-        with self._members if member_of(check.id) else nullcontext():
+        if not member_of(check.id):
+            self._one.carry_out(check, recorder, void)
+            return
+        self._settled.wait()
+        with self._members:
             self._one.carry_out(check, recorder, void)
 
     def _observe(self, check: Check) -> None:
