@@ -94,6 +94,8 @@ def _to_hold_an_idle_connection(os: OS) -> tuple[str, ...]:
 
 def _of_family(proofs: Iterable[Control], candidate: Candidate) -> tuple[Control, ...]:
     """Return controls whose Services, too, are there in the check's family."""
+    if candidate.family is None:
+        return tuple(proofs)
     return tuple(
         replace(
             proof,

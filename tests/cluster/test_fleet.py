@@ -1,5 +1,7 @@
 """Which nodes the fleet sweep takes by what a user chose, and which are about to go."""
 
+from typing import Any
+
 import pytest
 
 from nettests.cluster import nodes
@@ -10,12 +12,12 @@ from nettests.model.facts import FleetScope
 from tests.cluster.recorded import linux_node, windows_node
 
 
-def labelled(name: str, **labels: str) -> dict[str, object]:
+def labelled(name: str, **labels: str) -> dict[str, Any]:
     """Return a node with these labels."""
     return {"metadata": {"name": name, "labels": labels}}
 
 
-NODES = [
+NODES: list[dict[str, Any]] = [
     labelled("a", pool="win", stage="prod"),
     labelled("b", pool="win", stage="canary"),
     labelled("c", pool="linux"),

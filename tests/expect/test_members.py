@@ -67,7 +67,7 @@ def deviating(facts: ClusterFacts) -> tuple[Check, dict[str, Expectation]]:
     made = build(facts, FLOWS)
     old = manifest(old_build="when: {source: {build: '<20348'}}\nexpected: {outcome: timed_out}")
     (entry,) = old.limitations
-    of_pods = replace(entry, flows=frozenset({"pod-to-pod-ip"}))
+    of_pods = replace(entry, flows=("pod-to-pod-ip",))
     found = resolve(made.checks, facts, [replace(old, limitations=(of_pods,))], today=TODAY)
     return next((one, found) for one in made.checks if others(one, found))
 
