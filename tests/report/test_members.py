@@ -2,12 +2,14 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from nettests.model.check import Action
+from nettests.model.facts import FleetScope
 from nettests.model.journal_records import Judged
 from nettests.model.words import OS, TargetKind, Verdict
 from nettests.report import (
@@ -115,6 +117,17 @@ def test_the_leading_incident_names_the_node_or_the_pair(silent: object, cause: 
     red = {one.id for check in results.checks for one in check.deviating}
     assert {one for incident in results.incidents for one in incident.members} == red
     assert results.counts[Verdict.FAIL] + results.counts[Verdict.UNKNOWN] > 0
+
+
+def test_nodes_that_were_not_chosen_are_left_out_for_that_reason() -> None:
+    """A run over a part of the fleet says whom it speaks of, and why not of the others."""
+    facts = replace(twelve(), fleet=FleetScope(chosen="pool=canary", nodes=("win-1", "linux-1")))
+    windows, linux = swept(facts=facts).exercised.nodes
+    assert windows.exercised == ("win-1",)
+    assert {one.reason for one in (*windows.left_out, *linux.left_out)} == {
+        "not one of the nodes that were chosen (pool=canary)"
+    }
+    assert len(windows.left_out) == 7
 
 
 def test_an_incident_counts_its_members(broken: Results) -> None:
