@@ -96,15 +96,15 @@ def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]
     for label, one in each:
         if one.verdict is not Verdict.PASS:
             groups.setdefault(_said(one), []).append(label)
-    return tuple(replace(said, members=tuple(labels)) for said, labels in groups.items())
+    return tuple(replace(said, labels=tuple(labels)) for said, labels in groups.items())
 
 
 def _said(one: Judgement) -> MembersJudged:
     if one.verdict not in _WORDED:
-        return MembersJudged(verdict=one.verdict, members=(), limitation=one.limitation)
+        return MembersJudged(verdict=one.verdict, labels=(), limitation=one.limitation)
     return MembersJudged(
         verdict=one.verdict,
-        members=(),
+        labels=(),
         message=one.message,
         expected=one.expected,
         observed=one.observed,

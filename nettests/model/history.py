@@ -138,7 +138,7 @@ class History:
             for one in check.members:
                 found[member_id(check.id, one.label)] = planned.expectation
             for other in planned.others:
-                for label in other.members:
+                for label in other.labels:
                     found[member_id(check.id, label)] = other.expectation
         return found
 

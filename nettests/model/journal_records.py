@@ -90,7 +90,7 @@ class OfMembers:
     """What is expected of some members of a check, by their labels."""
 
     expectation: Expectation
-    members: tuple[str, ...]
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMem
         expectation = expectations[member_id(check.id, one.label)]
         if expectation != expectations[check.id]:
             labels.setdefault(id(expectation), (expectation, []))[1].append(one.label)
-    return tuple(OfMembers(expectation=one, members=tuple(of)) for one, of in labels.values())
+    return tuple(OfMembers(expectation=one, labels=tuple(of)) for one, of in labels.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
         "sources": sources.rows,
         "targets": targets.rows,
         "manners": manners.rows,
-        "members": rows,
+        "rows": rows,
     }
 
 
@@ -85,7 +85,7 @@ def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
                 Control(proves=proves, action=action(*numbers)) for proves, *numbers in controls
             ),
         )
-        for label, placement, own, controls in data["members"]
+        for label, placement, own, controls in data["rows"]
     )
 
 

@@ -50,7 +50,7 @@ class MembersJudged:
     """
 
     verdict: Verdict
-    members: tuple[str, ...]
+    labels: tuple[str, ...]
     message: str = ""
     expected: str = ""
     observed: str = ""

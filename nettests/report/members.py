@@ -17,7 +17,7 @@ from nettests.report.latency import latency
 from nettests.report.results import CheckResult, Latency
 from nettests.report.text import plural
 
-_PASSED = MembersJudged(verdict=Verdict.PASS, members=())
+_PASSED = MembersJudged(verdict=Verdict.PASS, labels=())
 
 
 def member_results(
@@ -33,7 +33,7 @@ def member_results(
     if not check.members:
         return ()
     otherwise = _PASSED if ran else _unjudged(judgement)
-    told = {label: said for said in judgement.members for label in said.members}
+    told = {label: said for said in judgement.members for label in said.labels}
     found = tuple(
         _member(one, told.get(label, otherwise), expectations[one.id], observed(one), raws)
         for label, one in zip((of.label for of in check.members), check.each, strict=True)
@@ -68,7 +68,7 @@ def latency_of(result: CheckResult) -> Latency | None:
 
 
 def _unjudged(judgement: Judgement) -> MembersJudged:
-    return MembersJudged(verdict=judgement.verdict, members=(), message=judgement.message)
+    return MembersJudged(verdict=judgement.verdict, labels=(), message=judgement.message)
 
 
 def _member(

@@ -77,7 +77,7 @@ def test_mixed_builds_differ_by_member_and_the_journal_tells_which() -> None:
     facts = grown(cluster_facts("mixed-builds"))
     check, found = deviating(facts)
     planned = Planned(check=check, expectation=found[check.id], others=others(check, found))
-    assert 0 < sum(len(one.members) for one in planned.others) < len(check.members)
+    assert 0 < sum(len(one.labels) for one in planned.others) < len(check.members)
     history = History.of([record_of(data_of(planned))])
     assert history.expectations() == {
         name: one for name, one in found.items() if name.partition("#")[0] == check.id

@@ -80,7 +80,7 @@ def test_of_many_members_some_are_named() -> None:
     every = {f"win{number}": Verdict.FAIL for number in range(1, 10)}
     judgement = of(**every)
     assert f"{LABELS[NAMED - 1]}, … and {len(LABELS) - NAMED} more" in judgement.message
-    assert sum(len(one.members) for one in judgement.members) == 9
+    assert sum(len(one.labels) for one in judgement.members) == 9
 
 
 def test_a_pass_names_nobody() -> None:
@@ -104,7 +104,7 @@ def test_documented_members_are_told_together_and_without_words() -> None:
     by_label = {label: replace(told(Verdict.LIMITED, label), limitation="x") for label in LABELS}
     judgement = judge_members(CHECK, {one.check: one for one in by_label.values()})
     (group,) = judgement.members
-    assert (group.members, group.limitation, group.message) == (LABELS, "x", "")
+    assert (group.labels, group.limitation, group.message) == (LABELS, "x", "")
     assert judgement.limitation == "x"
 
 
@@ -113,7 +113,7 @@ def test_a_member_that_was_never_judged_is_unknown() -> None:
     each = [told(Verdict.PASS, label) for label in LABELS[1:]]
     judgement = judge_members(CHECK, {one.check: one for one in each})
     assert judgement.verdict is Verdict.UNKNOWN
-    assert judgement.members[0].members == LABELS[:1]
+    assert judgement.members[0].labels == LABELS[:1]
 
 
 def test_a_check_none_of_whose_members_applies_is_skipped() -> None:
@@ -161,10 +161,10 @@ def test_members_are_judged_by_what_is_expected_of_their_own_nodes() -> None:
         return judgement
 
     limited = verdict(Outcome.TIMED_OUT, Outcome.CONNECTED, Outcome.CONNECTED)
-    assert (limited.verdict, limited.members[0].members) == (Verdict.LIMITED, LABELS[:1])
+    assert (limited.verdict, limited.members[0].labels) == (Verdict.LIMITED, LABELS[:1])
     failed = verdict(Outcome.TIMED_OUT, Outcome.TIMED_OUT, Outcome.CONNECTED)
     assert failed.verdict is Verdict.FAIL
-    assert [one.members for one in failed.members if one.verdict is Verdict.FAIL] == [LABELS[1:2]]
+    assert [one.labels for one in failed.members if one.verdict is Verdict.FAIL] == [LABELS[1:2]]
     lifted = verdict(Outcome.CONNECTED, Outcome.CONNECTED, Outcome.CONNECTED)
     assert lifted.verdict is Verdict.LIFTED
 

@@ -93,7 +93,7 @@ def test_one_silent_member_fails_it_and_is_named(watch: Watch) -> None:
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.FAIL
     (group,) = done.judgement.members
-    assert group.members == (CHECK.members[1].label,)
+    assert group.labels == (CHECK.members[1].label,)
     assert CHECK.members[1].label in done.judgement.message
     assert [(one.id, verdict) for one, verdict in watch.failing()] == [(EACH[1].id, Verdict.FAIL)]
 
@@ -105,7 +105,7 @@ def test_members_that_are_not_run_any_more_are_unknown(watch: Watch) -> None:
     done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
-    named = [label for group in done.judgement.members for label in group.members]
+    named = [label for group in done.judgement.members for label in group.labels]
     assert named == [one.label for one in CHECK.members[1:]]
     assert watch.failing() == []
 
@@ -160,4 +160,21 @@ def test_a_member_whose_answers_are_lost_is_not_believed(watch: Watch) -> None:
     shorter.write_bytes(b"".join(kept))
     (again,) = rejudged(read_recorded(shorter), ())
     assert again.verdict is Verdict.UNKNOWN
-    assert replace(again, message="").members[0].members == (CHECK.members[0].label,)
+    assert replace(again, message="").members[0].labels == (CHECK.members[0].label,)
+
+
+def test_labels_are_names_that_nothing_is_taken_out_of(tmp_path: Path) -> None:
+    """Nodes may be named as secrets look: members are found by their labels, which every record spells alike."""
+    name = "AKIAIOSFODNN7EXAMPLE"
+    renamed = replace(
+        FACTS,
+        nodes=tuple(replace(one, name=f"{name}-{one.pool}-{one.member}") for one in FACTS.nodes),
+    )
+    check = build(renamed, FLOWS).checks[0]
+    claim = Expectation(claim=check.claim, expected=check.claim)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.write(Planned(check=check, expectation=claim))
+    history = History.of(read_journal(tmp_path / "journal.jsonl"))
+    kept = history.planned[check.id].check
+    assert [one.label for one in kept.members] == [one.label for one in check.members]
+    assert name in kept.members[0].label
