@@ -43,7 +43,7 @@ NAMES = frozenset(
             "client_os",
             "probe",
             "verdict",
-            *("labels", "rows"),
+            "labels",
         )
     }
 )

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from nettests.judge import judge_members
 from nettests.model.check import Check, Plan
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
 from nettests.model.history import History
-from nettests.model.journal_records import Discovered, Judged, Planned
+from nettests.model.journal_records import Discovered, Judged, OfMembers, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import Verdict
 from nettests.plan import build, load
@@ -167,8 +168,15 @@ def test_a_member_whose_answers_are_lost_is_not_believed(watch: Watch) -> None:
 def test_labels_are_names_that_nothing_is_taken_out_of(tmp_path: Path) -> None:
     """A node may be named as a secret is: members are found by their labels, which every record spells alike."""
     claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
+    labels = tuple(one.label for one in CHECK.members)
+    unlike = OfMembers(expectation=claim, labels=labels)
+    judgement = judge_members(CHECK, {})
     with Journal(tmp_path / "journal.jsonl", Redactor(("node-windows-1-1-x7",))) as journal:
-        journal.write(Planned(check=CHECK, expectation=claim))
+        journal.write(Planned(check=CHECK, expectation=claim, others=(unlike,)))
+        journal.write(Judged(judgement=judgement))
     history = History.of(read_journal(tmp_path / "journal.jsonl"))
-    kept = history.planned[CHECK.id].check
-    assert [one.label for one in kept.members] == [one.label for one in CHECK.members]
+    planned = history.planned[CHECK.id]
+    assert [one.label for one in planned.check.members] == [*labels]
+    assert planned.others[0].labels == labels
+    named = (label for one in history.judged[CHECK.id].members for label in one.labels)
+    assert sorted(named) == sorted(labels)
