@@ -184,6 +184,15 @@ def for_requests(bounds: Bounds) -> Slots:
     )
 
 
+def for_members(bounds: Bounds) -> Slots:
+    """Return the slots of all members of the fleet's checks."""
+    return Slots(
+        at_once=bounds.members,
+        patience=bounds.question_patience,
+        ceiling=bounds.waiting_members,
+    )
+
+
 def for_starts(bounds: Bounds) -> Slots:
     """Return the room that one node has for Pods of checks' own: each counts as long as it is there."""
     return Slots(

@@ -55,7 +55,8 @@ def plan(*, common: CommonOptions, as_json: bool) -> None:
         terminal.document(_as_data(made))
         return
     for check in made.plan.checks:
-        terminal.line(f"{check.id}  {_expected(made.expectations[check.id])}")
+        swept = f", {len(check.members)} members" if check.members else ""
+        terminal.line(f"{check.id}  {_expected(made.expectations[check.id])}{swept}")
     for skip in made.plan.skips:
         terminal.line(f"{skip.id}  skipped: {skip.reason}")
     terminal.line(_totals(made.plan))

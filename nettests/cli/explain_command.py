@@ -44,7 +44,10 @@ def _explained(check_id: str, made: Blueprint, common: CommonOptions) -> Iterato
             yield f"{skip.id}"
             yield f"  skipped: {skip.reason}"
             return
-    check = next((check for check in made.plan.checks if check.id == check_id), None)
+    # Members have the same claim and entries, and facts of their own nodes: the first stands for its check.
+    found = {check.id: check.each[0] for check in made.plan.checks}
+    found |= {one.id: one for check in made.plan.checks for one in check.each}
+    check = found.get(check_id)
     if check is None:
         ids = [check.id for check in made.plan.checks] + [skip.id for skip in made.plan.skips]
         hint = nearest(check_id, ids, otherwise="list them with: nettests plan", most=3)

@@ -107,6 +107,12 @@ _OPTIONS = {
             "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
         ),
         _of_checks(
+            "--nodes",
+            "fleet_nodes",
+            metavar="WHICH",
+            help="Nodes of the fleet sweep: all (default), sample, or a label selector.",
+        ),
+        _of_checks(
             "--enable",
             multiple=True,
             metavar="CLASS,…",
@@ -134,7 +140,7 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
 
 _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
-    **dict.fromkeys(("image", "registry")),
+    **dict.fromkeys(("image", "registry", "fleet_nodes")),
     "pre_pull": False,
     **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
 }
@@ -153,6 +159,7 @@ def _common(
     suites: tuple[Path, ...],
     limitations: tuple[Path, ...],
     flows: tuple[str, ...],
+    fleet_nodes: str | None,
     enable: tuple[str, ...],
 ) -> CommonOptions:
     if lab is not None and (kubeconfig or context or cluster_profile):
@@ -169,5 +176,6 @@ def _common(
         image=image,
         registry=registry,
         pre_pull=pre_pull,
+        nodes=fleet_nodes,
     )
     return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)

@@ -91,6 +91,7 @@ def _passed_on(common: CommonOptions) -> list[str]:
         "--namespace": options.namespace,
         "--image": options.image,
         "--registry": options.registry,
+        "--nodes": options.nodes,
     }
     return [
         *(f"{name}={value}" for name, value in single.items() if value is not None),

@@ -12,6 +12,7 @@ from typing import Any
 from nettests.cluster import cni, kubeproxy, networks, nodes, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.fleet import scope_of
 from nettests.errors import ClusterError
 from nettests.model import permission
 from nettests.model.cluster_profile import ClusterProfile
@@ -167,6 +168,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         platform=known(profile.facts.platform, STATED)
         if profile.facts.platform
         else nodes.platform_of(known_nodes),
+        fleet=scope_of(known_nodes, profile.fleet_nodes),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nettests.cluster.fleet import LEAVING
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
@@ -196,6 +197,8 @@ def left_out(node: Object, profile: ClusterProfile) -> str:
         return f"without {', '.join(lacking)}, which the cluster profile selects"
     if os is None:
         return "of an unknown operating system"
+    if going := [taint.key for taint in taints_of(node) if taint.key in LEAVING]:
+        return f"being drained and removed (taint {going[0]})"
     unserved = why_not_served(probe_image(profile.images, os, build), os, build)
     return f"not served: {unserved}" if unserved else ""
 

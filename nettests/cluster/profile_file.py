@@ -26,7 +26,7 @@ from nettests.model.cluster_profile import (
     Timing,
 )
 from nettests.model.document import read_document
-from nettests.model.facts import Address, ExternalTarget, Network
+from nettests.model.facts import ALL, Address, ExternalTarget, Network
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
 from nettests.resources import manifests_path
@@ -76,6 +76,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
         pools=_pools(data),
+        fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
         images=_images(data),
         pods=_pods(data.get("pods", {})),
         facts=StatedFacts(

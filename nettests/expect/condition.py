@@ -61,7 +61,7 @@ def covers(limitation: Limitation, check: Check) -> bool:
     """Whether the entry speaks of this check's flow, protocol, family and case at all."""
     case = check.action.case
     return (
-        check.flow in limitation.flows
+        (check.flow in limitation.flows or check.alike in limitation.flows)
         and (not limitation.protocols or check.action.protocol in limitation.protocols)
         and (not limitation.families or check.action.family in limitation.families)
         and (not limitation.cases or (case is not None and case.label in limitation.cases))

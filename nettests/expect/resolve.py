@@ -11,6 +11,7 @@ from datetime import date
 from nettests.errors import ManifestError
 from nettests.expect.condition import Evaluation, Truth, covers, evaluate
 from nettests.expect.manifest import Limitation, Manifest
+from nettests.expect.members import of_members
 from nettests.expect.references import mistakes
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
@@ -37,7 +38,7 @@ def resolve(
     *,
     today: date | None = None,
 ) -> dict[str, Expectation]:
-    """Return the expectation of every check, by id.
+    """Return the expectation of every check and of each of its members, by id.
 
     Raises ``ManifestError`` for entries that contradict each other on a check, for one id in two
     files, for overrides of unknown ids and for entries that are past their review date. ``today`` may
@@ -45,7 +46,14 @@ def resolve(
     """
     entries = _entries(manifests)
     _refuse_expired(entries.values(), today)
-    return {check.id: expectation(check, facts, list(entries.values())) for check in checks}
+    limitations = list(entries.values())
+    found: dict[str, Expectation] = {}
+    for check in checks:
+        if check.members:
+            found |= of_members(check, facts, lambda one: expectation(one, facts, limitations))
+        else:
+            found[check.id] = expectation(check, facts, limitations)
+    return found
 
 
 def expectation(

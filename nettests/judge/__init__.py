@@ -5,6 +5,7 @@ negative result believable, ``message`` words it and ``advice`` says what to loo
 reads a clock, opens a socket or parses output.
 """
 
+from nettests.judge.members import judge_members
 from nettests.judge.verdicts import judge, judge_run
 
-__all__ = ["judge", "judge_run"]
+__all__ = ["judge", "judge_members", "judge_run"]

@@ -6,9 +6,11 @@ the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from nettests.judge import advice
 from nettests.judge.known_bugs import showing
+from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
     expected_text,
     last_detail,
@@ -58,13 +60,37 @@ def judge(check: Check, expectation: Expectation, observation: Observation | Non
     )
 
 
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
 def judge_run(
     checks: Iterable[Check],
     expectations: Mapping[str, Expectation],
     observations: Mapping[str, Observation],
+    not_run: Mapping[str, str] = _NONE,
 ) -> list[Judgement]:
-    """Judge many checks, also long after they were observed; one without observation is ``unknown``."""
-    return [judge(check, expectations[check.id], observations.get(check.id)) for check in checks]
+    """Judge many checks, also long after they were observed; one without observation is ``unknown``.
+
+    Of a check with members each is judged; ``not_run`` says which of these turned out not to apply, and why.
+    """
+    return [_judged(check, expectations, observations, not_run) for check in checks]
+
+
+def _judged(
+    check: Check,
+    expectations: Mapping[str, Expectation],
+    observations: Mapping[str, Observation],
+    not_run: Mapping[str, str],
+) -> Judgement:
+    if not check.members:
+        return judge(check, expectations[check.id], observations.get(check.id))
+    told = {
+        one.id: skipped(one.id, not_run[one.id])
+        if one.id in not_run
+        else judge(one, expectations[one.id], observations.get(one.id))
+        for one in check.each
+    }
+    return judge_members(check, told)
 
 
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})

@@ -5,9 +5,11 @@ Declared by the suites (flow), made by ``plan`` (check), carried out by ``probes
 check before and after an upgrade; addresses are looked up when the probes stand.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import assert_never
 
+from nettests.model.check_id import member_id
 from nettests.model.expectation import Expected, Source
 from nettests.model.service import ServiceSettings
 from nettests.model.target_kinds import Descriptor, descriptor
@@ -185,11 +187,26 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One node, or one ordered pair of nodes, of a check of the fleet.
+
+    ``label`` names its nodes (``win-3 → linux-2``) and is unique in its check.
+    """
+
+    label: str
+    action: Action
+    placement: Placement
+    controls: tuple[Control, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One flow made concrete.
 
     ``id`` is stable and made of node pools, never of nodes (``check_id``).
     ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is probed.
+    A check with ``members`` is never run itself: each of them is, and its own action says only what they share.
+    ``alike`` is the flow whose documented limitations hold for this one, too.
     """
 
     id: str
@@ -204,6 +221,34 @@ class Check:
     required: bool = False
     check_class: CheckClass = CheckClass.DEFAULT
     suite: str = ""
+    alike: str = ""
+    members: tuple[Member, ...] = ()
+
+    @property
+    def each(self) -> "tuple[Check, ...]":
+        """What is run of it: its members, each as a check with an id of its own, or the check itself."""
+        if not self.members:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                id=member_id(self.id, one.label),
+                title=f"{self.title}: {one.label}",
+                action=one.action,
+                placement=one.placement,
+                controls=one.controls,
+                members=(),
+            )
+            for one in self.members
+        )
+
+    @property
+    def actions(self) -> Iterator[Action]:
+        """All questions of it: its own or its members', and those of their positive controls."""
+        for one in self.members or (self,):
+            yield one.action
+            for control in one.controls:
+                yield control.action
 
     @property
     def source(self) -> Vantage:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from nettests.model.facts import Address, ExternalTarget, Network
+from nettests.model.facts import ALL, Address, ExternalTarget, Network
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
@@ -208,6 +208,8 @@ class ClusterProfile:
     network_policy: bool = True
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fleet_nodes: str = ALL
+    """Which nodes the fleet sweep takes: ``all``, ``sample`` (those that stand for their node pools) or a selector."""
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)
     facts: StatedFacts = field(default_factory=StatedFacts)

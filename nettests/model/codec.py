@@ -14,7 +14,9 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from nettests.model.check import Check, Control, ProbePod, Target, Vantage
 from nettests.model.facts import Address, Network, NodeFacts
 from nettests.model.journal_records import DiagnosticsItem
+from nettests.model.member_codec import members_of_data, members_to_data
 from nettests.model.observation import Observation
+from nettests.model.verdict import Judgement, MembersJudged
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 
 T = TypeVar("T")
@@ -51,16 +53,41 @@ _converter.register_structure_hook(
 )
 
 
+_MEMBERS = override(
+    omit_if_default=True,
+    unstruct_hook=lambda members: members_to_data(members, _converter.unstructure),
+    struct_hook=lambda data, _: members_of_data(data, _converter.structure),
+)
+
+
 def _overrides(kind: type) -> dict[str, Any]:
-    return {field: override(rename=key) for field, key in _KEYS[kind].items()}
+    """Return how fields of a kind are written; what most checks do not have is left out."""
+    found: dict[str, Any] = {
+        field: override(rename=key) for field, key in _KEYS.get(kind, {}).items()
+    }
+    if kind is Check:
+        return found | {"members": _MEMBERS, "alike": _UNSAID}
+    return found | dict.fromkeys(_RARE.get(kind, ()), _UNSAID)
+
+
+_UNSAID = override(omit_if_default=True)
+_RARE: dict[type, tuple[str, ...]] = {
+    Judgement: ("members",),
+    MembersJudged: ("message", "expected", "observed", "next_step", "limitation"),
+}
+"""Fields that most values of a kind do not have: they are left out then."""
+
+
+def _is_special(kind: Any) -> bool:
+    return kind in _KEYS or kind in _RARE
 
 
 _converter.register_unstructure_hook_factory(
-    _KEYS.__contains__,
+    _is_special,
     lambda kind: make_dict_unstructure_fn(kind, _converter, **_overrides(kind)),
 )
 _converter.register_structure_hook_factory(
-    _KEYS.__contains__,
+    _is_special,
     lambda kind: make_dict_structure_fn(kind, _converter, **_overrides(kind)),
 )
 

@@ -145,6 +145,23 @@ class ExternalTarget:
     reports_client_address: bool = False
 
 
+ALL, SAMPLE = "all", "sample"
+"""Which nodes the fleet sweep takes: every usable one, or those that stand for their node pools."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetScope:
+    """Which nodes take part in the fleet sweep, as the user chose: ``all``, ``sample`` or a label selector.
+
+    ``nodes`` are those that a selector matches. ``seed`` decides which pairs of a large fleet are tested: it is made
+    of the run, and stands here so that whoever has the facts makes the same plan.
+    """
+
+    chosen: str = ALL
+    nodes: tuple[str, ...] = ()
+    seed: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
     """Everything that plans and conditions may depend on."""
@@ -181,6 +198,8 @@ class ClusterFacts:
     """The RuntimeClasses that say where their Pods may stand, by name."""
     platform: Fact[str] = Fact(None, "it was not read")
     """Whose managed service the cluster is, by its nodes' labels: ``aks``, ``eks``, ``gke``, else ``other``."""
+    fleet: FleetScope = FleetScope()
+    """Which nodes the fleet sweep takes, and the seed of its pairs."""
 
     @property
     def dns_domain(self) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self, assert_never
 
 from nettests.model.check import Skip
+from nettests.model.check_id import member_id, member_of
+from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
     Answer,
@@ -78,8 +80,9 @@ class History:
                 self.skips[record.skip.id] = record.skip
             case Revised():
                 if planned := self.planned.get(record.check):
-                    changed = replace(planned, expectation=record.expectation)
-                    self.planned[record.check] = changed
+                    self.planned[record.check] = replace(
+                        planned, expectation=record.expectation, others=record.others
+                    )
             case Answer():
                 self.raws.setdefault(record.raw.check, []).append(record.raw)
             case Done():
@@ -126,10 +129,24 @@ class History:
         raws = self.raws.get(check, [])
         return tuple(raws[: self._counted.get(check)])
 
+    def expectations(self) -> dict[str, Expectation]:
+        """Return what is expected of every check that was planned, and of its members."""
+        found: dict[str, Expectation] = {}
+        for planned in self.planned.values():
+            check = planned.check
+            found[check.id] = planned.expectation
+            for one in check.members:
+                found[member_id(check.id, one.label)] = planned.expectation
+            for other in planned.others:
+                for label in other.labels:
+                    found[member_id(check.id, label)] = other.expectation
+        return found
+
     @property
     def skipped(self) -> tuple[str, ...]:
         """What was planned and does not apply, or could not be probed."""
-        return (*self.skips, *(done.check for done in self.done.values() if done.skip))
+        unfit = (one.check for one in self.done.values() if one.skip and not member_of(one.check))
+        return (*self.skips, *unfit)
 
     def verdicts(self) -> dict[str, Verdict]:
         """Return the verdict of all that was planned."""

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 
 from nettests.model import limits
 from nettests.model.codec import from_data, to_data
-from nettests.model.journal_records import KINDS, Done, Event, Record, Unknown
+from nettests.model.journal_records import (
+    KINDS,
+    Done,
+    Event,
+    Planned,
+    Record,
+    Revised,
+    Unknown,
+)
 from nettests.model.json_text import read_json
 from nettests.model.limits import BrokenJournalError
 
@@ -21,6 +29,8 @@ _KIND = "record"
 _UNSAID: Mapping[type[Record], frozenset[str]] = {
     Done: frozenset({"distrust", "skip", "late", "resent", "judgement"}),
     Event: frozenset({"notable"}),
+    Planned: frozenset({"others"}),
+    Revised: frozenset({"others"}),
 }
 """Fields that are left out of a line where they say nothing."""
 
@@ -33,7 +43,7 @@ def data_of(record: Record) -> dict[str, Any]:
     said = {
         key: value
         for key, value in to_data(record).items()
-        if key not in unsaid or not (value is None or value is False)
+        if key not in unsaid or not (value is None or value is False or value == [])
     }
     return {_KIND: record.KIND, **said}
 

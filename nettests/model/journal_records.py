@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
 
 from nettests.model.check import Check, Skip
+from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.node_reading import NodeReading
@@ -85,13 +86,22 @@ class Limitations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfMembers:
+    """What is expected of some members of a check, by their labels."""
+
+    expectation: Expectation
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A check that is planned, and what is expected of it."""
+    """A check that is planned, and what is expected of it; ``others`` is that of members of which something else is."""
 
     KIND: ClassVar = "planned"
 
     check: Check
     expectation: Expectation
+    others: tuple[OfMembers, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +130,17 @@ class Revised:
 
     check: str
     expectation: Expectation
+    others: tuple[OfMembers, ...] = ()
+
+
+def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMembers, ...]:
+    """Return what is expected of the members of a check of which not the same is expected as of most."""
+    labels: dict[int, tuple[Expectation, list[str]]] = {}
+    for one in check.members:
+        expectation = expectations[member_id(check.id, one.label)]
+        if expectation != expectations[check.id]:
+            labels.setdefault(id(expectation), (expectation, []))[1].append(one.label)
+    return tuple(OfMembers(expectation=one, labels=tuple(of)) for one, of in labels.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

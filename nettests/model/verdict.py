@@ -43,10 +43,27 @@ DEVIATING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MembersJudged:
+    """What came of some members of a check, by their labels, in one way for all of them.
+
+    Words are kept of what needs attention, or was skipped: accepted verdicts say enough by themselves.
+    """
+
+    verdict: Verdict
+    labels: tuple[str, ...]
+    message: str = ""
+    expected: str = ""
+    observed: str = ""
+    next_step: str = ""
+    limitation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """A verdict with the sentence that a person needs.
 
     ``message`` is one line: subject, expected, observed; ``next_step`` says what to look at.
+    ``members`` are those of a check with members that did not simply pass.
     """
 
     check: str
@@ -56,6 +73,7 @@ class Judgement:
     observed: str
     limitation: str | None = None
     next_step: str = ""
+    members: tuple[MembersJudged, ...] = ()
 
     @property
     def accepted(self) -> bool:

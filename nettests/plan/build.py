@@ -6,19 +6,21 @@ flows: same ids in the same order.
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
-from nettests.model.check import Plan, Skip
+from nettests.model.check import Action, Check, Plan, Skip
+from nettests.model.check_id import LEFT_OUT
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan.actions import action
 from nettests.plan.applies import sift
-from nettests.plan.checks import check
+from nettests.plan.checks import check, swept
 from nettests.plan.controls import Topology
 from nettests.plan.flow import Flow
 from nettests.plan.node_pools import choose_pools
 from nettests.plan.places import places
-from nettests.plan.questions import questions
+from nettests.plan.questions import Candidate, questions
 from nettests.plan.selection import objects_of
 
 T = TypeVar("T")
@@ -40,7 +42,8 @@ def build(
     ]
     possible, left_out = _separated(sift(probed, facts, enabled))
     topology = Topology(node_pools=node_pools, facts=facts)
-    checks = [check(candidate, question, topology) for candidate, question in possible]
+    checks = _checks(possible, topology)
+    left_out = _said_once(left_out, {one.id for one in checks})
     pods, services = objects_of(checks, node_pools, facts)
     return Plan(
         checks=tuple(sorted(checks, key=lambda check: check.id)),
@@ -48,6 +51,30 @@ def build(
         pods=pods,
         services=services,
     )
+
+
+def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) -> list[Check]:
+    """Return a check for each candidate, and one for all candidates of the fleet that have the same id."""
+    checks: list[Check] = []
+    fleet: dict[str, list[tuple[Candidate, Action]]] = {}
+    for candidate, question in possible:
+        if candidate.cell.member:
+            fleet.setdefault(candidate.id, []).append((candidate, question))
+        else:
+            checks.append(check(candidate, question, topology))
+    return [*checks, *(swept(found, topology) for found in fleet.values())]
+
+
+def _said_once(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
+    """Return one skip for each id: members of the fleet have theirs together.
+
+    Where others of the same check can be run, those that cannot have an id beside it.
+    """
+    found: dict[str, Skip] = {}
+    for skip in skips:
+        name = f"{skip.id}/{LEFT_OUT}" if skip.id in planned else skip.id
+        found.setdefault(name, replace(skip, id=name))
+    return list(found.values())
 
 
 def _separated(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:

@@ -3,12 +3,12 @@
 Fifth stage of planning; the sixth, ``needs``, finds the Pods and Services that all checks together need.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from nettests.model.check import Action, Check, Control
-from nettests.model.words import OS, Question
+from nettests.model.check import Action, Check, Control, Member, Target, Vantage
+from nettests.model.words import OS, Placement, Question
 from nettests.plan import targets
 from nettests.plan.controls import Topology, controls
 from nettests.plan.questions import Candidate
@@ -35,6 +35,40 @@ def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
         required=candidate.flow.required,
         check_class=candidate.flow.check_class,
         suite=candidate.flow.suite,
+        alike=candidate.flow.alike,
+    )
+
+
+def swept(found: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
+    """Return the one check that the candidates of a fleet with the same id are members of."""
+    whole = [(candidate, check(candidate, action, topology)) for candidate, action in found]
+    first = whole[0][1]
+    placements = [one.placement for _, one in whole]
+    between = Placement.OTHER_NODE in placements
+    return replace(
+        first,
+        action=_shared(first.action),
+        placement=Placement.OTHER_NODE if between else placements[0],
+        controls=(),
+        members=tuple(
+            Member(
+                label=candidate.cell.member,
+                action=one.action,
+                placement=one.placement,
+                controls=one.controls,
+            )
+            for candidate, one in whole
+        ),
+    )
+
+
+def _shared(action: Action) -> Action:
+    """Return what the questions of all members of a check have in common with this one."""
+    source, target = action.source, action.target
+    return replace(
+        action,
+        source=Vantage(kind=source.kind, probe="", os=source.os, dns_policy=source.dns_policy),
+        target=Target(kind=target.kind, os=target.os, name_form=target.name_form),
     )
 
 
@@ -60,6 +94,8 @@ def _to_hold_an_idle_connection(os: OS) -> tuple[str, ...]:
 
 def _of_family(proofs: Iterable[Control], candidate: Candidate) -> tuple[Control, ...]:
     """Return controls whose Services, too, are there in the check's family."""
+    if candidate.family is None:
+        return tuple(proofs)
     return tuple(
         replace(
             proof,

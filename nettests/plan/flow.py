@@ -60,6 +60,20 @@ class Matrix(StrEnum):
     """Every node pool alone: for questions about a node, or a Pod made on it."""
     EACH_WINDOWS = "each-windows"
     """Every Windows node pool alone: for questions that Linux nodes do not raise."""
+    FLEET_PAIRS = "fleet-pairs"
+    """Every node of the fleet to each of its peers, or to so many of them as ``plan.fleet`` says, and to itself."""
+    FLEET_RING = "fleet-ring"
+    """Every node of the fleet to one other, so that each is a source once and a target once."""
+    FLEET_NODE_PORTS = "fleet-node-ports"
+    """Every node of the fleet to the NodePorts of peers, to some of many."""
+    FLEET_SERVICES = "fleet-services"
+    """Every node of the fleet to the Service before one node of each node pool."""
+    FLEET_OWN = "fleet-own"
+    """Every node of the fleet to itself."""
+    FLEET_CLUSTER = "fleet-cluster"
+    """Every node of the fleet to one target in the cluster that has no node."""
+    FLEET_OUTSIDE = "fleet-outside"
+    """Every node of the fleet to one target outside the cluster."""
 
 
 class Backing(StrEnum):
@@ -108,6 +122,7 @@ class Declaration:
     ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
     ``dual_stack`` keeps the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
+    ``alike`` names the flow whose documented limitations hold for this one, too: it does the same elsewhere.
     """
 
     name: str = field(kw_only=False)
@@ -134,6 +149,7 @@ class Declaration:
     each_family: bool = False
     dual_stack: bool = False
     beyond_mtu: int | None = None
+    alike: str = ""
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites

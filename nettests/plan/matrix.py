@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from nettests.model.check_id import API, EXTERNAL, SAMPLED, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
+from nettests.plan.fleet import ALL_NODE_PORTS, peers
 from nettests.plan.flow import Backing, Matrix
-from nettests.plan.node_pools import NodePool, NodePools
+from nettests.plan.node_pools import NodePool, NodePools, server, service
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +30,14 @@ class Cell:
     backends: NodePool | None = None
     many_backends: NodePool | None = None
     """The node pool on whose members many backends stand."""
+    member: str = ""
+    """The label of a member of the fleet: the cells of one pair of systems make one check."""
 
     @property
     def path(self) -> str:
-        """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``api``."""
+        """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
+        if self.member:
+            return "/".join(end.os.value for end in (self.source, self.target) if end)
         if self.placement is Placement.NOWHERE:
             return self.source.pool if self.source else API
         return between(self.source_name, self.target_name, self.placement.value)
@@ -75,6 +80,73 @@ def cells(
     """
     rule = _NODE_PORTS.get(matrix)
     return tuple(rule(node_pools, backing) if rule else _RULES[matrix](node_pools))
+
+
+def _fleet(
+    *targets: Callable[[NodePools], Iterator[Cell]],
+) -> Callable[[NodePools], Iterator[Cell | Gap]]:
+    """Return the rule of a matrix over the fleet; a system of which no node takes part is a gap."""
+
+    def rule(node_pools: NodePools) -> Iterator[Cell | Gap]:
+        for os in OS:
+            usable = any(pool.os is os for pool in node_pools.pools)
+            if usable and not any(node.os is os for node in node_pools.fleet):
+                words = f"the fleet that was chosen holds no usable {os.words} node"
+                yield Gap(path=os.value, reason=words)
+        for cells_of in targets:
+            yield from cells_of(node_pools)
+
+    return rule
+
+
+def _between(source: NodeFacts, target: NodeFacts, to: str) -> Cell:
+    same = source.name == target.name
+    return Cell(
+        source=source,
+        target=target,
+        placement=Placement.SAME_NODE if same else Placement.OTHER_NODE,
+        member=f"{source.name} → {to}",
+    )
+
+
+def _fleet_own(node_pools: NodePools) -> Iterator[Cell]:
+    for node in node_pools.fleet:
+        yield _between(node, node, node.name)
+
+
+def _fleet_peers(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in peers(node_pools.fleet, node_pools.seed):
+        yield _between(source, target, target.name)
+
+
+def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
+    nodes = node_pools.fleet
+    for source, target in zip(nodes, (*nodes[1:], *nodes[:1]), strict=True):
+        if source is not target:
+            yield _between(source, target, target.name)
+
+
+def _fleet_node_ports(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in peers(node_pools.fleet, node_pools.seed, ALL_NODE_PORTS):
+        yield _between(source, target, target.name)
+
+
+def _fleet_services(node_pools: NodePools) -> Iterator[Cell]:
+    """Yield every node to the Services before the first nodes of some node pools, all of few."""
+    for source in node_pools.fleet:
+        own = node_pools.named(source.pool)
+        for pool in node_pools.met_by(own):
+            yield _between(source, pool.first, service(server(pool.first)))
+
+
+def _fleet_cluster(node_pools: NodePools) -> Iterator[Cell]:
+    for node in node_pools.fleet:
+        yield Cell(source=node, target=None, placement=Placement.NOWHERE, member=node.name)
+
+
+def _fleet_outside(node_pools: NodePools) -> Iterator[Cell]:
+    for node in node_pools.fleet:
+        yield Cell(source=node, target=None, placement=Placement.OUTSIDE, member=node.name)
 
 
 def _pairs(node_pools: NodePools) -> Iterator[Cell | Gap]:
@@ -251,6 +323,13 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.MANY_BACKENDS: _many_backends,
     Matrix.EACH: _each,
     Matrix.EACH_WINDOWS: _each_windows,
+    Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
+    Matrix.FLEET_RING: _fleet(_fleet_ring),
+    Matrix.FLEET_NODE_PORTS: _fleet(_fleet_node_ports),
+    Matrix.FLEET_SERVICES: _fleet(_fleet_services),
+    Matrix.FLEET_OWN: _fleet(_fleet_own),
+    Matrix.FLEET_CLUSTER: _fleet(_fleet_cluster),
+    Matrix.FLEET_OUTSIDE: _fleet(_fleet_outside),
 }
 _NODE_PORTS: dict[Matrix, Callable[[NodePools, Backing], Iterator[Cell | Gap]]] = {
     Matrix.OWN_NODE: _own_node,

@@ -4,7 +4,7 @@ Sixth stage of planning: needs, once all checks and their controls are known. On
 themselves are written by ``probes``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from nettests.errors import PlanError
 from nettests.model.check import Action, ProbePod, ServiceObject, Target
@@ -37,10 +37,11 @@ def pods_for(
 ) -> tuple[ProbePod, ...]:
     """Return the Pods that are source or target, and those that are looked at if any ``may_stand``, by name."""
     actions = tuple(actions)
-    every = {pod.name: pod for node in node_pools.nodes for pod in _possible(node)}
+    nodes = {node.name: node for node in node_pools.standing}
+    every = {pod.name: pod for node in nodes.values() for pod in _possible(node)}
     for action in actions:
         every |= _many_backend_pods(action, node_pools)
-    needed = {name for action in actions for name in _needed(action, node_pools)}
+    needed = {name for action in actions for name in _needed(action, nodes)}
     if may_stand:
         looked_at = {
             action.target.node for action in actions if action.case and action.case.beside_pod
@@ -119,11 +120,11 @@ def _many_backend_pods(action: Action, node_pools: NodePools) -> dict[str, Probe
     }
 
 
-def _needed(action: Action, node_pools: NodePools) -> Iterator[str]:
+def _needed(action: Action, nodes: Mapping[str, NodeFacts]) -> Iterator[str]:
     if action.source.kind.has_pod:
         yield action.source.probe
     yield from (*action.target.backends, *action.target.former)
-    owner = next((node for node in node_pools.nodes if node.name == action.target.node), None)
+    owner = nodes.get(action.target.node or "")
     if owner is None:
         return
     reached = action.target.descriptor

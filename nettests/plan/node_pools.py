@@ -6,11 +6,13 @@ node pools so few as targets of each source that the cost grows with sources, no
 of node pool and member only; nothing is created here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nettests.model.check import Vantage
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.facts import ALL, SAMPLE, ClusterFacts, NodeFacts
 from nettests.model.words import OS, VantageKind
+from nettests.plan.fleet import share
 
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
@@ -71,6 +73,16 @@ class NodePools:
 
     pools: tuple[NodePool, ...]
     absent: tuple[tuple[str, str], ...]
+    fleet: tuple[NodeFacts, ...] = ()
+    """Every node that takes part in the fleet sweep, by node pool and member."""
+    seed: int = 0
+    """Decides which pairs of a large fleet are tested."""
+
+    @property
+    def standing(self) -> tuple[NodeFacts, ...]:
+        """All nodes on which Pods may be needed: the probe nodes, then the others of the fleet."""
+        chosen = {node.name for node in self.nodes}
+        return (*self.nodes, *(node for node in self.fleet if node.name not in chosen))
 
     @property
     def nodes(self) -> tuple[NodeFacts, ...]:
@@ -96,6 +108,10 @@ class NodePools:
         after = sorted(first.values(), key=lambda pool: (self.pools.index(pool) < place, pool.name))
         met = [source, *(pool for pool in after if pool is not source)][:_TARGETS]
         return tuple(pool for pool in self.pools if pool in met)
+
+    def named(self, name: str) -> NodePool:
+        """Return the node pool of that name, whose nodes all have it."""
+        return next(pool for pool in self.pools if pool.name == name)
 
     def pool_of(self, node: NodeFacts) -> NodePool:
         """Return the node pool of ``node``."""
@@ -131,7 +147,32 @@ def choose_pools(facts: ClusterFacts) -> NodePools:
         for os in OS
         if not any(node.os is os for node in facts.nodes)
     ]
-    return NodePools(pools=tuple(pools), absent=tuple(absent))
+    return NodePools(
+        pools=tuple(pools),
+        absent=tuple(absent),
+        fleet=fleet_of(facts, pools),
+        seed=facts.fleet.seed,
+    )
+
+
+def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts, ...]:
+    """Return the usable nodes that the fleet sweep takes: all, those of the sample, or those that were selected."""
+    scope = facts.fleet
+    if scope.chosen == SAMPLE:
+        return tuple(node for pool in pools for node in pool.members)
+    usable = sorted(
+        (node for node in facts.nodes if not unusable(node)),
+        key=lambda node: (node.pool, node.member),
+    )
+    return tuple(node for node in usable if scope.chosen == ALL or node.name in scope.nodes)
+
+
+def swept(facts: ClusterFacts) -> str:
+    """Say which part of the cluster the fleet sweep takes, and by which seed where it is not every pair."""
+    nodes = choose_pools(facts).fleet
+    tested, every = share(len(nodes))
+    part = f"fleet ({facts.fleet.chosen}): {len(nodes)} of {len(facts.nodes)} nodes, {tested} of {every} ordered pairs"
+    return part if tested == every else f"{part}, chosen by seed {facts.fleet.seed}"
 
 
 def unusable(node: NodeFacts) -> str:

@@ -12,6 +12,7 @@ from nettests.model.words import Placement, Protocol, Question
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 
 _POOL = "<pool>"
+_SYSTEM = "{windows,linux}"
 _OWN_NODE = between(_POOL, _POOL, Placement.SAME_NODE.value)
 _OTHER_NODE = between(_POOL, _POOL, Placement.OTHER_NODE.value)
 _EITHER = "{" + f"{Placement.SAME_NODE.value},{Placement.OTHER_NODE.value}" + "}"
@@ -34,6 +35,13 @@ _PATHS = {
     Matrix.MANY_BACKENDS: _BOTH,
     Matrix.EACH: _POOL,
     Matrix.EACH_WINDOWS: _POOL,
+    Matrix.FLEET_PAIRS: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_RING: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_NODE_PORTS: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_SERVICES: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_OWN: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_CLUSTER: _SYSTEM,
+    Matrix.FLEET_OUTSIDE: _SYSTEM,
 }
 _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
 
@@ -41,7 +49,8 @@ _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.NODES}
 def patterns(flow: Flow) -> tuple[str, ...]:
     """Return the patterns of a flow's check ids: one of its paths, one of its names where it has them."""
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
-    path = _PATHS[Matrix.SOURCES if outside else flow.matrix]
+    swept = flow.matrix is Matrix.FLEET_OUTSIDE
+    path = _PATHS[Matrix.SOURCES if outside and not swept else flow.matrix]
     if flow.cases:
         return (check_id(flow.name, path, "<case>"),)
     found = _by_path(flow, path)

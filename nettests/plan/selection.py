@@ -34,9 +34,5 @@ def objects_of(
     checks: Iterable[Check], node_pools: NodePools, facts: ClusterFacts
 ) -> tuple[tuple[ProbePod, ...], tuple[ServiceObject, ...]]:
     """Return the Pods and Services that checks and their controls need, each by name."""
-    actions = [
-        action
-        for check in checks
-        for action in (check.action, *(one.action for one in check.controls))
-    ]
+    actions = [action for check in checks for action in check.actions]
     return pods_for(actions, node_pools, may_stand=may_stand(facts)), services_for(actions)

@@ -61,6 +61,11 @@ def add(parser: pytest.Parser) -> None:
         default=[],
         help="run checks of these classes too: costly, exposed, disruptive (repeatable)",
     )
+    group.addoption(
+        "--nodes",
+        metavar="WHICH",
+        help="the fleet sweep takes all usable nodes, a sample, or those that a label selector matches (default: all)",
+    )
     _add_keeping(group)
     _add_ending(group)
 
@@ -170,6 +175,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         image=option.image,
         registry=option.registry,
         pre_pull=option.pre_pull,
+        nodes=option.nodes,
         manifests=tuple(Path(path) for path in option.limitations),
         keep=option.keep,
         suites=tuple(str(path) for path in suites(config)),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from nettests.model.check_id import member_of, parent_of
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX, HTML
 from nettests.model.verdict import SUMMARY_ORDER
@@ -53,17 +54,26 @@ def _told(incident: Incident, results: Results) -> Iterator[tuple[str, str]]:
         yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
     else:
         count = plural(len(incident.checks), "check")
-        yield f"{incident.cause}: {count} {counted_verdicts(red.values())}", f"bold {STYLE[worst]}"
+        swept = f", {plural(len(incident.members), 'member')}" if incident.members else ""
+        told = f"{incident.cause}: {count} {counted_verdicts(red.values())}{swept}"
+        yield told, f"bold {STYLE[worst]}"
     if incident.next_step:
         yield f"  → {incident.next_step}", ""
     if incident.explained:
         more = len(incident.checks) - SHOWN
         for name in incident.checks[:SHOWN]:
-            yield f"  {red[name].verdict.value} {name}", ""
+            yield f"  {red[name].verdict.value} {name}{_of_members(incident, name)}", ""
         if more > 0:
             yield f"  … and {more} more", ""
     if collected := [red[name] for name in incident.checks if red[name].diagnostics]:
         yield f"  diagnostics: {_places(collected[0])}", ""
+
+
+def _of_members(incident: Incident, check: str) -> str:
+    """Return which members of a check an incident explains, those that come first."""
+    labels = [member_of(one) for one in incident.members if parent_of(one) == check]
+    more = f", … and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return f": {', '.join(labels[:NAMED])}{more}" if labels else ""
 
 
 def _places(check: CheckResult) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.words import Outcome, Question, VantageKind
@@ -112,6 +113,13 @@ class _Ladder:
     _losing: bool = False
     """Whether a resolver was seen to lose queries: each further answer may take half a minute."""
 
+    @property
+    def _successes(self) -> int:
+        """How many successes in a row are enough; of a member as many as tell what is claimed: its node has others."""
+        if not member_of(self.check.id):
+            return self.sender.timing.successes
+        return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
+
     def climb(self) -> None:
         """Probe until the answers are enough, and wait for the controls unless the answers disagree.
 
@@ -147,12 +155,12 @@ class _Ladder:
             return probed
         if self.seen:  # what is only slow is not run more often: all would be slower
             slow = all(one.outcome.positive for one in self.seen)
-            left = self.sender.timing.successes - len(self.seen)
+            left = self._successes - len(self.seen)
             return probed | self._further(turn, left - 1) if slow else probed
         self._probe_controls(turn)
         if self._resolver_answers(probed[turn]):
             self._losing = True
-            return probed | self._further(turn, self.sender.timing.successes - 1)
+            return probed | self._further(turn, self._successes - 1)
         if self.sender.timing.failures > 1 and self._worth_repeating(probed[turn]):
             probed |= self._further(turn, 1)
             one_over(probed.values())
@@ -235,6 +243,7 @@ class _Ladder:
         self.turns.append(turn)
         self.seen.append(one)
         successes, failures = _enough(raw, self.sender.timing)
+        successes = min(successes, self._successes)
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nettests.bounds import Bounds
 from nettests.model.check import Action, Check, Target, Vantage
+from nettests.model.check_id import member_of
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
 from nettests.model.observation import Raw
 from nettests.model.service import ByHand
@@ -66,7 +67,10 @@ def pairs_of(
     dial of its own; the probe pod of its node, or of the target's, stands in for it, because
     kube-proxy programs a node as a whole. ``sentinel`` is the Service that was made last: a node where
     it answers knows all that was said of the others, also of those that are meant to stay silent.
+    Of the fleet's members there are as many as pairs of nodes: what their targets need is waited for once a node.
     """
+    if member_of(check.id):
+        return _once_a_node(check.action, probe_on, sentinel)
     found: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
         probes = _askers(action, probe_on)
@@ -76,6 +80,19 @@ def pairs_of(
         if named is not None:
             served = probes & _served(action, probe_on)
             found |= {Pair(*named, probe, action.family) for probe in served}
+    return frozenset(found)
+
+
+def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
+    """Return what has to answer the node whose rules a member meets: a Service there, or a Pod on its own node."""
+    at_target = action.target.pod is not None or action.target.descriptor.owner is Owner.NODE_PORT
+    probe = probe_on.get((action.target.node if at_target else action.source.node) or "")
+    named = _named(action.target)
+    if probe is None or named is None:
+        return frozenset()
+    found = {Pair(*named, probe, action.family)}
+    if sentinel and action.target.service is not None:
+        found.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
     return frozenset(found)
 
 

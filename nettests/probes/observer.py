@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 
-from nettests.bounds import Bounds
+from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.words import CheckClass
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
@@ -28,10 +29,11 @@ from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
+from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 
 LATE_SECONDS = 20
-"""What has not converged by then holds up no disruptive check: it is probed when these are done."""
+"""What has not converged by then holds up no disruptive check, which is run before it, and no member of the fleet."""
 
 
 @dataclass(slots=True)
@@ -50,6 +52,10 @@ class Observer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _one: CheckRun = field(init=False)
+    _sweepers: Executor = field(init=False)
+    _members: Slots = field(init=False)
+    _settled: threading.Event = field(default_factory=threading.Event)
+    """Services have converged, or had their first time: members begin."""
     _lateness: Lateness = field(init=False)
     _waiting: dict[str, Waiting] = field(init=False)
     _users: dict[Pair, list[Check]] = field(default_factory=lambda: defaultdict(list))
@@ -60,6 +66,7 @@ class Observer:
     def run(self) -> None:
         """Observe every check and return when the last one is done, or soon after ``stop``."""
         self._look_what_is_awaited()
+        self._members = for_members(self._bounds)
         self._one = CheckRun(
             sender=self.sender,
             attempts=Attempts(churn=self.churn, controls=Controls(self.sender.stopped)),
@@ -76,6 +83,7 @@ class Observer:
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
+            ThreadPoolExecutor(self._bounds.waiting_members, "members") as self._sweepers,
             ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as senders,
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
@@ -84,9 +92,11 @@ class Observer:
                 for pair in sorted(self._users)
             }
             for check in free:
-                self._queue(senders, partial(self._observe, check))
+                self._queue(self._pool(check, senders), partial(self._observe, check))
+            # What members of the fleet send would be work beside that of all proxies.
+            wait(gates.values(), timeout=self.late)
+            self._settled.set()
             if disruptive:
-                wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
                 self._disrupt(disruptive)
             for gate in gates.values():
@@ -167,11 +177,12 @@ class Observer:
         if not waiting.pairs:
             early = waiting.kept()
             action = partial(self._release, early) if early else self._observe
-            self._queue(senders, partial(action, check))
+            self._queue(self._pool(check, senders), partial(action, check))
         elif waiting.may_begin(self._stalled):
             held = Held(self.sender.recorder, check.action.question)
             void = threading.Event()
-            probed = self._queue(senders, partial(self._one.carry_out, check, held, void))
+            carry_out = partial(self._carry_out, check, held, void)
+            probed = self._queue(self._pool(check, senders), carry_out)
             waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
 
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
@@ -191,8 +202,22 @@ class Observer:
         for one in probed:
             one.result()  # a journal that cannot be written ends the run
 
+    def _pool(self, check: Check, senders: Executor) -> Executor:
+        """Return whose threads run a check: members are so many that others would wait behind them."""
+        return self._sweepers if member_of(check.id) else senders
+
+    def _carry_out(
+        self, check: Check, recorder: Recorder, void: threading.Event | None = None
+    ) -> None:
+        if not member_of(check.id):
+            self._one.carry_out(check, recorder, void)
+            return
+        self._settled.wait()
+        with self._members:
+            self._one.carry_out(check, recorder, void)
+
     def _observe(self, check: Check) -> None:
-        self._one.carry_out(check, self.sender.recorder)
+        self._carry_out(check, self.sender.recorder)
         self._tell_finished()
 
     def _release(self, early: Early, check: Check) -> None:

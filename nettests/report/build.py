@@ -15,14 +15,22 @@ from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import Planned, Record
 from nettests.model.observation import Observation
-from nettests.model.verdict import SUMMARY_ORDER, Judgement
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.latency import latencies
-from nettests.report.results import CheckResult, Coverage, Results, RunInfo, UsedLimitation
+from nettests.report.members import member_results
+from nettests.report.results import (
+    CheckResult,
+    Coverage,
+    Results,
+    RunInfo,
+    UsedLimitation,
+    run_singly,
+)
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
 
@@ -35,8 +43,12 @@ def build_results(
     ``observations`` are those that were judged, by check, where this is known.
     """
     history = History.of(records)
+    expectations = history.expectations()
     checks = (
-        *(_planned_result(history, one, observations) for one in history.planned.values()),
+        *(
+            _planned_result(history, one, observations, expectations)
+            for one in history.planned.values()
+        ),
         *(_skip_result(skip) for skip in history.skips.values()),
     )
     return Results(
@@ -45,26 +57,39 @@ def build_results(
         facts_digest=facts_digest(history.facts) if history.facts else None,
         counts=_counts(checks),
         coverage=_coverage(checks),
-        exercised=exercised(checks, history.facts),
+        exercised=exercised(run_singly(checks), history.facts),
         checks=checks,
-        incidents=find_incidents(checks, history.facts),
+        incidents=find_incidents([*run_singly(checks)], history.facts),
         limitations_used=_used(checks),
         limitations_unused=history.unused,
         pulls=tuple(history.pulls),
         convergence=tuple(sorted(history.convergence, key=lambda c: (c.service, c.probe))),
-        latencies=latencies(checks),
+        latencies=latencies(run_singly(checks)),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
     )
 
 
 def _planned_result(
-    history: History, planned: Planned, observations: Mapping[str, Observation]
+    history: History,
+    planned: Planned,
+    observations: Mapping[str, Observation],
+    expectations: Mapping[str, Expectation],
 ) -> CheckResult:
     check, expectation = planned.check, planned.expectation
     judgement = history.judged.get(check.id) or _unjudged(history, check, expectation)
     observation = _observation(history, check, observations)
     done = history.done.get(check.id)
+    ran = check.id in history.judged and judgement.verdict is not Verdict.SKIPPED
+    members = member_results(
+        check,
+        judgement,
+        expectations,
+        ran=ran,
+        observed=lambda one: _observation(history, one, observations),
+        raws=lambda one: tuple(history.raws.get(one, ())),
+    )
+    about = {check.id, *(one.id for one in members if one.verdict in ATTENTION)}
     return CheckResult(
         id=check.id,
         flow=check.flow,
@@ -72,7 +97,7 @@ def _planned_result(
         verdict=judgement.verdict,
         message=judgement.message,
         required=check.required,
-        ran=check.id in history.judged and judgement.verdict is not Verdict.SKIPPED,
+        ran=ran,
         check=check,
         expectation=expectation,
         observation=observation,
@@ -82,7 +107,8 @@ def _planned_result(
         limitation_id=judgement.limitation,
         distrust=(observation.distrust if observation else done.distrust if done else "") or "",
         raws=tuple(history.raws.get(check.id, ())),
-        diagnostics=tuple(one for one in history.diagnostics if check.id in one.checks),
+        diagnostics=tuple(one for one in history.diagnostics if about.intersection(one.checks)),
+        members=members,
     )
 
 

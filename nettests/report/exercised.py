@@ -7,7 +7,7 @@ and whose answer can be trusted, whatever its verdict; a pair is ordered, from s
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.facts import ALL, ClusterFacts, FleetScope, NodeFacts
 from nettests.model.words import OS, Verdict
 from nettests.report.results import (
     CheckResult,
@@ -31,7 +31,7 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
     present = [os for os in (OS.WINDOWS, OS.LINUX) if any(node.os is os for node in facts.nodes)]
     of = {os: [node for node in facts.nodes if node.os is os] for os in present}
     return Exercised(
-        nodes=tuple(_nodes(os, of[os], met, sources) for os in present),
+        nodes=tuple(_nodes(os, of[os], met, sources, facts.fleet) for os in present),
         pairs=tuple(
             ExercisedPairs(
                 source=one,
@@ -52,7 +52,9 @@ def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | Non
             yield one.check.source.node, one.check.target.node
 
 
-def _nodes(os: OS, nodes: Sequence[NodeFacts], met: set[str], sources: set[str]) -> ExercisedNodes:
+def _nodes(
+    os: OS, nodes: Sequence[NodeFacts], met: set[str], sources: set[str], fleet: FleetScope
+) -> ExercisedNodes:
     names = [node.name for node in nodes]
     return ExercisedNodes(
         os=os,
@@ -60,14 +62,18 @@ def _nodes(os: OS, nodes: Sequence[NodeFacts], met: set[str], sources: set[str])
         exercised=tuple(name for name in names if name in met),
         sources=tuple(name for name in names if name in sources),
         left_out=tuple(
-            LeftOut(node=node.name, reason=_why(node)) for node in nodes if node.name not in met
+            LeftOut(node=node.name, reason=_why(node, fleet))
+            for node in nodes
+            if node.name not in met
         ),
     )
 
 
-def _why(node: NodeFacts) -> str:
+def _why(node: NodeFacts, fleet: FleetScope) -> str:
     if not node.ready:
         return "not Ready"
     if not node.schedulable:
         return "cordoned"
-    return node.left_out or NOT_TESTED
+    if node.left_out or fleet.chosen == ALL or node.name in fleet.nodes:
+        return node.left_out or NOT_TESTED
+    return f"not one of the nodes that were chosen ({fleet.chosen})"

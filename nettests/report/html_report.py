@@ -23,7 +23,9 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import summary
 from nettests.report.headline import convergence_line, exercised_line, headline, leading
+from nettests.report.heat_map import heat_maps
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
+from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Incident, Results
 from nettests.report.text import plural, visible
 
@@ -97,8 +99,10 @@ def _environment() -> Environment:
         Verdict=Verdict,
         exchanges=exchanges,
         convergence_line=convergence_line,
+        member_line=member_line,
         exercised_line=exercised_line,
         headline=headline,
+        heat_maps=heat_maps,
         leading=leading,
         skip_reasons=skip_reasons,
         suite_open=suite_open,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
+from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import visible
 
@@ -29,7 +30,12 @@ def render_junit(results: Results) -> str:
     """Return the XML document; a run that could not start is one test case with an error."""
     groups = flow_groups(results.checks)
     causes = {
-        check: one.cause for one in results.incidents if one.explained for check in one.checks
+        check: one.cause
+        for one in reversed(
+            results.incidents
+        )  # the first one of a check is the one that explains most
+        if one.explained
+        for check in one.checks
     }
     root = ET.Element("testsuites", {"name": "nettests", **_totals(results)})
     for group in groups:
@@ -113,6 +119,7 @@ def _detail(result: CheckResult) -> str:
         lines += [f"source: {one} {one.address}".rstrip() for one in result.limitation.sources]
     if result.next_step:
         lines.append(f"next step: {result.next_step}")
+    lines += [f"member {one.label}: {one.verdict.value}: {one.message}" for one in result.deviating]
     return "\n".join(lines)
 
 
@@ -128,6 +135,7 @@ def _check_properties(result: CheckResult) -> dict[str, str | None]:
         "attempts": str(len(seen.attempts)) if seen else None,
         "server_saw": seen.server_saw if seen else None,
         "channel": seen.channel if seen else None,
+        "members": member_line(result) if result.members else None,
     }
     if check is not None:
         properties |= {
@@ -185,7 +193,7 @@ def _failed_start(results: Results) -> ET.Element:
 
 
 def _elapsed(result: CheckResult) -> float:
-    return sum(raw.elapsed for raw in result.raws)
+    return sum(raw.elapsed for one in (result, *result.members) for raw in one.raws)
 
 
 def _time(seconds: float | None) -> str:

@@ -22,10 +22,11 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
             seconds[one.flow, node] += [
                 attempt.elapsed for attempt in one.observation.attempts if attempt.outcome.positive
             ]
-    return tuple(_latency(*key, found) for key, found in seconds.items() if found)
+    return tuple(latency(*key, found) for key, found in seconds.items() if found)
 
 
-def _latency(flow: str, node: str, found: list[float]) -> Latency:
+def latency(flow: str, node: str, found: list[float]) -> Latency:
+    """Return the middle, the slow end and the worst of some answers."""
     cuts = quantiles(found, n=100, method="inclusive") if len(found) > 1 else found * 99
     return Latency(
         flow=flow,

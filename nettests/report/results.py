@@ -4,10 +4,11 @@ Made by ``build``; the vocabulary of ``model`` is kept as it is, records of the 
 format chooses what to show. Nothing here is a document yet.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
@@ -20,6 +21,7 @@ from nettests.model.journal_records import (
 from nettests.model.labels import document_version
 from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
+from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Verdict
 
 API_VERSION = document_version("v1")
@@ -76,11 +78,29 @@ class CheckResult:
     """Why nothing that was seen can be trusted, also where nothing was."""
     raws: tuple[Raw, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
+    members: "tuple[CheckResult, ...]" = ()
+    """Of a check with members: each of them, with an id of its own; evidence is kept of those that need attention."""
+
+    @property
+    def label(self) -> str:
+        """What a member is called in its check: its node, or its pair of nodes."""
+        return member_of(self.id)
+
+    @property
+    def deviating(self) -> "tuple[CheckResult, ...]":
+        """The members that need attention, the most urgent first."""
+        return tuple(one for verdict in ATTENTION for one in self.members if one.verdict is verdict)
 
     @property
     def limitation(self) -> AppliedLimitation | None:
         """The documented deviation that decided what was expected."""
         return self.expectation.limitation if self.expectation else None
+
+
+def run_singly(checks: Iterable[CheckResult]) -> Iterator[CheckResult]:
+    """Yield what was run and seen by itself: the members of checks that have some, and the other checks."""
+    for one in checks:
+        yield from one.members or (one,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +190,8 @@ class Incident:
     checks: tuple[str, ...]
     next_step: str
     explained: bool = True
+    members: tuple[str, ...] = ()
+    """Of its checks that have members: those whose failure it explains, by their ids."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,15 @@ attempts; the raw answers stay in the journal. Keys are the vocabulary's own.
 """
 
 import json
+from collections import Counter
 from typing import Any
 
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
 from nettests.model.observation import Observation
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
+from nettests.report.members import latency_of
 from nettests.report.results import API_VERSION, CheckResult, Results
 
 
@@ -77,6 +80,44 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
         **_diagnostics(result),
+        **({"members": _members(result)} if result.members else {}),
+    }
+
+
+def _members(result: CheckResult) -> dict[str, Any]:
+    """Return those that need attention each, the others by verdict, and how long all answers took."""
+    others: dict[tuple[str, str | None], list[str]] = {}
+    seen = Counter(one.verdict for one in result.members)
+    for one in result.members:
+        if one.verdict not in ATTENTION:
+            others.setdefault((one.verdict.value, one.limitation_id), []).append(one.label)
+    took = latency_of(result)
+    return {
+        "total": len(result.members),
+        "counts": {verdict.value: seen[verdict] for verdict in SUMMARY_ORDER if seen[verdict]},
+        "deviating": [_member(one) for one in result.deviating],
+        "others": [
+            {"verdict": verdict, "limitation": limitation, "members": labels}
+            for (verdict, limitation), labels in others.items()
+        ],
+        "seconds": {"median": took.median, "p99": took.p99, "worst": took.worst} if took else None,
+    }
+
+
+def _member(result: CheckResult) -> dict[str, Any]:
+    check, seen = result.check, result.observation
+    return {
+        "member": result.label,
+        "source": check.source.node if check else None,
+        "target": check.target.node if check else None,
+        "verdict": result.verdict.value,
+        "message": result.message,
+        "next_step": result.next_step,
+        "expected": result.expected,
+        "observed": result.observed,
+        "limitation": result.limitation_id,
+        "attempts": to_data(seen.attempts) if seen else [],
+        "controls": to_data(seen.controls) if seen else [],
     }
 
 

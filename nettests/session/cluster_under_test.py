@@ -42,6 +42,8 @@ def profile_of(options: RunOptions) -> ClusterProfile:
         )
     if options.image:
         images = replace(images, probe=options.image, by_system={})
+    if options.nodes:
+        profile = replace(profile, fleet_nodes=options.nodes)
     return replace(profile, images=images) if images != profile.images else profile
 
 

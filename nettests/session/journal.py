@@ -43,6 +43,7 @@ NAMES = frozenset(
             "client_os",
             "probe",
             "verdict",
+            "labels",
         )
     }
 )

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from nettests import expect
 from nettests.errors import ManifestError
 from nettests.model.check import Plan
-from nettests.model.journal_records import Discovered, Limitations, Reading, Revised
+from nettests.model.journal_records import Discovered, Limitations, Reading, Revised, others
 from nettests.model.node_reading import NodeReading
 from nettests.parse.host_facts import completed
 from nettests.session.blueprint import Blueprint, unused
@@ -40,7 +40,10 @@ def learn(
         return made
     journal.write(Discovered(facts=facts))
     for check in plan.checks:
-        if now[check.id] != made.expectations[check.id]:
-            journal.write(Revised(check=check.id, expectation=now[check.id]))
+        unlike = others(check, now)
+        if now[check.id] != made.expectations[check.id] or unlike != others(
+            check, made.expectations
+        ):
+            journal.write(Revised(check=check.id, expectation=now[check.id], others=unlike))
     journal.write(Limitations(unused=unused(made.manifests, now)))
     return replace(made, facts=facts, expectations=now)

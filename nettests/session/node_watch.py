@@ -149,7 +149,8 @@ class Dependence:
 
     def watch(self, connection: Connection, tell: Callable[[str], None], began: float) -> NodeWatch:
         """Return the watch over all of them, which looks as soon as it is started."""
-        names = sorted(frozenset().union(*map(self.of, self.plan.checks)))
+        each = (one for check in self.plan.checks for one in check.each)
+        names = sorted(frozenset().union(*map(self.of, each)))
         many = len(self.facts.nodes)
         return NodeWatch(
             names=names,

@@ -102,7 +102,9 @@ def _inspected(connection: Connection, namespace: str, hosts: Mapping[str, str])
 
 def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
     """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
-    checks = {check.id: check for check in plan.checks}
+    # A check of the fleet is about the nodes of all its members; one member, by its own id, about its own.
+    checks = {check.id: check.each for check in plan.checks}
+    checks |= {one.id: (one,) for check in plan.checks for one in check.each}
     found: dict[Subject, list[str]] = {}
     for name in demand.nodes:
         if name not in {node.name for node in facts.nodes}:
@@ -112,7 +114,8 @@ def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
     for name in demand.checks:
         if name not in checks:
             raise PlanError(f"this cluster has no check {name!r}", hint=nearest(name, [*checks]))
-        for subject in subjects_of(checks[name], plan):
+        subjects = (subject for one in checks[name] for subject in subjects_of(one, plan))
+        for subject in dict.fromkeys(subjects):
             if demand.run or subject.kind in {NODE, DNS}:
                 found.setdefault(subject, []).append(name)
     if not found:

@@ -14,6 +14,7 @@ from nettests.errors import NettestsError
 from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.history import History
 from nettests.model.observation import Observation
@@ -33,7 +34,14 @@ class Recorded:
     facts: ClusterFacts
     checks: tuple[Check, ...]
     observations: Mapping[str, Observation]
+    """By check, or by member of a check."""
     verdicts: Mapping[str, Verdict]
+    not_run: Mapping[str, str]
+    """The members that turned out not to apply, and why."""
+
+    def observed(self, check: Check) -> bool:
+        """Whether a check, or one of its members, was observed."""
+        return any(one.id in self.observations for one in check.each)
 
 
 def read_recorded(journal: Path) -> Recorded:
@@ -54,9 +62,15 @@ def recorded(history: History, journal: Path) -> Recorded:
         facts=history.facts,
         checks=tuple(planned),
         observations={
-            check.id: observation_of(check, history.done[check.id], history.answers(check.id))
+            one.id: observation_of(one, history.done[one.id], history.answers(one.id))
             for check in planned
-            if check.id in history.done
+            for one in check.each
+            if one.id in history.done and not history.done[one.id].skip
+        },
+        not_run={
+            done.check: done.skip
+            for done in history.done.values()
+            if done.skip and member_of(done.check)
         },
         verdicts={
             check.id: history.judged[check.id].verdict
@@ -74,4 +88,4 @@ def rejudged(
     ``today`` is needed as soon as an entry has a review date.
     """
     expectations = expect.resolve(recorded.checks, recorded.facts, manifests, today=today)
-    return judge_run(recorded.checks, expectations, recorded.observations)
+    return judge_run(recorded.checks, expectations, recorded.observations, recorded.not_run)

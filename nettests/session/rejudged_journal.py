@@ -30,6 +30,7 @@ from nettests.model.journal_records import (
     Planned,
     Record,
     Revised,
+    others,
 )
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
@@ -83,8 +84,8 @@ def _again(
     history = History.of(records)
     run = recorded(history, source / JOURNAL)
     expectations = expect.resolve(run.checks, run.facts, manifests, today=today)
-    observed = [check for check in run.checks if check.id in run.observations]
-    judgements = tuple(judge_run(observed, expectations, run.observations))
+    observed = [check for check in run.checks if run.observed(check)]
+    judgements = tuple(judge_run(observed, expectations, run.observations, run.not_run))
     now = {told.check: told.verdict for told in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
     code = of_run(ExitCode.OK, verdicts, _required(history), others_failed=False)
@@ -136,7 +137,9 @@ def _copy(
         case Begin():
             journal.write(replace(record, manifests=tuple(digests)))
         case Planned() if record.check.id in expectations:
-            journal.write(replace(record, expectation=expectations[record.check.id]))
+            expectation = expectations[record.check.id]
+            unlike = others(record.check, expectations)
+            journal.write(replace(record, expectation=expectation, others=unlike))
         case Done():
             journal.write(replace(record, judgement=None))
         case _:

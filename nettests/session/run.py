@@ -6,8 +6,9 @@ the only one). Tests, in whatever process, take their verdicts from the journal 
 
 import threading
 import time
+import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,10 +20,10 @@ from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped
+from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan import Flow
-from nettests.plan.node_pools import unusable
+from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
@@ -73,8 +74,11 @@ def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = No
     profile = profile_of(options)
     known.profile(profile)
     connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
-    facts = facts_of(connection, profile, options)
     run_id = new_run_id()
+    facts = facts_of(connection, profile, options)
+    # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
+    fleet = replace(facts.fleet, seed=zlib.crc32(run_id.encode()))
+    facts = replace(facts, fleet=fleet)
     return Prepared(
         options=options,
         run_id=run_id,
@@ -159,12 +163,15 @@ class Run:
         plan = select(made.plan, made.facts, selected)
         for check in plan.checks:
             expectation = made.expectations[check.id]
-            self.journal.write(Planned(check=check, expectation=expectation))
+            unlike = others(check, made.expectations)
+            self.journal.write(Planned(check=check, expectation=expectation, others=unlike))
         for skip in plan.skips:
             self.journal.write(Skipped(skip=skip))
         for node in made.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
+        if any(check.members for check in plan.checks):
+            self.journal.event(swept(made.facts))
         depends = Dependence(plan=plan, facts=made.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(self.prepared.connection, tell, self._began)
@@ -265,9 +272,8 @@ class Run:
         )
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
-            probes.Observer(
-                sender, plan.checks, problems, self._tell, churn, _single_stack(made)
-            ).run()
+            each = [one for check in plan.checks for one in check.each]
+            probes.Observer(sender, each, problems, self._tell, churn, _single_stack(made)).run()
         finally:
             probes.close_probes(opened)
 

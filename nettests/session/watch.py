@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nettests.judge import judge
+from nettests.judge import judge, judge_members
+from nettests.judge.members import skipped
 from nettests.model.check import Check, Plan
+from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Done
 from nettests.model.observation import Observation, Raw
@@ -45,12 +47,19 @@ class Watch:
     """By probe and channel, when what was sent: what is slow while others are not was lost on its way."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     """Of checks that were not stopped: a stopped one is nobody's failure."""
-    _checks: dict[str, Check] = field(init=False)
+    _checks: dict[str, Check] = field(default_factory=dict)
+    """Members of checks included."""
+    _told: dict[str, dict[str, Judgement]] = field(default_factory=dict)
+    """Of checks with members: what these came to so far."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Of answers: several threads may request the same check."""
 
     def __post_init__(self) -> None:
-        self._checks = {check.id: check for check in self.plan.checks}
+        for check in self.plan.checks:
+            self._checks[check.id] = check
+            if check.members:
+                self._checks |= {one.id: one for one in check.each}
+                self._told[check.id] = {}
 
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
@@ -68,7 +77,13 @@ class Watch:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Judge a check that was run to its end, or not to be run any more, and write it down."""
+        """Judge a check that was run to its end, or not to be run any more, and write it down.
+
+        A check with members is done when the last of them is, or when nobody runs the others any more.
+        """
+        if check in self._told:
+            self._end_members(self._checks[check], distrust)
+            return
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
         again = self._resent(check, raws)
@@ -77,9 +92,39 @@ class Watch:
         )
         if skip is None:
             told = self._judged(told, raws)
-        else:
+        if parent_of(check) != check:
+            self._end_member(told)
+            return
+        if skip is not None:
             self.skipped.add(check)
         self.journal.finish(told)
+
+    def _end_member(self, done: Done) -> None:
+        """Write that a member is done, and its check with the last one; their verdicts stand in that one's record."""
+        self.journal.finish(replace(done, judgement=None))
+        parent = self._checks[parent_of(done.check)]
+        judgement = done.judgement or skipped(done.check, done.skip or "")
+        with self._lock:
+            told = self._told[parent.id]
+            told[done.check] = judgement
+            last = len(told) == len(parent.members)
+        if last:
+            self._end_whole(parent)
+
+    def _end_members(self, parent: Check, distrust: str | None) -> None:
+        """End a check whose other members are not run any more: each of them says why."""
+        left = [one.id for one in parent.each if one.id not in self._told[parent.id]]
+        for member in left:
+            self.done(member, distrust=distrust)
+
+    def _end_whole(self, parent: Check) -> None:
+        """Judge a check all of whose members are done, and write it down."""
+        judgement = judge_members(parent, self._told[parent.id])
+        if judgement.verdict is Verdict.SKIPPED:
+            self.skipped.add(parent.id)
+            self.journal.finish(Done(check=parent.id, skip=judgement.message))
+            return
+        self.journal.finish(Done(check=parent.id, judgement=judgement))
 
     def event(self, text: str) -> None:
         """Write what happened to the run as a whole."""
@@ -90,11 +135,11 @@ class Watch:
         self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
 
     def failing(self) -> list[tuple[Check, Verdict]]:
-        """Return the checks that do not leave the run green, in the plan's order."""
+        """Return the checks, or members, that do not leave the run green, in the plan's order."""
         verdicts = dict(self._verdicts)
         return [
             (check, verdicts[check.id])
-            for check in self.plan.checks
+            for check in self._checks.values()
             if verdicts.get(check.id) in ATTENTION
         ]
 

@@ -126,3 +126,19 @@ def test_entries_that_contradict_each_other_are_an_error(state: State, tmp_path:
     assert "of-cni" in done.output
     assert "of-platform" in done.output
     assert "expect different outcomes: timed_out and refused" in done.output
+
+
+def test_a_check_of_the_fleet_is_explained_by_the_flow_that_it_is_alike(
+    state: State, tmp_path: Path
+) -> None:
+    """An entry that speaks of Pods speaks of the fleet's, and a member is explained by its own nodes."""
+    state(cluster_facts("mixed-builds"))
+    option = entry(tmp_path, "{source: {build: '<20348'}}")
+    whole, new = (
+        explain(f"fleet-pod-to-pod/windows/linux/tcp{member}", option).output
+        for member in ("", "#win-2 → linux-1")
+    )
+    assert "✓ of-cni" in whole
+    assert "expected  timed_out" in whole
+    assert "✗ of-cni" in new
+    assert "expected  connected" in new

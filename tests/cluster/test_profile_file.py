@@ -135,6 +135,15 @@ def test_external_ips_are_for_documentation_unless_stated() -> None:
         parse_profile(f"{head}externalIPs: 10.99.0.1/24\n", "p.yaml")
 
 
+def test_the_fleet_is_all_nodes_unless_stated() -> None:
+    """Every usable node takes part; a profile names a sample or a selector."""
+    head = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
+    assert parse_profile(head, "p.yaml").fleet_nodes == "all"
+    assert parse_profile(f"{head}fleet: {{nodes: pool=win}}\n", "p.yaml").fleet_nodes == "pool=win"
+    with pytest.raises(ManifestError, match="did you mean 'nodes'"):
+        parse_profile(f"{head}fleet: {{node: all}}\n", "p.yaml")
+
+
 def test_the_old_name_of_node_pools_is_read() -> None:
     """A profile that was written for ``roles`` pins the same node pools."""
     old, new = (

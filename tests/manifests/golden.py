@@ -132,6 +132,8 @@ USER_MODE = {
         "svc-userspace-default: unspecified"
     ),
     **USER_MODE_FROM_ELSEWHERE,
+    r"fleet-(pod-to-service|nodeport-own)/windows/": "svc-userspace-default: unspecified",
+    r"fleet-nodeport/[a-z]+/windows/": "svc-userspace-default-nodeport: unspecified",
     r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
         "svc-userspace-default-nodeport: unspecified"
     ),

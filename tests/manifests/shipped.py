@@ -6,6 +6,7 @@ from functools import cache
 from nettests import expect
 from nettests.expect import Limitation, Manifest
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
@@ -59,5 +60,5 @@ def deciding(facts: ClusterFacts) -> dict[str, str]:
     return {
         check: f"{found.limitation.id}: {found.expected or 'unspecified'}"
         for check, found in expectations(facts).items()
-        if found.limitation is not None
+        if found.limitation is not None and not member_of(check)
     }

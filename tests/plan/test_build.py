@@ -187,7 +187,7 @@ def test_everything_that_is_probed_stands() -> None:
     pods = {pod.name for pod in whole.pods}
     services = {service.name for service in whole.services}
     for c in whole.checks:
-        for action in (c.action, *(control.action for control in c.controls)):
+        for action in c.actions:
             assert action.source.probe in pods | {"external", "api"}
             assert set(action.target.backends) <= pods
             assert action.target.service is None or action.target.service in services

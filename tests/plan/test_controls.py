@@ -36,7 +36,10 @@ def controls(facts: ClusterFacts, check_id: str) -> dict[str, Action]:
 def every() -> tuple[Check, ...]:
     """Return all checks of a mixed cluster that send packets."""
     return tuple(
-        c for c in build(mixed(), FLOWS, EVERY).checks if c.action.question not in PATHLESS
+        each
+        for c in build(mixed(), FLOWS, EVERY).checks
+        if c.action.question not in PATHLESS
+        for each in c.each
     )
 
 

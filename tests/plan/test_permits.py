@@ -48,7 +48,7 @@ def test_a_denied_permission_costs_exactly_what_needs_it(permission: str) -> Non
     needing = {
         check_id
         for check_id, check in whole.items()
-        if permission in map(str, needed(check.action, mixed()))
+        if permission in map(str, needed(check.each[0].action, mixed()))
     }
     assert gone == needing
     assert {why[check_id] for check_id in gone} <= {f"this identity may not {permission}"}

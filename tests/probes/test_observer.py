@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.bounds import Bounds
 from nettests.model.channel import HttpAnswer
+from nettests.model.check import Action, Check
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes.observer import interleaved
 from tests.probes.conftest import Bench
@@ -50,6 +52,49 @@ def test_questions_over_one_probe_are_bounded(bench: Bench) -> None:
     bench.dialling[PROBE].hook = hook
     bench.observe(*(check(action(PROBE, TargetKind.NODE_IP), id=f"f/{n}") for n in range(10)))
     assert most == 2
+
+
+def member(question: Action, label: str) -> Check:
+    """Return a member of a check, as the engine is given it."""
+    return check(question, id=f"fleet/windows/windows/tcp#{label}")
+
+
+def test_a_member_is_run_once_where_it_answers(bench: Bench) -> None:
+    """Its node has many others: one answer is enough, and three are wanted of any other check."""
+    one = member(action(PROBE, TargetKind.POD_IP), "w1 → w1")
+    other = check(action(PROBE, TargetKind.POD_IP))
+    bench.observe(one, other)
+    assert [len(bench.raws(item.id)) for item in (one, other)] == [1, 3]
+
+
+def test_a_silent_member_is_repeated_beside_its_controls(bench: Bench) -> None:
+    """Trust rules are those of every check: silent twice, with controls of the same window."""
+    bench.dialling[PROBE].hook = lambda _: TIMED_OUT
+    one = member(action(PROBE, TargetKind.NODE_IP), "w1 → w1")
+    bench.observe(one)
+    assert len(bench.raws(one.id)) == bench.timing.failures
+    assert bench.seen(one).outcome is Outcome.TIMED_OUT
+
+
+def test_members_begin_at_most_so_many_at_a_time(bench: Bench) -> None:
+    """However many pairs there are and however many may be open at a probe, a fleet's load is bounded."""
+    bench.timing = replace(bench.timing, per_probe=100)
+    now, most, lock = 0, 0, threading.Lock()
+
+    def hook(path: str) -> HttpAnswer | None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.005)
+        with lock:
+            now -= 1
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    bench.observe(*(member(action(PROBE, TargetKind.POD_IP), str(n)) for n in range(80)))
+    assert 1 < most <= Bounds().members
+    assert len(bench.records("done")) == 80
 
 
 def test_partitions_advance_together() -> None:

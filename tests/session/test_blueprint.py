@@ -66,7 +66,8 @@ def test_workers_compute_the_same_from_the_same_facts() -> None:
     flows = load([suites_path()]).flows
     one = blueprint(mixed(), flows, read)
     assert blueprint(mixed(), tuple(reversed(flows)), read).expectations == one.expectations
-    assert set(one.expectations) == {check.id for check in one.plan.checks}
+    members = {each.id for check in one.plan.checks for each in check.each}
+    assert set(one.expectations) == {check.id for check in one.plan.checks} | members
     assert (one.manifests, one.digests) == read
     more = blueprint(mixed(), flows, read, frozenset(CheckClass))
     assert len(more.plan.checks) > len(one.plan.checks)

@@ -59,6 +59,16 @@ def test_a_check_leads_to_its_nodes_and_names_itself() -> None:
         assert one.checks == (SERVICE,)
 
 
+def test_a_check_of_the_fleet_leads_to_the_nodes_of_its_members() -> None:
+    """All of them by its own id, and by a member's the two that this one is about."""
+    fleet = "fleet-pod-to-pod/windows/windows/tcp"
+    one, other = (node.name for node in FACTS.nodes if node.pool == "windows-1")
+    assert kinds(Demand(checks=(fleet,))) == {NODE: {one, other}}
+    member = f"{fleet}#{one} → {one}"
+    assert kinds(Demand(checks=(member,))) == {NODE: {one}}
+    assert [found.checks for found in _wanted(Demand(checks=(member,)), FACTS, PLAN)] == [(member,)]
+
+
 def test_what_several_checks_pass_names_them_all() -> None:
     """A node of two checks is one subject; a node that was named itself keeps its place."""
     source = next(one.source.node for one in PLAN.checks if one.id == PATH)

@@ -121,7 +121,9 @@ def test_prepare_reads_the_cluster_and_writes_nothing(options: RunOptions) -> No
     prepared = prepare(options, FLOWS)
     assert {node.name for node in prepared.blueprint.facts.nodes} == {"n1", "w1"}
     assert prepared.blueprint.plan.checks
-    assert set(prepared.blueprint.expectations) == {c.id for c in prepared.blueprint.plan.checks}
+    checks = prepared.blueprint.plan.checks
+    members = {each.id for check in checks for each in check.each}
+    assert set(prepared.blueprint.expectations) == {check.id for check in checks} | members
     assert not options.report_dir.exists()
 
 

@@ -42,6 +42,7 @@ _OF_THE_WAY = frozenset(
         *(
             Kind.LINK,
             Kind.DIRECTION,
+            Kind.POD_PAIR,
             Kind.POD_ROUTE,
             Kind.POD_NETWORK,
             Kind.LEFT,

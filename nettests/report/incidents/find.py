@@ -8,6 +8,7 @@ outcome. Everything else (``recorded``, silence that was expected) contradicts n
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
@@ -27,7 +28,11 @@ _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
 def find_incidents(
     checks: Sequence[CheckResult], facts: ClusterFacts | None
 ) -> tuple[Incident, ...]:
-    """Return the incidents; together they hold every red check that ran, each once."""
+    """Return the incidents; together they hold every red check that ran, each once.
+
+    Members of checks are evidence by themselves: one check may have a part in several incidents through different
+    members of it.
+    """
     ran = [one for one in checks if one.ran and one.check is not None]
     nodes = nodes_of_pods([one.check for one in ran if one.check], facts)
     evidence = [evidence_of(one, nodes) for one in ran]
@@ -48,7 +53,17 @@ def find_incidents(
     known = {check for incident in found for check in incident.checks}
     found.sort(key=lambda one: -len(one.checks))
     alone = sorted((one for one in red.values() if one.id not in known), key=_weight)
-    return (*found, *(_unexplained(one, nodes) for one in alone))
+    whole = [*found, *(_unexplained(one, nodes) for one in alone)]
+    return tuple(_by_check(one) for one in whole)
+
+
+def _by_check(incident: Incident) -> Incident:
+    """Return an incident with the checks that its members belong to, and these members beside them."""
+    return replace(
+        incident,
+        checks=tuple(dict.fromkeys(map(parent_of, incident.checks))),
+        members=tuple(one for one in incident.checks if member_of(one)),
+    )
 
 
 def _steadily(

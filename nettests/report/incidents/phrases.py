@@ -169,6 +169,7 @@ def _subject(of: Mapping[Kind, str]) -> str:
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
         (Kind.DIRECTION, "{carried} from node {value}"),
+        (Kind.POD_PAIR, "{carried} between Pods of {value}, in both directions,"),
         (Kind.POD_ROUTE, "{carried} from {value}"),
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),

@@ -26,6 +26,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.REMOTE_NODE,),
     (Kind.LINK,),
     (Kind.DIRECTION,),
+    (Kind.POD_PAIR,),
     (Kind.POD_ROUTE,),
     (Kind.POD_NETWORK,),
     (Kind.PROXY_NODE, Kind.SERVICE),
@@ -164,10 +165,12 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
                 places[traits] = place
     contradicted: set[tuple[Trait, ...]] = set()
     silent: Counter[tuple[Trait, ...]] = Counter()
+    struck = frozenset(trait for traits in red for trait in traits)
     for one in evidence:
         if one.red:
             continue
-        for _, traits in _combinations(one.traits):
+        # What no red check has a part in explains none: of thousands of green members few are looked at closely.
+        for _, traits in _combinations(one.traits & struck):
             if one.green:
                 contradicted.add(traits)
             else:

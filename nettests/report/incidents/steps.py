@@ -49,8 +49,8 @@ def next_step_of(
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
-    if Kind.POD_ROUTE in of:
-        return _at_route(facts, of[Kind.POD_ROUTE])
+    if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
+        return "; ".join(_at_route(facts, one) for one in _each_way(route))
     if Kind.SIZE in of:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
@@ -110,6 +110,12 @@ def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
         f"look at the search domains in a Pod on {name} ({tool}), and compare clusterDomain of its kubelet "
         f"with the cluster's domain{f' ({domain})' if domain else ''}"
     )
+
+
+def _each_way(route: str) -> tuple[str, ...]:
+    """Return a route, or both of a pair of nodes."""
+    one, both, other = route.partition(" ↔ ")
+    return (f"{one} → {other}", f"{other} → {one}") if both else (route,)
 
 
 def _at_route(facts: ClusterFacts | None, route: str) -> str:

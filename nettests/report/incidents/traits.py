@@ -51,6 +51,8 @@ class Kind(StrEnum):
     """Two nodes, source first."""
     POD_ROUTE = "pod-route"
     """Two nodes: the first sends to addresses of Pods on the second."""
+    POD_PAIR = "pod-pair"
+    """Two nodes, one of which sends to addresses of Pods on the other: nothing tells which."""
     POD_NETWORK = "pod-network"
     """A node that sends to Pods of others, or whose Pods others send to."""
     OUTSIDE = "outside"
@@ -222,6 +224,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
 
 def pod_route(start: str, end: str) -> Iterator[Trait]:
     """Yield what is shared by all that one node sends to Pods of another."""
+    yield Trait(Kind.POD_PAIR, " ↔ ".join(sorted((start, end))))
     yield Trait(Kind.POD_ROUTE, f"{start} → {end}")
     yield Trait(Kind.POD_NETWORK, start)
     yield Trait(Kind.POD_NETWORK, end)

@@ -25,6 +25,18 @@
     });
   }
 
+  // --- pictures of the fleet: which pair is under the pointer
+  for (const figure of all(".heat")) {
+    const [rows, columns] = [figure.dataset.rows.split("|"), figure.dataset.columns.split("|")];
+    const cells = figure.querySelector(".cells");
+    const told = figure.querySelector("output");
+    figure.querySelector("svg").addEventListener("pointermove", (event) => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(cells.getScreenCTM().inverse());
+      const [row, column] = [rows[Math.floor(at.y / 14)], columns[Math.floor(at.x / 14)]];
+      told.textContent = row && column ? `${row} → ${column}` : "";
+    });
+  }
+
   // --- filters: a check is shown when every filter that is set holds
   const form = document.querySelector(".filters");
   if (!form) return;

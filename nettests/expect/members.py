@@ -1,0 +1,44 @@
+"""What is expected of each member of a check, on the facts of its own nodes, and what most of them have in common.
+
+Used by ``resolve``. Thousands of members differ in few things that a condition can tell: nodes that are alike in these
+are resolved once. Pure.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from nettests.expect.condition import backend_placement, nat_exception
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts, NodeFacts
+
+
+def of_members(
+    check: Check, facts: ClusterFacts, resolve: Callable[[Check], Expectation]
+) -> dict[str, Expectation]:
+    """Return what is expected of every member, by id, and under the check's own what is of most of them."""
+    kinds = {node.name: _kind(node) for node in facts.nodes}
+    resolved: dict[object, Expectation] = {}
+    found: dict[str, Expectation] = {}
+    for one in check.each:
+        key = (
+            kinds.get(one.source.node or ""),
+            kinds.get(one.target.node or ""),
+            one.placement,
+            backend_placement(one, facts),
+            nat_exception(one, facts),
+        )
+        if key not in resolved:
+            resolved[key] = resolve(one)
+        found[one.id] = resolved[key]
+    shared = {id(one): one for one in found.values()}
+    often = Counter(map(id, found.values())).most_common(1)
+    return {check.id: shared[often[0][0]], **found}
+
+
+def _kind(node: NodeFacts) -> NodeFacts:
+    """Return a node without what is its own: conditions of limitations read none of it."""
+    return replace(
+        node, name="", member=0, hostname="", addresses=(), pod_cidrs=(), taints=(), left_out=""
+    )

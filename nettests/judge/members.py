@@ -1,0 +1,113 @@
+"""What the members of a check came to, as one verdict of the check: the worst of theirs, and who they are.
+
+Beside ``verdicts``, which judges each member as a check of its own. A check with members is as good as its worst one:
+a member that could not be judged is no pass, however many others did. Pure.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.check_id import member_id
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
+from nettests.model.words import Verdict
+
+NAMED = 4
+"""So many members are named in a sentence; the documents have all."""
+_WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
+
+
+def judge_members(check: Check, told: Mapping[str, Judgement]) -> Judgement:
+    """Return the verdict of a check from those of its members, by id; one that is not there was never judged."""
+    each = [
+        (one.label, told.get(member_id(check.id, one.label)) or _never(check, one.label))
+        for one in check.members
+    ]
+    worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
+    found = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
+    first = found[0][1]
+    expected, observed = _most(each, "expected"), _observed(each)
+    return replace(
+        first,
+        check=check.id,
+        verdict=worst,
+        message=_message(check, worst, found, expected, observed),
+        expected=expected,
+        observed=observed,
+        next_step=first.next_step if worst in ATTENTION else "",
+        members=_grouped(each),
+    )
+
+
+def skipped(check: str, reason: str) -> Judgement:
+    """Return what is said of a member that turned out not to apply."""
+    return Judgement(check=check, verdict=Verdict.SKIPPED, message=reason, expected="", observed="")
+
+
+def _never(check: Check, label: str) -> Judgement:
+    return Judgement(
+        check=member_id(check.id, label),
+        verdict=Verdict.UNKNOWN,
+        message=f"{check.title}: {label}: it was never run",
+        expected=str(check.claim),
+        observed="nothing that was judged",
+    )
+
+
+def _message(
+    check: Check,
+    worst: Verdict,
+    found: list[tuple[str, Judgement]],
+    expected: str,
+    observed: str,
+) -> str:
+    """Return one line: how many members deviate of how many, which, and what the first one showed."""
+    head = f"{check.title} - {check.flow}"
+    many = f"{len(found)} of {len(check.members)} members"
+    if worst is Verdict.PASS:
+        return f"{head} - expected {expected}, observed {observed}"
+    if worst is Verdict.SKIPPED:
+        return found[0][1].message
+    named = ", ".join(label for label, _ in found[:NAMED])
+    more = f", … and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    why = found[0][1].message.partition(f" - {check.flow} - ")[2] or found[0][1].message
+    return f"{head} - {worst.value} for {many}: {named}{more} - {why}"
+
+
+def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
+    """Return what was observed how often, most frequent first: ``connected ×129, timed_out ×3``."""
+    # sample: "connected, source = client-pod (10.244.1.5)"
+    seen = Counter(one.observed.partition(" (")[0] or "nothing" for _, one in each)
+    return ", ".join(f"{what} ×{count}" for what, count in seen.most_common())
+
+
+def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
+    texts = Counter(getattr(one, name) for _, one in each if getattr(one, name))
+    most = texts.most_common(2)
+    if not most:
+        return ""
+    return f"{most[0][0]}, of some members something else" if len(most) > 1 else most[0][0]
+
+
+def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
+    """Return those that did not simply pass, in the order of the members; what is the same is said once."""
+    groups: dict[MembersJudged, list[str]] = {}
+    for label, one in each:
+        if one.verdict is not Verdict.PASS:
+            groups.setdefault(_said(one), []).append(label)
+    return tuple(replace(said, labels=tuple(labels)) for said, labels in groups.items())
+
+
+def _said(one: Judgement) -> MembersJudged:
+    if one.verdict not in _WORDED:
+        return MembersJudged(verdict=one.verdict, labels=(), limitation=one.limitation)
+    return MembersJudged(
+        verdict=one.verdict,
+        labels=(),
+        message=one.message,
+        expected=one.expected,
+        observed=one.observed,
+        next_step=one.next_step,
+        limitation=one.limitation,
+    )

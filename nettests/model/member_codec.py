@@ -1,0 +1,93 @@
+"""The members of a check as plain data: each end and each manner of testing once, each member a short row.
+
+Used by ``codec`` alone. A fleet of a hundred nodes has ten thousand pairs, whose members differ in little but the
+numbers of their two nodes: written out in full, one check's record would take tens of megabytes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nettests.model.check import Action, Control, Member, Target, Vantage
+from nettests.model.words import Placement, TargetKind, VantageKind
+
+Write = Callable[[object], Any]
+Read = Callable[[Any, type[Any]], Any]
+
+
+_NOBODY = Vantage(kind=VantageKind.EXTERNAL, probe="")
+_NOTHING = Target(kind=TargetKind.POD)
+"""The ends of an action of which only the manner is meant."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """Values that are written once, by the number under which rows name them."""
+
+    rows: list[Any] = field(default_factory=list)
+    _numbers: dict[Any, int] = field(default_factory=dict)
+
+    def number(self, key: object, data: Callable[[], Any]) -> int:
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = len(self.rows)
+            self.rows.append(data())
+        return found
+
+
+def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
+    """Return the tables and rows of a check's members."""
+    sources, targets, manners = _Table(), _Table(), _Table()
+
+    def of(action: Action) -> list[int]:
+        manner = replace(action, source=_NOBODY, target=_NOTHING)
+        return [
+            sources.number(action.source, lambda: write(action.source)),
+            targets.number(action.target, lambda: write(action.target)),
+            manners.number(manner, lambda: _without_ends(write(manner))),
+        ]
+
+    rows = [
+        [
+            one.label,
+            one.placement.value,
+            of(one.action),
+            [[control.proves, *of(control.action)] for control in one.controls],
+        ]
+        for one in members
+    ]
+    return {
+        "sources": sources.rows,
+        "targets": targets.rows,
+        "manners": manners.rows,
+        "rows": rows,
+    }
+
+
+def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
+    """Return the members that ``members_to_data`` wrote."""
+    if not data:
+        return ()
+    sources = [read(one, Vantage) for one in data["sources"]]
+    targets = [read(one, Target) for one in data["targets"]]
+    ends = {"source": data["sources"][0], "target": data["targets"][0]}
+    manners: list[Action] = [read({**one, **ends}, Action) for one in data["manners"]]
+
+    def action(source: int, target: int, manner: int) -> Action:
+        return replace(manners[manner], source=sources[source], target=targets[target])
+
+    return tuple(
+        Member(
+            label=label,
+            placement=Placement(placement),
+            action=action(*own),
+            controls=tuple(
+                Control(proves=proves, action=action(*numbers)) for proves, *numbers in controls
+            ),
+        )
+        for label, placement, own, controls in data["rows"]
+    )
+
+
+def _without_ends(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in {"source", "target"}}

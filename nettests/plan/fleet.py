@@ -1,0 +1,54 @@
+"""Which ordered pairs of a fleet's nodes are tested: all of a fleet that is not large, of a large one another part each run.
+
+Part of planning's cells. Above the bound the pairs are a regular graph: every node has equally many peers as a source
+and as a target, so that a node which is broken in either direction shows in every run, and a pair within some.
+The same nodes and the same seed give the same pairs, in whatever process. Pure.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+
+from nettests.model.facts import NodeFacts
+
+ALL_PAIRS = 100
+"""With at most so many nodes every ordered pair is tested: 9,900."""
+PEERS = 8
+"""With more, each node has so many peers as a source and so many as a target."""
+
+
+ALL_NODE_PORTS = 16
+"""The same for NodePorts, whose rules are the target node's: what differs between its clients are their paths, which
+Pods show already."""
+
+
+def peers(
+    nodes: Sequence[NodeFacts], seed: int, most: int = ALL_PAIRS
+) -> Iterator[tuple[NodeFacts, NodeFacts]]:
+    """Yield the ordered pairs of different nodes, by source and then by target, in the order of the nodes.
+
+    All of them with at most ``most`` nodes.
+    """
+    many = len(nodes)
+    chosen = None if many <= most else _regular(many, seed)
+    for source in range(many):
+        for target in chosen[source] if chosen else range(many):
+            if target != source:
+                yield nodes[source], nodes[target]
+
+
+def _regular(many: int, seed: int) -> list[list[int]]:
+    """Return the peers of each node: in a ring of all nodes, shuffled, those at a few distances ahead."""
+    shuffled = random.Random(seed)  # noqa: S311 - which pairs are tested is no secret
+    ring = list(range(many))
+    shuffled.shuffle(ring)
+    ahead = shuffled.sample(range(1, many), PEERS)
+    found: list[list[int]] = [[] for _ in ring]
+    for place, node in enumerate(ring):
+        found[node] = sorted(ring[(place + distance) % many] for distance in ahead)
+    return found
+
+
+def share(many: int, most: int = ALL_PAIRS) -> tuple[int, int]:
+    """Return how many ordered pairs of different nodes are tested, and how many there are."""
+    every = many * (many - 1)
+    return (every if many <= most else many * PEERS), every

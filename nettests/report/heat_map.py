@@ -1,0 +1,151 @@
+"""The members of a flow as pictures of nodes by nodes: one for each protocol, sources down, targets across.
+
+Used by the HTML report. Verdicts are told by shape as well as by colour; all cells of a verdict are one path, so that a
+picture of sixty nodes by sixty is some tens of kilobytes. Pure geometry and text: the template draws it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
+from nettests.model.words import OS, Verdict
+from nettests.report.results import CheckResult
+
+CELL = 14
+"""Units of a cell's side."""
+LETTER = 6.2
+"""Units that a letter of a label takes, at most."""
+MARKED = 400
+"""So many cells say on hovering what was seen; all are named in the documents."""
+_SHAPES = {
+    Verdict.FAIL: "m4 4l6 6m0-6l-6 6",
+    Verdict.LIFTED: "m7 11v-7l-3 3m3-3l3 3",
+    Verdict.UNKNOWN: "m4 4h6v6h-6z",
+    Verdict.FLAKY: "m3 8q2-4 4-1t4-1",
+    Verdict.KNOWN_BUG: "m7 3l4 4l-4 4l-4-4z",
+    Verdict.LIMITED: "m3 7h8",
+    Verdict.RECORDED: "m6 6h2v2h-2z",
+    Verdict.SKIPPED: "m5 4l4 3l-4 3",
+}
+"""What is drawn into a cell, from its corner; a pass has its colour alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """All cells of one verdict: their squares, and the shapes in them."""
+
+    verdict: Verdict
+    number: int
+    squares: str
+    shapes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A cell that says what was seen there; ``check`` is the one whose evidence tells more."""
+
+    x: int
+    y: int
+    check: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """One picture."""
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    layers: tuple[Layer, ...]
+    marks: tuple[Mark, ...]
+
+    @property
+    def left(self) -> int:
+        """Units that the labels of rows take."""
+        return round(LETTER * max(map(len, self.rows))) + 8
+
+    @property
+    def top(self) -> int:
+        """Units that the labels of columns take, written upwards."""
+        return round(LETTER * max(map(len, self.columns))) + 8
+
+    @property
+    def width(self) -> int:
+        """Units of the whole picture."""
+        return self.left + CELL * len(self.columns) + 2
+
+    @property
+    def height(self) -> int:
+        """Units of the whole picture."""
+        return self.top + CELL * len(self.rows) + 2
+
+
+def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
+    """Return the pictures of a flow's checks that have members, by protocol and whatever else tells them apart."""
+    by_manner: dict[str, list[CheckResult]] = {}
+    for check in checks:
+        if check.members:
+            by_manner.setdefault(_manner(check), []).append(check)
+    return tuple(_heat_map(manner, found) for manner, found in by_manner.items())
+
+
+def _manner(result: CheckResult) -> str:
+    assert result.check is not None, "only what was planned has members"
+    target = result.check.target
+    ends = 2 if target.os else 1
+    rest = result.id.split("/")[1 + ends + 1 :]
+    return " ".join((result.check.action.protocol.value.upper(), *rest))
+
+
+def _heat_map(title: str, checks: Sequence[CheckResult]) -> HeatMap:
+    rows: dict[str, tuple[object, ...]] = {}
+    columns: dict[str, tuple[object, ...]] = {}
+    placed: list[tuple[str, str, CheckResult, str]] = []
+    for check in checks:
+        for one in check.members:
+            assert one.check is not None, "a member was planned"
+            source, _, target = one.label.partition(" → ")
+            target = target or one.check.target.kind.value
+            rows.setdefault(source, _order(one.check.source.os, source))
+            columns.setdefault(target, _order(one.check.target.os, target))
+            placed.append((source, target, one, check.id))
+    down = {name: at for at, name in enumerate(sorted(rows, key=rows.__getitem__))}
+    across = {name: at for at, name in enumerate(sorted(columns, key=columns.__getitem__))}
+    cells: dict[Verdict, list[tuple[int, int]]] = {}
+    marks: list[Mark] = []
+    for source, target, one, check_id in placed:
+        at = (CELL * across[target], CELL * down[source])
+        cells.setdefault(one.verdict, []).append(at)
+        if one.verdict in ATTENTION and len(marks) < MARKED:
+            marks.append(Mark(x=at[0], y=at[1], check=check_id, text=_said(one)))
+    return HeatMap(
+        title=title,
+        rows=tuple(down),
+        columns=tuple(across),
+        layers=tuple(_layer(one, cells[one]) for one in SUMMARY_ORDER if one in cells),
+        marks=tuple(marks),
+    )
+
+
+def _order(os: OS | None, name: str) -> tuple[object, ...]:
+    """Sort Windows first, and win-2 before win-10."""
+    parts = [part.zfill(6) if part.isdigit() else part for part in name.split("-")]
+    return (os is not OS.WINDOWS, parts)
+
+
+def _said(one: CheckResult) -> str:
+    seen = one.observation
+    detail = seen.attempts[-1].detail if seen and seen.attempts else one.message
+    return f"{one.label}: {one.verdict.value}, expected {one.expected}, observed {one.observed}. {detail}"
+
+
+def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
+    side = CELL - 1
+    shape = _SHAPES.get(verdict, "")
+    return Layer(
+        verdict=verdict,
+        number=len(cells),
+        squares="".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in cells),
+        shapes="".join(f"M{x} {y}{shape}" for x, y in cells) if shape else "",
+    )

@@ -1,0 +1,113 @@
+"""The fleet: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
+
+from nettests.model.dns_names import KUBERNETES_FQDN
+from nettests.model.expectation import Source
+from nettests.model.words import Question, Resolver, SourceSeen, TargetKind, VantageKind
+from nettests.plan import Matrix, NameForm, flow
+
+NETWORK_MODEL = Source(
+    document="Kubernetes documentation, Services, Load Balancing, and Networking",
+    section="The Kubernetes network model",
+)
+NETWORKING = Source(
+    document="Kubernetes documentation, Networking on Windows", section="Network modes"
+)
+NODEPORT = Source(document="Kubernetes documentation, Service", section="type: NodePort")
+DEBUGGING = Source(
+    document="Kubernetes documentation, Debugging DNS Resolution",
+    section="Are DNS endpoints exposed?",
+)
+
+
+@flow(
+    "fleet-pod-to-pod",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.FLEET_PAIRS,
+    alike="pod-to-pod-ip",
+    facts=("flow-pod-pod-ip-same-node", "flow-pod-pod-ip-cross-node"),
+    sources=(NETWORK_MODEL, NETWORKING),
+)
+def test_fleet_pod_to_pod() -> None:
+    """Pods of every node reach Pods of every other node and of their own."""
+
+
+@flow(
+    "fleet-pod-source-address",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.FLEET_RING,
+    alike="pod-to-pod-ip",
+    source_seen=SourceSeen.CLIENT_POD,
+    facts=("flow-pod-pod-ip-cross-node",),
+    sources=(NETWORK_MODEL, NETWORKING),
+)
+def test_fleet_pod_source_address() -> None:
+    """Pods of every node are seen under their own addresses by a Pod of another one."""
+
+
+@flow(
+    "fleet-pod-to-service",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.FLEET_SERVICES,
+    alike="pod-to-service-clusterip",
+    facts=("flow-pod-clusterip",),
+    sources=(NETWORKING,),
+)
+def test_fleet_pod_to_service() -> None:
+    """Pods of every node reach Services by ClusterIP, with a backend of either system."""
+
+
+@flow(
+    "fleet-dns",
+    source=VantageKind.POD,
+    target=TargetKind.DNS_SERVICE,
+    matrix=Matrix.FLEET_CLUSTER,
+    question=Question.RESOLVE,
+    names=(NameForm(template=f"{KUBERNETES_FQDN}.", resolvers=(Resolver.NSLOOKUP,)),),
+    alike="dns-via-service",
+    facts=("dns-udp-via-vip",),
+    sources=(DEBUGGING,),
+)
+def test_fleet_dns() -> None:
+    """The cluster's DNS answers Pods of every node at its Service's address, over TCP and over UDP."""
+
+
+@flow(
+    "fleet-external",
+    source=VantageKind.POD,
+    target=TargetKind.EXTERNAL_IP,
+    matrix=Matrix.FLEET_OUTSIDE,
+    alike="pod-to-external-ip",
+    facts=("flow-pod-external-ip",),
+    sources=(NETWORKING,),
+)
+def test_fleet_external() -> None:
+    """Pods of every node reach an address outside the cluster."""
+
+
+@flow(
+    "fleet-nodeport",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.FLEET_NODE_PORTS,
+    alike="nodeport-from-pod-other-node",
+    facts=("nodeport-external", "nodeport-udp"),
+    sources=(NODEPORT,),
+)
+def test_fleet_nodeport() -> None:
+    """Every node answers at a NodePort to Pods of other nodes."""
+
+
+@flow(
+    "fleet-nodeport-own",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.FLEET_OWN,
+    alike="nodeport-from-pod-own-node",
+    facts=("nodeport-from-pod-own-node",),
+    sources=(NODEPORT,),
+)
+def test_fleet_nodeport_own() -> None:
+    """Every node answers at a NodePort to Pods of its own."""

@@ -1,0 +1,85 @@
+"""What is expected of the members of a check: of each by its own nodes, of the check what most are to show."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from nettests.expect import resolve
+from nettests.expect.resolve import expectation
+from nettests.model.check import Check
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.history import History
+from nettests.model.journal_lines import data_of, record_of
+from nettests.model.journal_records import Planned, others
+from nettests.model.words import OS
+from nettests.plan import build, load
+from nettests.resources import suites_path
+from nettests.session.blueprint import read_manifests
+from tests.expect.entries import manifest
+from tests.facts import cluster_facts
+
+MANIFESTS = read_manifests()[0]
+TODAY = date(2026, 11, 24)
+FLOWS = [flow for flow in load([suites_path()]).flows if flow.name.startswith("fleet-")]
+
+
+def grown(facts: ClusterFacts) -> ClusterFacts:
+    """Return the cluster with three more nodes beside each, alike but for what is a node's own."""
+    nodes = [
+        replace(node, name=f"{node.name}-{more}", hostname="", member=10 * node.member + more)
+        for node in facts.nodes
+        for more in range(4)
+    ]
+    return replace(facts, nodes=tuple(nodes))
+
+
+@pytest.mark.parametrize("profile", ["win2019-l2bridge", "mixed-builds", "win2022-overlay-dsr"])
+def test_each_member_is_expected_what_a_check_of_its_own_would_be(profile: str) -> None:
+    """Nodes that are alike are resolved once; no member is given what another one is to show."""
+    facts = grown(cluster_facts(profile))
+    limitations = [entry for manifest in MANIFESTS for entry in manifest.limitations]
+    made = build(facts, FLOWS)
+    found = resolve(made.checks, facts, MANIFESTS, today=TODAY)
+    for check in made.checks:
+        for one in (check.each[0], check.each[len(check.each) // 2], check.each[-1]):
+            assert found[one.id] == expectation(one, facts, limitations), one.id
+
+
+def test_limitations_of_the_flow_that_it_is_alike_hold() -> None:
+    """What is documented of Pods and Services needs no second entry for the fleet."""
+    facts = cluster_facts("mixed-builds")
+    flows = {flow.name: flow for flow in load([suites_path()]).flows}
+    for flow in FLOWS:
+        assert flow.alike in flows, flow.name
+        base = flows[flow.alike]
+        assert (base.source, base.target, base.question) == (
+            flow.source,
+            flow.target,
+            flow.question,
+        )
+    assert facts.nodes
+
+
+def deviating(facts: ClusterFacts) -> tuple[Check, dict[str, Expectation]]:
+    """Return a check of whose members not the same is expected."""
+    made = build(facts, FLOWS)
+    old = manifest(old_build="when: {source: {build: '<20348'}}\nexpected: {outcome: timed_out}")
+    (entry,) = old.limitations
+    of_pods = replace(entry, flows=("pod-to-pod-ip",))
+    found = resolve(made.checks, facts, [replace(old, limitations=(of_pods,))], today=TODAY)
+    return next((one, found) for one in made.checks if others(one, found))
+
+
+def test_mixed_builds_differ_by_member_and_the_journal_tells_which() -> None:
+    """The record holds what most are to show, and the others beside it; read again it is the same."""
+    facts = grown(cluster_facts("mixed-builds"))
+    check, found = deviating(facts)
+    planned = Planned(check=check, expectation=found[check.id], others=others(check, found))
+    assert 0 < sum(len(one.labels) for one in planned.others) < len(check.members)
+    history = History.of([record_of(data_of(planned))])
+    assert history.expectations() == {
+        name: one for name, one in found.items() if name.partition("#")[0] == check.id
+    }
+    assert {one.os for one in facts.nodes} == set(OS)

@@ -1,0 +1,104 @@
+"""A sweep over a fleet of twelve nodes as its journal tells it, with whatever does not answer."""
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+
+from nettests.judge import judge_run
+from nettests.model.check import Action, Check
+from nettests.model.expectation import Expectation
+from nettests.model.facts import ClusterFacts
+from nettests.model.journal_records import (
+    Answer,
+    Begin,
+    Discovered,
+    Done,
+    End,
+    Judged,
+    Planned,
+    Record,
+)
+from nettests.model.observation import Observation, Raw
+from nettests.model.words import Protocol
+from nettests.parse import observation_of
+from nettests.plan import build, load
+from nettests.report import Results, build_results
+from nettests.resources import suites_path
+from tests.plan.clusters import cluster, node
+
+Silent = Callable[[Action], bool]
+FLOWS = ("fleet-pod-to-pod", "fleet-pod-to-service", "fleet-nodeport", "fleet-external")
+
+
+def twelve() -> ClusterFacts:
+    """Return four Linux and eight Windows nodes by names that people give them."""
+    nodes = [
+        *(replace(node("linux-1", number), name=f"linux-{number}") for number in range(1, 5)),
+        *(replace(node("windows-1", number), name=f"win-{number}") for number in range(1, 9)),
+    ]
+    return cluster(*nodes)
+
+
+def swept(
+    silent: Silent = lambda _: False,
+    facts: ClusterFacts | None = None,
+    flows: Collection[str] = FLOWS,
+) -> Results:
+    """Return the results of a sweep in which the questions that ``silent`` names get no answer."""
+    return build_results([*records(silent, facts or twelve(), flows)])
+
+
+def records(
+    silent: Silent, facts: ClusterFacts, flows: Collection[str] = FLOWS
+) -> Iterator[Record]:
+    """Yield the records of such a run."""
+    declared = [one for one in load([suites_path()]).flows if one.name in flows]
+    checks = build(facts, declared).checks
+    yield Begin(run_id="20261124-090000-ab12", started="2026-11-24T09:00:00+00:00")
+    yield Discovered(facts=facts)
+    observations: dict[str, Observation] = {}
+    expectations: dict[str, Expectation] = {}
+    for check in checks:
+        claim = Expectation(claim=check.claim, expected=check.claim)
+        yield Planned(check=check, expectation=claim)
+        expectations[check.id] = claim
+        for member in check.each:
+            raws = list(_answers(member, silent))
+            yield from (Answer(raw=raw) for raw in raws)
+            done = Done(check=member.id, answers=len(raws))
+            yield done
+            observations[member.id] = observation_of(member, done, raws)
+            expectations[member.id] = claim
+    for told in judge_run(checks, expectations, observations):
+        yield Done(check=told.check, answers=0, judgement=told)
+        yield Judged(judgement=told)
+    yield End(finished="2026-11-24T09:01:00+00:00", exit_code=0)
+
+
+def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
+    lost = silent(member.action)
+    yield _dial(member, "check", member.action, well=not lost)
+    if lost:
+        for control in member.controls:
+            well = not silent(control.action)
+            yield _dial(member, f"control:{control.proves}", control.action, well=well)
+
+
+def _dial(member: Check, purpose: str, action: Action, *, well: bool) -> Raw:
+    named = action.target.backends[0] if action.target.backends else "outside"
+    told = {"responses": [named]} if well else {"errors": ["dial tcp 10.1.1.1:80: i/o timeout"]}
+    return Raw(
+        check=member.id,
+        purpose=purpose,
+        attempt=1,
+        tool="dial",
+        client_os=str(action.source.os),
+        probe=action.source.probe,
+        channel="port-forward",
+        command=("GET", f"/dial?protocol={'udp' if action.protocol is Protocol.UDP else 'http'}"),
+        started=1.0,
+        elapsed=0.02 if well else 5.0,
+        status=200,
+        stdout=json.dumps(told),
+        context={"request": "hostname"},
+    )

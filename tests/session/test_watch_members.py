@@ -1,0 +1,182 @@
+"""A check with members is done with the last of them; its record has their verdicts, and rejudging finds the same."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nettests.judge import judge_members
+from nettests.model.check import Check, Plan
+from nettests.model.check_id import member_id
+from nettests.model.expectation import Expectation
+from nettests.model.history import History
+from nettests.model.journal_records import Discovered, Judged, OfMembers, Planned
+from nettests.model.observation import Raw
+from nettests.model.words import Verdict
+from nettests.plan import build, load
+from nettests.probes.sending import STOPPED
+from nettests.redaction import Redactor
+from nettests.report import build_results
+from nettests.resources import suites_path
+from nettests.session.journal import Follower, Journal, read_journal
+from nettests.session.rejudge import read_recorded, rejudged
+from nettests.session.watch import Watch
+from tests.plan.clusters import mixed
+
+FACTS = mixed()
+FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+PLAN = build(FACTS, FLOWS)
+CHECK = next(one for one in PLAN.checks if one.id == "fleet-pod-to-pod/windows/linux/tcp")
+EACH = CHECK.each
+
+
+def answer(of: Check, *, well: bool = True, purpose: str = "check", attempt: int = 1) -> Raw:
+    """Return what a dial of a member brought."""
+    target = of.action.target.pod
+    said = {"responses": [target]} if well else {"errors": ["dial tcp 10.1.1.1:80: i/o timeout"]}
+    return Raw(
+        check=of.id,
+        purpose=purpose,
+        attempt=attempt,
+        tool="dial",
+        client_os="windows",
+        probe=of.source.probe,
+        channel="port-forward",
+        command=("GET", "/dial"),
+        started=1.0,
+        elapsed=0.01 if well else 5.0,
+        status=200,
+        stdout=json.dumps(said),
+        context={"request": "hostname"},
+    )
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Iterator[Watch]:
+    """Yield a watch over the check, in whose journal it is planned."""
+    plan = Plan(checks=(CHECK,), skips=(), pods=PLAN.pods, services=PLAN.services)
+    claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.write(Discovered(facts=FACTS))
+        journal.write(Planned(check=CHECK, expectation=claim))
+        expectations = dict.fromkeys((CHECK.id, *(one.id for one in EACH)), claim)
+        yield Watch(journal=journal, plan=plan, expectations=expectations)
+
+
+def carry_out(watch: Watch, member: Check, *, well: bool = True) -> None:
+    """Run one member to its end: silent twice beside controls that answer, or answered."""
+    watch.raw(answer(member, well=well))
+    if not well:
+        for control in member.controls:
+            watch.raw(answer(member, purpose=f"control:{control.proves}"))
+        watch.raw(answer(member, well=False, attempt=2))
+    watch.done(member.id)
+
+
+def test_it_is_done_with_its_last_member(watch: Watch) -> None:
+    """No test gets a verdict before every node was looked at."""
+    for member in EACH[:-1]:
+        carry_out(watch, member)
+    assert CHECK.id not in watch.journal.finished
+    carry_out(watch, EACH[-1])
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    assert done.judgement is not None
+    assert (done.judgement.verdict, done.judgement.members) == (Verdict.PASS, ())
+    assert watch.failing() == []
+
+
+def test_one_silent_member_fails_it_and_is_named(watch: Watch) -> None:
+    """The record names the pair, and diagnostics look at its nodes alone."""
+    for member in EACH:
+        carry_out(watch, member, well=member is not EACH[1])
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    assert done.judgement is not None
+    assert done.judgement.verdict is Verdict.FAIL
+    (group,) = done.judgement.members
+    assert group.labels == (CHECK.members[1].label,)
+    assert CHECK.members[1].label in done.judgement.message
+    assert [(one.id, verdict) for one, verdict in watch.failing()] == [(EACH[1].id, Verdict.FAIL)]
+
+
+def test_members_that_are_not_run_any_more_are_unknown(watch: Watch) -> None:
+    """A run that is stopped ends the check, and says of each member why."""
+    carry_out(watch, EACH[0])
+    watch.done(CHECK.id, distrust=f"{STOPPED} before this check was run")
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    assert done.judgement is not None
+    assert done.judgement.verdict is Verdict.UNKNOWN
+    named = [label for group in done.judgement.members for label in group.labels]
+    assert named == [one.label for one in CHECK.members[1:]]
+    assert watch.failing() == []
+
+
+def test_a_check_of_which_no_member_applies_is_skipped(watch: Watch) -> None:
+    """Its test is skipped with the reason."""
+    for member in EACH:
+        watch.done(member.id, skip="this image has no such tool")
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    assert (done.skip, done.judgement) == ("this image has no such tool", None)
+    assert watch.skipped == {CHECK.id}
+    assert History.of(read_journal(watch.journal.path)).skipped == (CHECK.id,)
+
+
+@pytest.mark.parametrize("silent", [None, 0, 2])
+def test_rejudging_finds_the_same(watch: Watch, silent: int | None) -> None:
+    """The journal holds all that the verdict was made of: members, their answers, and what was expected of each."""
+    for number, member in enumerate(EACH):
+        carry_out(watch, member, well=number != silent)
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    (again,) = rejudged(read_recorded(watch.journal.path), ())
+    assert again == done.judgement
+
+
+def test_a_report_is_made_of_the_journal_alone(watch: Watch) -> None:
+    """Who has nothing but the journal shows the members as the run's own process does."""
+    for member in EACH:
+        carry_out(watch, member, well=member is not EACH[3])
+    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    assert done.judgement is not None
+    watch.journal.write(Judged(judgement=done.judgement))
+    records = read_journal(watch.journal.path)
+    alone, beside = build_results(records), build_results(records, watch.observations)
+    assert alone == beside
+    (result,) = alone.checks
+    assert [one.label for one in result.members] == [one.label for one in CHECK.members]
+    assert [one.label for one in result.deviating] == [CHECK.members[3].label]
+    assert [bool(one.raws) for one in result.members] == [
+        one.id == EACH[3].id for one in result.members
+    ]
+
+
+def test_a_member_whose_answers_are_lost_is_not_believed(watch: Watch) -> None:
+    """A journal from which answers were lost says so of the member, and so of its check."""
+    for member in EACH:
+        carry_out(watch, member)
+    lines = watch.journal.path.read_bytes().splitlines(keepends=True)
+    first = json.dumps(member_id(CHECK.id, CHECK.members[0].label), ensure_ascii=False).encode()
+    kept = [line for line in lines if b'"raw"' not in line or first not in line]
+    assert len(kept) == len(lines) - 1
+    shorter = watch.journal.path.with_name("shorter.jsonl")
+    shorter.write_bytes(b"".join(kept))
+    (again,) = rejudged(read_recorded(shorter), ())
+    assert again.verdict is Verdict.UNKNOWN
+    assert replace(again, message="").members[0].labels == (CHECK.members[0].label,)
+
+
+def test_labels_are_names_that_nothing_is_taken_out_of(tmp_path: Path) -> None:
+    """A node may be named as a secret is: members are found by their labels, which every record spells alike."""
+    claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
+    labels = tuple(one.label for one in CHECK.members)
+    unlike = OfMembers(expectation=claim, labels=labels)
+    judgement = judge_members(CHECK, {})
+    with Journal(tmp_path / "journal.jsonl", Redactor(("node-windows-1-1-x7",))) as journal:
+        journal.write(Planned(check=CHECK, expectation=claim, others=(unlike,)))
+        journal.write(Judged(judgement=judgement))
+    history = History.of(read_journal(tmp_path / "journal.jsonl"))
+    planned = history.planned[CHECK.id]
+    assert [one.label for one in planned.check.members] == [*labels]
+    assert planned.others[0].labels == labels
+    named = (label for one in history.judged[CHECK.id].members for label in one.labels)
+    assert sorted(named) == sorted(labels)
