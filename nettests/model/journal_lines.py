@@ -19,7 +19,7 @@ R = TypeVar("R", bound=Record)
 _KIND = "record"
 """The field that holds this word."""
 _UNSAID: Mapping[type[Record], frozenset[str]] = {
-    Done: frozenset({"distrust", "skip", "late", "resent", "judgement"}),
+    Done: frozenset({"distrust", "skip", "late", "resent", "slow", "judgement"}),
     Event: frozenset({"notable"}),
 }
 """Fields that are left out of a line where they say nothing."""

@@ -108,6 +108,7 @@ class Declaration:
     ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
     ``dual_stack`` keeps the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
+    ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
     """
 
     name: str = field(kw_only=False)
@@ -134,6 +135,7 @@ class Declaration:
     each_family: bool = False
     dual_stack: bool = False
     beyond_mtu: int | None = None
+    payload: int | None = None
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -202,6 +204,8 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
     """Return what is claimed of a question, unless flow or case claim something else."""
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
+            return _answers(protocol)
+        case Question.PATH_MTU | Question.LOSS:
             return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED

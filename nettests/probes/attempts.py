@@ -10,16 +10,17 @@ answers only to know whether to go on, never to judge.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from nettests.model.check import Check
+from nettests.model.check import Check, Target
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
-from nettests.model.words import Outcome, Question, VantageKind
+from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
+from nettests.parse.slow import REFERENCE, late
 from nettests.probes.beside import (
     Pending,
     begin,
@@ -37,12 +38,16 @@ from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
 from nettests.probes.sending import Sender
 from nettests.probes.series import Series
+from nettests.probes.size_search import SizeSearch
+from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(
     {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle"}
 )
 """``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
+REFERENCES = 2
+"""How often a probe answers for itself beside late answers: the sooner one counts."""
 SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
@@ -64,7 +69,15 @@ class Attempts:
                 self._distribute(sender, check)
             case Question.CHURN:
                 self._after_churn(sender, check)
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
+            case Question.PATH_MTU:
+                SizeSearch(sender, check, self.controls).run()
+            case Question.LOSS:
+                Trains(sender, check, self.controls).run()
+            case Question.REACH | Question.RESOLVE:
+                ladder = _Ladder(sender, check, self.controls)
+                ladder.climb()
+                _compare_if_late(sender, check, ladder.raws)
+            case Question.PING | Question.IDLE:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
                 _Ladder(sender, check, self.controls).climb()
@@ -107,6 +120,7 @@ class _Ladder:
     controls: Controls
     turns: list[int] = field(default_factory=list)
     seen: list[Attempt] = field(default_factory=list)
+    raws: list[Raw] = field(default_factory=list)
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
@@ -227,6 +241,7 @@ class _Ladder:
     def _take(self, turn: int, raw: Raw) -> int | None:
         """Read one answer and return the turn that comes next."""
         one = read_answer(raw, self.check.action.question)
+        self.raws.append(raw)
         if not one.outcome.positive:
             self._probe_controls(turn)
         self.turns.append(turn)
@@ -255,6 +270,21 @@ class _Ladder:
             )
             self._controls = probing
             probing.answered(0)
+
+
+def _compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
+    """Let the probe answer for itself, over the same channel, where all answers of a check came late."""
+    if not late(check, raws) or raws[0].tool != "dial":
+        return
+    itself = replace(
+        check.action,
+        target=Target(kind=TargetKind.OWN_IP, pod=check.source.probe, node=check.source.node),
+        question=Question.REACH,
+        protocol=Protocol.TCP,
+        resolver=None,
+    )
+    for number in range(1, REFERENCES + 1):
+        sender.send(check.id, REFERENCE, number, itself)
 
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:

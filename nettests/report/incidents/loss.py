@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nettests.model.path_size import SizeFinding
 from nettests.model.words import Outcome
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait
@@ -54,7 +55,9 @@ def lossy(result: CheckResult) -> bool:
     seen = result.observation
     if seen is None:
         return False
-    if seen.resent:
+    if seen.path_size is not None:
+        return seen.path_size.finding is SizeFinding.LOSS
+    if seen.resent or (seen.loss is not None and seen.loss.proven):
         return True
     if len(seen.attempts) < 2:
         return False
@@ -77,8 +80,10 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
     return Loss(
         scope=_scope(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
-        lost=sum(one.outcome is Outcome.TIMED_OUT for one in attempts),
-        attempts=len(attempts),
+        lost=sum(
+            one.lost if one.tries > 1 else one.outcome is Outcome.TIMED_OUT for one in attempts
+        ),
+        attempts=sum(one.tries for one in attempts),
         resent=sum(bool(one.observation and one.observation.resent) for one in struck),
     )
 

@@ -4,11 +4,12 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.observation import Observation
+from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
@@ -33,8 +34,11 @@ _OF_ONE = {
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
 """Sentences about causes that one trait says all of."""
+_LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
+"""What a search for the largest packet may find that an MTU would mend."""
 _NAMED = 4
 """So many rules are named in a sentence."""
+_ANSWERED_LATE = "are answered only after"
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -68,7 +72,35 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
+    if Kind.SIZE in of:
+        return _of_size(of, results, happens)
     return f"{_subject(of)} {happens}"
+
+
+def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return which sizes do not pass, and the MTU that would fit, where the search for it says."""
+    rest = dict(of)
+    rest.pop(Kind.SIZE)
+    protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
+    found = limits_of(results)
+    if not found:
+        return f"{_subject(rest, f'Large {protocol}packets')} {happens}, and small ones pass"
+    subject = _subject(rest, f"{protocol or ''}packets above {min(found):,} bytes".capitalize())
+    told = any(one.finding is SizeFinding.CLAMP for one in _sizes(results))
+    verb = "pass only once their senders are told" if told else "vanish, and small ones pass"
+    return f"{subject} {verb}: an MTU of {min(found):,} bytes for Pods would fit"
+
+
+def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
+    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
+    searched = (one for one in _sizes(results) if one.finding in _LIMITED)
+    return tuple(one.passes for one in searched)
+
+
+def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
+    for one in results:
+        if one.observation is not None and one.observation.path_size is not None:
+            yield one.observation.path_size
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -107,6 +139,10 @@ def happened(results: Sequence[CheckResult]) -> str:
     )
     if not seen:
         return "cannot be judged"
+    slow = [one.observation for one in results if one.observation and one.observation.slow]
+    if len(slow) * 2 > len(results):
+        least = min(attempt.elapsed for one in slow for attempt in one.attempts)
+        return f"{_ANSWERED_LATE} {least:.1f} s and more"
     return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
 
 
@@ -120,6 +156,8 @@ def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     observed = [one.observation for one in results if one.observation is not None]
     if observed and not any(one.trusted for one in observed):
         return f"Checks of the cluster DNS cannot be judged{_where(of)}"
+    if (happens := happened(results)).startswith(_ANSWERED_LATE):
+        return f"Queries to the cluster DNS{_where(of)} {happens}"
     seen = Counter(one.outcome for one in observed)
     outcome = seen.most_common(1)[0][0] if seen else None
     verb = {
@@ -158,12 +196,13 @@ def _of_property(of: Mapping[Kind, str]) -> str:
     return said[name] + _where(rest)
 
 
-def _subject(of: Mapping[Kind, str]) -> str:
+def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
-    carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
-    if len(rest) > 1 and rest.pop(Kind.SIZE, ""):
-        carried = "Large packets"
+    if carried:
+        rest.pop(Kind.PROTOCOL, None)  # it is said already
+    else:
+        carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.ENTERED in of and Kind.TARGET in of:
         return _of_paths(rest, carried)
     for kind, text in (
@@ -175,7 +214,6 @@ def _subject(of: Mapping[Kind, str]) -> str:
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
-        (Kind.SIZE, "Large packets"),
         (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
         (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),

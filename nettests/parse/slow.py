@@ -1,0 +1,99 @@
+"""Find checks whose every answer came so late that a client sends again meanwhile, whatever their peers took. Pure.
+
+Beside ``resent``, which tells one late answer from others that came at once: where all are late alike, nothing does, and
+each of them is measured by what protocols wait for. That it is the path and not the way to the probe shows in the
+probe's own answer, over the same channel right after. It judges nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Outcome, Question, VantageKind
+from nettests.parse.read import read_answer, read_raw
+from nettests.parse.resent import LOOKUP, PROMPT, Carried, during
+
+RETRANSMITTED = 1.0
+"""Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
+QUERIED_AGAIN = 2.0
+"""Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
+REFERENCE = "control:probe"
+"""The purpose of what is sent to the probe itself, beside a check whose answers are late."""
+
+
+def limit(check: Check) -> float | None:
+    """Return from how many seconds on an answer is late; ``None`` where its time says nothing of waiting."""
+    if check.source.kind is not VantageKind.POD or check.action.size is not None:
+        return None
+    match check.action.question:
+        case Question.REACH:
+            return QUERIED_AGAIN if check.target.descriptor.by_name else RETRANSMITTED
+        case Question.RESOLVE:
+            return QUERIED_AGAIN
+        case Question.PING | Question.DISTRIBUTE | Question.CHURN | Question.IDLE:
+            return None
+        case Question.PATH_MTU | Question.LOSS:
+            return None
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return None
+        case _:
+            assert_never(check.action.question)
+
+
+def late(check: Check, raws: Sequence[Raw]) -> bool:
+    """Whether all answers of a check are positive and came late."""
+    bound = limit(check)
+    own = [raw for raw in raws if raw.purpose == "check"]
+    return bound is not None and bool(own) and all(_late(check, raw, bound) for raw in own)
+
+
+def _late(check: Check, raw: Raw, bound: float) -> bool:
+    if raw.error is not None or raw.elapsed < bound:
+        return False
+    if check.action.question is Question.RESOLVE and read_raw(raw).outcome is Outcome.TIMED_OUT:
+        return False  # the name was there, and a server behind it kept silent
+    return read_answer(raw, check.action.question).outcome.positive
+
+
+def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
+
+    ``others`` are what the same probe was reached over the same channel.
+    """
+    if not late(check, raws):
+        return None
+    own = [raw for raw in raws if raw.purpose == "check"]
+    shown = _by_itself(raws) if own[0].tool == "dial" else _by_others(own, others)
+    if shown is None:
+        return None
+    least = min(raw.elapsed for raw in own)
+    return (
+        f"every answer took {least:.1f} s or more, and {limit(check):.0f} s are waited for at most before "
+        f"something is sent again; {shown}"
+    )
+
+
+def _by_itself(raws: Sequence[Raw]) -> str | None:
+    """Return how soon the probe answered for itself, if it did at once."""
+    itself = [
+        raw.elapsed
+        for raw in raws
+        if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
+    ]
+    if not itself or min(itself) > PROMPT:
+        return None
+    return f"the probe answered for itself in {min(itself) * 1000:.0f} ms"
+
+
+def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
+
+    Microsoft's queries the server's own name first, and PowerShell starts slowly: neither is measured.
+    """
+    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in own):
+        return None
+    prompt = [
+        one for one in others if one.elapsed <= LOOKUP and any(during(one, raw) for raw in own)
+    ]
+    return f"the probe carried out {len(prompt)} other commands meanwhile" if prompt else None
