@@ -22,18 +22,22 @@ REFERENCE = "control:probe"
 """The purpose of what is sent to the probe itself, beside a check whose answers are late."""
 
 
+BY_REQUEST = frozenset({"dial", "train"})
+"""Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
+
+
 def limit(check: Check) -> float | None:
     """Return from how many seconds on an answer is late; ``None`` where its time says nothing of waiting."""
     if check.source.kind is not VantageKind.POD or check.action.size is not None:
         return None
     match check.action.question:
-        case Question.REACH:
+        case Question.REACH | Question.LOSS:
             return QUERIED_AGAIN if check.target.descriptor.by_name else RETRANSMITTED
         case Question.RESOLVE:
             return QUERIED_AGAIN
         case Question.PING | Question.DISTRIBUTE | Question.CHURN | Question.IDLE:
             return None
-        case Question.PATH_MTU | Question.LOSS:
+        case Question.PATH_MTU:
             return None
         case Question.ADMIT | Question.INSPECT | Question.START:
             return None
@@ -49,11 +53,16 @@ def late(check: Check, raws: Sequence[Raw]) -> bool:
 
 
 def _late(check: Check, raw: Raw, bound: float) -> bool:
-    if raw.error is not None or raw.elapsed < bound:
+    if raw.error is not None or _of_one(raw) < bound:
         return False
     if check.action.question is Question.RESOLVE and read_raw(raw).outcome is Outcome.TIMED_OUT:
         return False  # the name was there, and a server behind it kept silent
     return read_answer(raw, check.action.question).outcome.positive
+
+
+def _of_one(raw: Raw) -> float:
+    """Return the seconds of an answer; of a train those of one try."""
+    return raw.elapsed / read_raw(raw).tries
 
 
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
@@ -61,16 +70,37 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
     ``others`` are what the same probe was reached over the same channel.
     """
+    if check.action.size is not None and check.action.question is Question.REACH:
+        return _beside_a_payload(raws, tuple(others))
     if not late(check, raws):
         return None
     own = [raw for raw in raws if raw.purpose == "check"]
-    shown = _by_itself(raws) if own[0].tool == "dial" else _by_others(own, others)
+    shown = _by_itself(raws) if own[0].tool in BY_REQUEST else _by_others(own, others)
     if shown is None:
         return None
-    least = min(raw.elapsed for raw in own)
+    least = min(_of_one(raw) for raw in own)
     return (
         f"every answer took {least:.1f} s or more, and {limit(check):.0f} s are waited for at most before "
         f"something is sent again; {shown}"
+    )
+
+
+def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
+    """Return how late small questions were answered where a payload was not: then it is not for its size."""
+    own = [raw for raw in raws if raw.purpose == "check"]
+    small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
+    answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
+    lost = own and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in own)
+    if not lost or not answered or min(answered) < RETRANSMITTED:
+        return None
+    prompt = [
+        one for one in others if one.elapsed <= PROMPT and any(during(one, raw) for raw in own)
+    ]
+    if not prompt:
+        return None
+    return (
+        f"small questions were answered after {min(answered):.1f} s, and the probe answered {len(prompt)} other "
+        "questions at once meanwhile"
     )
 
 

@@ -10,17 +10,16 @@ answers only to know whether to go on, never to judge.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
-from nettests.model.check import Check, Target
+from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
-from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
-from nettests.parse.slow import REFERENCE, late
 from nettests.probes.beside import (
     Pending,
     begin,
@@ -36,6 +35,7 @@ from nettests.probes.commands import CannotProbeError
 from nettests.probes.controls import Controls
 from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
+from nettests.probes.reference import compare_if_late
 from nettests.probes.sending import Sender
 from nettests.probes.series import Series
 from nettests.probes.size_search import SizeSearch
@@ -46,8 +46,6 @@ ONE_IS_ENOUGH = frozenset(
 )
 """``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
-REFERENCES = 2
-"""How often a probe answers for itself beside late answers: the sooner one counts."""
 SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
 connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
@@ -76,7 +74,7 @@ class Attempts:
             case Question.REACH | Question.RESOLVE:
                 ladder = _Ladder(sender, check, self.controls)
                 ladder.climb()
-                _compare_if_late(sender, check, ladder.raws)
+                compare_if_late(sender, check, ladder.raws)
             case Question.PING | Question.IDLE:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
@@ -270,21 +268,6 @@ class _Ladder:
             )
             self._controls = probing
             probing.answered(0)
-
-
-def _compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
-    """Let the probe answer for itself, over the same channel, where all answers of a check came late."""
-    if not late(check, raws) or raws[0].tool != "dial":
-        return
-    itself = replace(
-        check.action,
-        target=Target(kind=TargetKind.OWN_IP, pod=check.source.probe, node=check.source.node),
-        question=Question.REACH,
-        protocol=Protocol.TCP,
-        resolver=None,
-    )
-    for number in range(1, REFERENCES + 1):
-        sender.send(check.id, REFERENCE, number, itself)
 
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:

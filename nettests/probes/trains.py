@@ -7,6 +7,7 @@ short until little was lost, and where a loss is proven nothing more is sent. No
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
@@ -15,12 +16,15 @@ from nettests.model.words import Protocol
 from nettests.parse.read import read_raw
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
+from nettests.probes.reference import compare_if_late
 from nettests.probes.sending import Sender
 
 BESIDE = 8
 """Trains of one check that are under way at the same time."""
 LENGTHS = (1, 4, 12)
 """Tries of each train, round by round; the last length again and again."""
+SLOW_SECONDS = 0.5
+"""Where a try takes so long, no further trains are sent: hundreds of them would take minutes."""
 LONGEST = {Protocol.UDP: 48, Protocol.TCP: 12, Protocol.ICMP: 1}
 """Tries of one train at most: over TCP so few that a second that a SYN waited stands out."""
 
@@ -32,6 +36,7 @@ class Trains:
     sender: Sender
     check: Check
     controls: Controls
+    _raws: list[Raw] = field(default_factory=list)
     _seen: list[Attempt] = field(default_factory=list)
     _number: int = 0
 
@@ -42,11 +47,13 @@ class Trains:
                 break
         if not any(one.outcome.positive for one in self._seen):
             self.controls.send(self.sender, self.check)
+        compare_if_late(self.sender, self.check, self._raws)
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
         """Send trains side by side; return whether every one of them can be read."""
         pending = [self._begin(tries) for tries in trains]
         raws = results(pending)
+        self._raws += raws
         self._seen += [read_raw(raw) for raw in raws]
         return all(raw.error is None for raw in raws)
 
@@ -58,8 +65,12 @@ class Trains:
         )
 
     def _decided(self) -> bool:
-        """Whether more would show nothing more: something else than silence came, or a loss is proven."""
+        """Whether more would show nothing more, or take minutes: something else than silence came, all is slow, or a loss
+        is proven.
+        """
         if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
+            return True
+        if median(one.elapsed / one.tries for one in self._seen) >= SLOW_SECONDS:
             return True
         return proves_loss(
             sum(one.tries for one in self._seen), sum(one.lost for one in self._seen)

@@ -21,7 +21,7 @@ from nettests.parse import observation_of, observe
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
-from nettests.report.latency import latencies
+from nettests.report.latency import latencies, paths
 from nettests.report.results import CheckResult, Coverage, Results, RunInfo, UsedLimitation
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
@@ -53,6 +53,7 @@ def build_results(
         pulls=tuple(history.pulls),
         convergence=tuple(sorted(history.convergence, key=lambda c: (c.service, c.probe))),
         latencies=latencies(checks),
+        paths=paths(checks),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
     )

@@ -329,3 +329,39 @@ def test_a_refusal_and_an_echo_are_no_answers_that_were_resent() -> None:
         for raw in answers(1.02, 0.02, 0.03)
     ]
     assert resent(check(), echoes, MEANWHILE) is None
+
+
+def trains(*elapsed: float) -> list[Raw]:
+    """Return trains of ten connections each that were all answered, and took so long."""
+    told = json.dumps({"responses": ["server-1"] * 10})
+    command = ("GET", "/dial?host=10.244.2.5&port=18080&protocol=http&request=hostname&tries=10")
+    return [replace(one, tool="train", command=command, stdout=told) for one in answers(*elapsed)]
+
+
+COUNTING = replace(check(), action=replace(check().action, question=Question.LOSS, connections=200))
+BESIDE_ALL = [Carried(10.1 + 20 * number, 0.02) for number in range(30)]
+"""What the same probe answered while each train was on its way."""
+
+
+def test_trains_that_waited_for_lost_syns_are_told() -> None:
+    """Two of twenty trains that took a second, where most took milliseconds, are more than an accident."""
+    told = resent(COUNTING, trains(*[0.05] * 18, 1.05, 2.04), BESIDE_ALL)
+    assert told is not None
+    assert told.startswith("2 of 20 trains, of 200 connections in all, took 1.1 s and more")
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "others"),
+    [
+        ([0.05] * 19 + [1.05], BESIDE_ALL),
+        ([1.2] * 18 + [1.05, 2.04], BESIDE_ALL),
+        ([0.05] * 18 + [1.05, 2.04], []),
+        ([0.05] * 18 + [0.9, 0.8], BESIDE_ALL),
+    ],
+    ids=["one", "all are slow", "the way to the probe may be slow", "no SYN waits so long"],
+)
+def test_trains_that_prove_nothing_are_not_told(
+    elapsed: list[float], others: list[Carried]
+) -> None:
+    """One late train, a slow path, a slow way to the probe, or less than a lost SYN's second are no loss."""
+    assert resent(COUNTING, trains(*elapsed), others) is None

@@ -141,7 +141,7 @@ def test_large_packets_are_named_with_their_node(quiet: Results) -> None:
     results = broken(both, struck)
     assert results.incidents[0].traits == {"payload-size": "large", "remote-node": WIN}
     assert results.incidents[0].cause == (
-        f"Large packets between {WIN} and other nodes get no answer"
+        f"Large packets between {WIN} and other nodes get no answer, and small ones pass"
     )
     assert "MTU" in results.incidents[0].next_step
 

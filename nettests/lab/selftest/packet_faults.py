@@ -3,10 +3,13 @@
 Values. On the shared labs ``win-1`` and ``linux-1`` query, and all four nodes answer.
 """
 
+from itertools import combinations
+
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import (
     BRIDGE,
     EVERYWHERE,
+    NAMES,
     OLD_BRIDGE,
     OVERLAY,
     UNPROVEN,
@@ -16,8 +19,6 @@ from nettests.lab.selftest.places import (
     names_from,
 )
 
-_FEW_ATTEMPTS = "so few lost packets are met by chance: a check makes two to five attempts"
-_SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
 _ORDER = "no check sends so much that its order could matter"
 _SOURCE = "only the first node of each node pool queries"
 
@@ -182,8 +183,18 @@ _BY_RATE = (
         summary="one packet of a hundred is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.01),
+        must=(Checks(flow="path-loss", node="win-1", protocol="udp"),),
         may=crossing("win-1"),
-        blind=_FEW_ATTEMPTS,
+        names=("lost now and then", "win-1"),
+    ),
+    NamedFault(
+        name="tcp-loss-5-percent",
+        summary="one TCP packet of twenty is lost between win-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", protocol="tcp", rate=0.05),
+        must=(Checks(flow="path-loss", node="win-1", protocol="tcp"),),
+        may=crossing("win-1"),
+        names=("lost now and then", "win-1"),
     ),
     NamedFault(
         name="every-third-connection",
@@ -199,15 +210,31 @@ _BY_RATE = (
     ),
 )
 
+_NODES = ("linux-1", "linux-2", "win-1", "win-2")
+_PAIRS = tuple(combinations(_NODES, 2))
+_LARGE = (
+    Checks(flow="payload-*", node="win-1"),
+    Checks(flow="payload-*", service="*-windows-1-1"),
+    Checks(flow="path-mtu", node="win-1"),
+    Checks(flow="icmp-packet-*", node="win-1"),
+)
+"""What sends packets of full size between win-1 and the others."""
+
 _BY_SIZE_AND_TIME = (
     NamedFault(
         name="large-packets-lost",
         summary="packets of more than 1400 bytes are lost between win-1 and the others, without a word",
-        profiles=(BRIDGE,),
+        profiles=(BRIDGE, OVERLAY),
         injections=inject("packet-loss", node="win-1", larger_than=1400),
-        must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
-        may=(Checks(flow="icmp-packet-*", node="win-1"),),
-        names=("large",),
+        must=(
+            Checks(flow="path-mtu", node="win-1", placement="other-node"),
+            Checks(flow="payload-pod-to-pod", node="win-1", protocol="tcp", placement="other-node"),
+            Checks(flow="payload-pod-to-pod", node="win-1", protocol="udp", placement="other-node"),
+            Checks(flow="payload-pod-to-service", node="win-1", placement="other-node"),
+            Checks(flow="payload-nodeport-from-pod", node="win-1"),
+        ),
+        may=_LARGE,
+        names=("packets above 1,400 bytes", "win-1", "mtu of 1,400"),
     ),
     NamedFault(
         name="small-mtu",
@@ -215,16 +242,40 @@ _BY_SIZE_AND_TIME = (
         profiles=(BRIDGE,),
         injections=inject("small-mtu", node="win-1", bytes=1400),
         must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
-        may=(Checks(flow="icmp-packet-*", node="win-1"),),
-        names=("large",),
+        may=_LARGE,
+        names=("large packets|packets above 1,400 bytes", "win-1"),
     ),
     NamedFault(
         name="large-segments-lost",
         summary="TCP packets of more than 1400 bytes are lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", protocol="tcp", larger_than=1400),
-        may=crossing("win-1"),
-        blind=_SMALL,
+        must=(Checks(flow="payload-pod-to-pod", node="win-1", protocol="tcp"),),
+        may=_LARGE,
+        names=("large tcp packets", "win-1"),
+    ),
+    NamedFault(
+        name="connections-late-everywhere",
+        summary="TCP between any two nodes takes 0.6 s more each way, on all paths alike",
+        profiles=(BRIDGE,),
+        injections=tuple(
+            one
+            for pair in _PAIRS
+            for one in (
+                *inject(
+                    "packet-delay", source=pair[0], target=pair[1], protocol="tcp", seconds=0.6
+                ),
+                *inject(
+                    "packet-delay", source=pair[1], target=pair[0], protocol="tcp", seconds=0.6
+                ),
+            )
+        ),
+        must=(
+            Checks(flow="pod-to-pod-ip", protocol="tcp", placement="other-node"),
+            Checks(flow="pod-to-service-clusterip", protocol="tcp", placement="other-node"),
+        ),
+        may=(Checks(protocol="tcp"), *NAMES, *UNPROVEN),
+        names=("answered only after", "tcp|between nodes"),
     ),
     NamedFault(
         name="packets-late",
@@ -240,8 +291,9 @@ _BY_SIZE_AND_TIME = (
         summary="packets between win-1 and the other nodes take 0.2 to 0.4 s more each way",
         profiles=(BRIDGE,),
         injections=inject("packet-delay", node="win-1", seconds=0.2, jitter=0.2),
+        must=(Checks(flow="pod-to-*", node="win-1", protocol="tcp"),),
         may=crossing("win-1"),
-        blind="answers that come within a second are in time; latencies are not judged",
+        names=("answered only after|lost now and then", "win-1"),
     ),
     NamedFault(
         name="packets-reordered",

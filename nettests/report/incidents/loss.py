@@ -16,7 +16,7 @@ from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
 FEWEST = 3
-"""Fewer such checks may each have a reason of its own, as one dead backend of several."""
+"""Fewer such checks may each have a reason of its own, as one dead backend of several; one that counts has none."""
 SCOPES = (
     Kind.LINK,
     Kind.DIRECTION,
@@ -69,7 +69,7 @@ def lossy(result: CheckResult) -> bool:
 def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss | None:
     """Return the loss that red checks show together, ``None`` where too few do."""
     struck = [result for result in red if lossy(result)]
-    if len(struck) < FEWEST:
+    if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None
     ids = {result.id for result in struck}
     attempts = [
@@ -86,6 +86,12 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
         attempts=sum(one.tries for one in attempts),
         resent=sum(bool(one.observation and one.observation.resent) for one in struck),
     )
+
+
+def _counted(result: CheckResult) -> bool:
+    """Whether a check that counts what is lost proved by itself that something is."""
+    seen = result.observation
+    return seen is not None and seen.loss is not None and bool(seen.loss.proven or seen.resent)
 
 
 def _silent(result: CheckResult) -> bool:

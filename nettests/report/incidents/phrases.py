@@ -38,6 +38,7 @@ _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 """What a search for the largest packet may find that an MTU would mend."""
 _NAMED = 4
 """So many rules are named in a sentence."""
+_UNJUDGED = "cannot be judged"
 _ANSWERED_LATE = "are answered only after"
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
@@ -84,7 +85,8 @@ def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: st
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
     found = limits_of(results)
     if not found:
-        return f"{_subject(rest, f'Large {protocol}packets')} {happens}, and small ones pass"
+        beside = "" if happens == _UNJUDGED else ", and small ones pass"
+        return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     subject = _subject(rest, f"{protocol or ''}packets above {min(found):,} bytes".capitalize())
     told = any(one.finding is SizeFinding.CLAMP for one in _sizes(results))
     verb = "pass only once their senders are told" if told else "vanish, and small ones pass"
@@ -138,7 +140,7 @@ def happened(results: Sequence[CheckResult]) -> str:
         if one.observation is not None and one.verdict is not Verdict.UNKNOWN
     )
     if not seen:
-        return "cannot be judged"
+        return _UNJUDGED
     slow = [one.observation for one in results if one.observation and one.observation.slow]
     if len(slow) * 2 > len(results):
         least = min(attempt.elapsed for one in slow for attempt in one.attempts)
@@ -294,8 +296,10 @@ def cause_of_loss(loss: Loss) -> str:
         where = f"({what})" if plain == what else plain
     else:
         where = "across the cluster"
-    again = f", {loss.resent} checks had one only after something was sent again"
-    return (
-        f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
-        f"{again if loss.resent else ''}"
-    )
+    figures = []
+    if loss.lost or not loss.resent:
+        figures.append(f"{loss.lost} of {loss.attempts} attempts got no answer")
+    if loss.resent:
+        had = "had one" if figures else "had an answer"
+        figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    return f"Packets are lost now and then {where}: {', '.join(figures)}"
