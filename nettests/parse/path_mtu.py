@@ -15,6 +15,8 @@ from nettests.parse.read import positive
 
 BYTES = "bytes"
 """In ``Raw.context``: the size of the IP packet that was sent, or ``stream``."""
+ROUND = "round"
+"""In ``Raw.context``: when it was sent, the first sizes in round 1."""
 STREAM = "stream"
 """64 KiB over TCP."""
 
@@ -63,10 +65,13 @@ def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  
 
 
 def _told_later(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
-    """Tell a path whose sender had to be told from one that carries all, by the first echo of each size."""
-    first: dict[int, bool] = {}
-    for size, raw in echoes:
-        first.setdefault(size, positive(raw, Question.REACH))
+    """Tell a path whose sender had to be told from one that carries all, by the first round.
+
+    Once it was told, it sends any size in fragments.
+    """
+    first = {
+        size: positive(raw, Question.REACH) for size, raw in echoes if raw.context[ROUND] == "1"
+    }
     late = [size for size, answered in first.items() if not answered]
     if not late:
         return SizeFinding.WHOLE, largest

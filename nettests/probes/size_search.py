@@ -13,7 +13,7 @@ from nettests.model.check import Action, Check
 from nettests.model.observation import Raw
 from nettests.model.payload import SIXTY_FOUR_KIB, UDP_HEADERS
 from nettests.model.words import Protocol, Question
-from nettests.parse.path_mtu import BYTES, STREAM
+from nettests.parse.path_mtu import BYTES, ROUND, STREAM
 from nettests.parse.read import positive
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
@@ -39,6 +39,7 @@ class SizeSearch:
     _passed: set[int] = field(default_factory=set)
     _lost: set[int] = field(default_factory=set)
     _number: int = 0
+    _round: int = 0
     _broken: bool = False
 
     def run(self) -> None:
@@ -67,6 +68,7 @@ class SizeSearch:
 
     def _send(self, sizes: Collection[int]) -> None:
         """Send an echo of each size, all at once."""
+        self._round += 1
         pending = [self._begin(size) for size in sorted(sizes)]
         for size, raw in zip(sorted(sizes), results(pending), strict=True):
             self._take(size, raw)
@@ -79,9 +81,10 @@ class SizeSearch:
     def _beginning(self, action: Action, size: str) -> Pending[Raw]:
         self._number += 1
         number, check = self._number, self.check
+        more = {BYTES: size, ROUND: str(self._round)}
         return begin(
             lambda sent: self.sender.send(
-                check.id, "check", number, action, more={BYTES: size}, on_sent=sent
+                check.id, "check", number, action, more=more, on_sent=sent
             )
         )
 

@@ -10,7 +10,7 @@ from nettests.model.observation import Raw
 from nettests.model.path_size import SizeFinding
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse import observe
-from nettests.parse.path_mtu import BYTES, STREAM, read_sizes
+from nettests.parse.path_mtu import BYTES, ROUND, STREAM, read_sizes
 from tests.parse.raws import raw
 from tests.parse.test_resent import check
 
@@ -28,7 +28,7 @@ def echoes(told: Mapping[int, bool], first: int = 1, **context: str) -> list[Raw
             status=200,
             command=("GET", "/dial?protocol=udp&request=echo+payload.1&tries=1"),
             stdout=ANSWERED if answered else LOST,
-            context={BYTES: str(size), **context},
+            context={BYTES: str(size), ROUND: "1" if first == 1 else "2", **context},
         )
         for number, (size, answered) in enumerate(told.items(), first)
     ]
