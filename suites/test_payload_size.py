@@ -5,9 +5,8 @@ ones vanish: most other checks send a few bytes.
 """
 
 from nettests.model.expectation import Source
-from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.words import Protocol, TargetKind, VantageKind
-from nettests.plan import Backing, Matrix, flow
+from nettests.plan import ONE_MIB, SIXTY_FOUR_KIB, Backing, Matrix, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",

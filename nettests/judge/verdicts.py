@@ -69,6 +69,7 @@ def judge_run(
     return [judge(check, expectations[check.id], observations.get(check.id)) for check in checks]
 
 
+LOSS_PROVEN = "a path in order would lose as much once in a million times"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """What an answer leads to that came too late, or that a lost packet delayed."""
 
@@ -88,7 +89,7 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     if ruling.verdict is Verdict.FLAKY:
         return ruling
     if observation.loss is not None and observation.loss.proven:
-        return _Ruling(Verdict.FLAKY, str(observation.loss), advice.AFTER_LOSS)
+        return _Ruling(Verdict.FLAKY, LOSS_PROVEN, advice.AFTER_LOSS)
     if observation.resent:
         return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
     if observation.slow:
@@ -108,13 +109,13 @@ def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
         case SizeFinding.WHOLE | SizeFinding.SILENT:
             return ruling
         case SizeFinding.HOLE:
-            return _Ruling(ruling.verdict, str(sizes), advice.AFTER_SIZE)
+            return _Ruling(ruling.verdict, sizes.beside, advice.AFTER_SIZE)
         case SizeFinding.CLAMP:
-            return _Ruling(Verdict.FLAKY, str(sizes), advice.AFTER_SIZE)
+            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_SIZE)
         case SizeFinding.LOSS:
-            return _Ruling(Verdict.FLAKY, str(sizes), advice.AFTER_LOSS)
+            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_LOSS)
         case SizeFinding.FRAGMENTS:
-            return _Ruling(Verdict.RECORDED, str(sizes))
+            return _Ruling(Verdict.RECORDED, sizes.beside)
         case _:
             assert_never(sizes.finding)
 

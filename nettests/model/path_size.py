@@ -6,6 +6,7 @@ that would fit. What was expected is not known here.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 
 class SizeFinding(StrEnum):
@@ -43,14 +44,23 @@ class PathSize:
         """Return it for people, without its end."""
         match self.finding:
             case SizeFinding.WHOLE:
-                return f"packets of up to {self.passes:,} bytes pass"
+                return f"packets of up to {self.passes:,} bytes arrive"
             case SizeFinding.HOLE:
-                return f"packets above {self.passes:,} bytes vanish, and smaller ones pass"
+                return f"packets above {self.passes:,} bytes vanish, and smaller ones arrive"
             case SizeFinding.CLAMP:
-                return f"packets above {self.passes:,} bytes passed only once the sender had been told that they are too large"
+                return f"packets above {self.passes:,} bytes arrive only once the sender was told that they are too large"
             case SizeFinding.FRAGMENTS:
-                return f"packets of up to {self.passes:,} bytes pass, and fragments of larger ones do not arrive"
+                return f"packets of up to {self.passes:,} bytes arrive, and fragments of larger ones do not"
             case SizeFinding.LOSS:
-                return "some sizes were lost and larger ones passed"
+                return "some sizes were lost, and larger ones arrived"
             case SizeFinding.SILENT:
-                return "packets of no size passed"
+                return "packets of no size arrived"
+            case _:
+                assert_never(self.finding)
+
+    @property
+    def beside(self) -> str:
+        """What TCP carries beside, where that was tried."""
+        if self.streams is None:
+            return ""
+        return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"

@@ -113,8 +113,9 @@ def _loss(check: Check, attempts: Sequence[Attempt]) -> LossEstimate | None:
 def _of_many(attempts: Sequence[Attempt], sizes: PathSize | None) -> Outcome:
     """Return what all attempts together brought: silence where none was answered, or where large packets vanish."""
     answered = [one.outcome for one in attempts if one.outcome.positive]
-    hole = sizes is not None and sizes.finding is SizeFinding.HOLE
-    if hole or not answered:
+    if sizes is not None and sizes.finding is SizeFinding.HOLE:
+        return Outcome.TIMED_OUT
+    if not answered:
         return next(one.outcome for one in attempts if not one.outcome.positive)
     return answered[0]
 

@@ -120,7 +120,7 @@ def test_a_hole_is_named_with_its_size_and_the_mtu_that_would_fit() -> None:
     """The least of what several searches found is what fits all of their paths."""
     found = [searched(SizeFinding.HOLE, 1400), searched(SizeFinding.HOLE, 1450)]
     assert cause_of(AT_NODE, found) == (
-        "Packets above 1,400 bytes between win-1 and other nodes vanish, and small ones pass: "
+        "Packets above 1,400 bytes between win-1 and other nodes vanish, and small ones arrive: "
         "an MTU of 1,400 bytes for Pods would fit"
     )
 
@@ -128,7 +128,7 @@ def test_a_hole_is_named_with_its_size_and_the_mtu_that_would_fit() -> None:
 def test_a_clamp_is_told_from_a_hole() -> None:
     """Where senders are told, nothing vanishes for long."""
     told = cause_of(AT_NODE, [searched(SizeFinding.CLAMP, 1400)])
-    assert "Packets above 1,400 bytes between win-1 and other nodes pass only once" in told
+    assert "Packets above 1,400 bytes between win-1 and other nodes arrive only once" in told
 
 
 def test_sizes_of_one_protocol_are_named_with_it() -> None:
@@ -136,7 +136,8 @@ def test_sizes_of_one_protocol_are_named_with_it() -> None:
     traits = [*AT_NODE, Trait(K.PROTOCOL, "tcp")]
     told = cause_of(traits, [result(observed(Outcome.TIMED_OUT))])
     assert (
-        told == "Large TCP packets between win-1 and other nodes get no answer, and small ones pass"
+        told
+        == "Large TCP packets between win-1 and other nodes get no answer, and small ones arrive"
     )
 
 

@@ -243,7 +243,7 @@ _BY_SIZE_AND_TIME = (
         injections=inject("small-mtu", node="win-1", bytes=1400),
         must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
         may=_LARGE,
-        names=("large packets|packets above 1,400 bytes", "win-1"),
+        names=("large packets|packets above 1,40", "win-1"),
     ),
     NamedFault(
         name="large-segments-lost",

@@ -85,11 +85,12 @@ def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: st
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
     found = limits_of(results)
     if not found:
-        beside = "" if happens == _UNJUDGED else ", and small ones pass"
+        beside = "" if happens == _UNJUDGED else ", and small ones arrive"
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
-    subject = _subject(rest, f"{protocol or ''}packets above {min(found):,} bytes".capitalize())
+    carried = f"{protocol}packets" if protocol else "Packets"
+    subject = _subject(rest, f"{carried} above {min(found):,} bytes")
     told = any(one.finding is SizeFinding.CLAMP for one in _sizes(results))
-    verb = "pass only once their senders are told" if told else "vanish, and small ones pass"
+    verb = "arrive only once senders are told" if told else "vanish, and small ones arrive"
     return f"{subject} {verb}: an MTU of {min(found):,} bytes for Pods would fit"
 
 
