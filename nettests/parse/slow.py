@@ -2,7 +2,7 @@
 
 Beside ``resent``, which tells one late answer from others that came at once: where all are late alike, nothing does, and
 each of them is measured by what protocols wait for. That it is the path and not the way to the probe shows in the
-probe's own answer, over the same channel right after. It judges nothing.
+probe's own answers, over the same channel while the question is sent once more. It judges nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +22,8 @@ REFERENCE = "control:probe"
 """The purpose of what is sent to the probe itself, beside a check whose answers are late."""
 
 
+FEWEST = 2
+"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 BY_REQUEST = frozenset({"dial", "train"})
 """Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
 
@@ -75,7 +77,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
     if not late(check, raws):
         return None
     own = [raw for raw in raws if raw.purpose == "check"]
-    shown = _by_itself(raws) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    shown = _by_itself(raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
     if shown is None:
         return None
     least = min(_of_one(raw) for raw in own)
@@ -104,16 +106,18 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     )
 
 
-def _by_itself(raws: Sequence[Raw]) -> str | None:
-    """Return how soon the probe answered for itself, if it did at once."""
+def _by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
+    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once."""
+    last = max(own, key=lambda raw: raw.attempt)
     itself = [
         raw.elapsed
         for raw in raws
         if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
+        if raw.elapsed <= PROMPT and during(Carried(raw.started, raw.elapsed), last)
     ]
-    if not itself or min(itself) > PROMPT:
+    if len(itself) < FEWEST:
         return None
-    return f"the probe answered for itself in {min(itself) * 1000:.0f} ms"
+    return f"the probe answered for itself in {max(itself) * 1000:.0f} ms meanwhile"
 
 
 def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:

@@ -15,9 +15,13 @@ from tests.parse.test_resent import answers, check
 NAME = check(kind=TargetKind.SERVICE_FQDN)
 
 
-def itself(*elapsed: float) -> list[Raw]:
-    """Return what the probe answered of itself."""
-    return [replace(one, purpose=REFERENCE) for one in answers(*elapsed)]
+def itself(own: Sequence[Raw], *elapsed: float) -> list[Raw]:
+    """Return what the probe answered of itself while the last of a check's own answers was on its way."""
+    began = max(raw.started for raw in own)
+    return [
+        replace(one, purpose=REFERENCE, started=began + 0.05 + 0.1 * number)
+        for number, one in enumerate(answers(*elapsed))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -31,10 +35,11 @@ def itself(*elapsed: float) -> list[Raw]:
 )
 def test_answers_that_are_all_late_are_told(of: Check, elapsed: Sequence[float]) -> None:
     """Where every answer takes as long as a client waits before it sends again, that is said, with the figure."""
-    told = slow(of, [*answers(*elapsed), *itself(0.3, 0.004)], ())
+    own = answers(*elapsed)
+    told = slow(of, [*own, *itself(own, 0.3, 0.003, 0.004)], ())
     assert told is not None
     assert told.startswith(f"every answer took {min(elapsed):.1f} s or more, and ")
-    assert told.endswith("the probe answered for itself in 4 ms")
+    assert told.endswith("the probe answered for itself in 4 ms meanwhile")
 
 
 @pytest.mark.parametrize(
@@ -42,19 +47,28 @@ def test_answers_that_are_all_late_are_told(of: Check, elapsed: Sequence[float])
 )
 def test_one_answer_in_time_is_enough(of: Check, elapsed: Sequence[float]) -> None:
     """A path that brought an answer sooner is not late; names may take 2 s."""
-    assert slow(of, [*answers(*elapsed), *itself(0.004)], ()) is None
+    own = answers(*elapsed)
+    assert slow(of, [*own, *itself(own, 0.003, 0.004)], ()) is None
 
 
-@pytest.mark.parametrize("reference", [itself(0.6, 1.1), []])
-def test_a_slow_way_to_the_probe_is_no_slow_path(reference: list[Raw]) -> None:
-    """Where the probe does not answer at once for itself, or was not probed, nothing is said of the path."""
-    assert slow(check(), [*answers(1.5, 1.6), *reference], ()) is None
+@pytest.mark.parametrize("elapsed", [(0.6, 1.1), (0.004, 0.6), (0.004,), ()])
+def test_a_slow_way_to_the_probe_is_no_slow_path(elapsed: Sequence[float]) -> None:
+    """Where the probe does not answer at once for itself, twice, nothing is said of the path: a machine may be busy."""
+    own = answers(1.5, 1.6)
+    assert slow(check(), [*own, *itself(own, *elapsed)], ()) is None
+
+
+def test_what_a_probe_answered_later_shows_nothing() -> None:
+    """A machine that was busy when the path was tried may be idle a second after that."""
+    own = answers(1.5, 1.6)
+    later = [replace(one, started=one.started + 5) for one in itself(own, 0.003, 0.004)]
+    assert slow(check(), [*own, *later], ()) is None
 
 
 def test_a_failure_is_not_late() -> None:
     """What is refused after a second is a failure, and judged as one."""
     refused = answers(1.5, body='{"errors":["dial tcp 10.0.0.1:80: connect: connection refused"]}')
-    assert slow(check(), [*refused, *itself(0.004)], ()) is None
+    assert slow(check(), [*refused, *itself(refused, 0.003, 0.004)], ()) is None
 
 
 def queried(os: OS, *elapsed: float) -> tuple[Check, list[Raw]]:
@@ -84,7 +98,8 @@ def test_nslookup_of_windows_is_not_measured() -> None:
 def test_a_payload_is_not_measured_and_small_questions_beside_it_are() -> None:
     """Large transfers may take long; one that times out where small questions are late is no matter of size."""
     of = replace(check(), action=replace(check().action, size=2**16))
-    assert slow(of, [*answers(1.5), *itself(0.004)], ()) is None
+    own = answers(1.5)
+    assert slow(of, [*own, *itself(own, 0.003, 0.004)], ()) is None
     lost = answers(
         5.0, 5.0, body='{"errors":["Get \\"http://10.0.0.1:80\\": context deadline exceeded"]}'
     )

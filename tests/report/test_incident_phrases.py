@@ -6,7 +6,13 @@ from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
+from nettests.report.incidents.phrases import (
+    cause_alone,
+    cause_of,
+    cause_of_loss,
+    cause_of_slowness,
+)
+from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 from tests.judge.cases import check, observed
@@ -141,14 +147,23 @@ def test_sizes_of_one_protocol_are_named_with_it() -> None:
     )
 
 
-def test_answers_that_are_all_late_are_told_with_the_seconds() -> None:
-    """Most of the checks were answered, and not in time."""
-    late = result(observed(Outcome.CONNECTED, slow="every answer took 2.0 s or more"))
-    told = cause_of([Trait(K.REMOTE_NODE, "win-1")], [late])
-    assert told == "Packets between win-1 and other nodes are answered only after 0.1 s and more"
-    assert cause_of([Trait(K.DNS, "cluster DNS")], [late]) == (
-        "Queries to the cluster DNS are answered only after 0.1 s and more"
-    )
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        ({}, "Packets across the cluster"),
+        ({K.PLACEMENT: "other-node"}, "Packets between nodes"),
+        ({K.REMOTE_NODE: "win-1"}, "Packets between win-1 and other nodes"),
+        ({K.DNS: "cluster DNS"}, "Queries to the cluster DNS"),
+        ({K.DNS_SERVICE: "n1"}, "Queries to the cluster DNS at its Service address from n1"),
+    ],
+)
+def test_answers_that_are_all_late_are_told_with_the_seconds(
+    scope: dict[Kind, str], said: str
+) -> None:
+    """As particular as the checks are alike."""
+    traits = tuple(Trait(kind, value) for kind, value in scope.items())
+    slowness = Slowness(scope=traits, checks=("a",), least=2.04)
+    assert cause_of_slowness(slowness) == f"{said} are answered only after 2.0 s and more"
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,9 @@ _SILENCE = (
         summary="the DNS answers after 3 s, sooner than resolvers query again",
         profiles=(BRIDGE,),
         injections=inject("dns-slow", seconds=3),
-        must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="dns-via-service")),
+        must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="pod-to-pod-name")),
         may=NAMES,
-        names=("dns",),
+        names=("dns", "answered only after"),
     ),
     NamedFault(
         name="dns-upstream-down",

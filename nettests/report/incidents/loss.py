@@ -78,7 +78,7 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
     # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
     return Loss(
-        scope=_scope(ids | silent, evidence),
+        scope=scope_of(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
         lost=sum(
             one.lost if one.tries > 1 else one.outcome is Outcome.TIMED_OUT for one in attempts
@@ -98,7 +98,7 @@ def _silent(result: CheckResult) -> bool:
     return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
 
 
-def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
+def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
     """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
 
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,

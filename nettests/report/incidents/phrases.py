@@ -13,6 +13,7 @@ from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
+from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
@@ -39,7 +40,6 @@ _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
 _NAMED = 4
 """So many rules are named in a sentence."""
 _UNJUDGED = "cannot be judged"
-_ANSWERED_LATE = "are answered only after"
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -142,10 +142,6 @@ def happened(results: Sequence[CheckResult]) -> str:
     )
     if not seen:
         return _UNJUDGED
-    slow = [one.observation for one in results if one.observation and one.observation.slow]
-    if len(slow) * 2 > len(results):
-        least = min(attempt.elapsed for one in slow for attempt in one.attempts)
-        return f"{_ANSWERED_LATE} {least:.1f} s and more"
     return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
 
 
@@ -159,8 +155,6 @@ def _of_dns(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     observed = [one.observation for one in results if one.observation is not None]
     if observed and not any(one.trusted for one in observed):
         return f"Checks of the cluster DNS cannot be judged{_where(of)}"
-    if (happens := happened(results)).startswith(_ANSWERED_LATE):
-        return f"Queries to the cluster DNS{_where(of)} {happens}"
     seen = Counter(one.outcome for one in observed)
     outcome = seen.most_common(1)[0][0] if seen else None
     verb = {
@@ -280,6 +274,17 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
     else:
         return message, ()
     return f"No common cause found ({trait.value}): {message}", (trait,)
+
+
+def cause_of_slowness(slowness: Slowness) -> str:
+    """Return how late answers are, and where."""
+    of = {trait.kind: trait.value for trait in slowness.scope}
+    late = f"are answered only after {slowness.least:.1f} s and more"
+    if Kind.DNS in of or Kind.DNS_SERVICE in of:
+        return f"Queries to the cluster DNS{_where(of)} {late}"
+    if not of:
+        return f"Packets across the cluster {late}"
+    return f"{_subject(of)} {late}"
 
 
 def cause_of_loss(loss: Loss) -> str:
