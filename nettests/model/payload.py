@@ -4,10 +4,10 @@ Used by ``plan`` (which size), ``probes`` (what is sent) and ``parse`` (what cam
 ``payload.65536`` in the place of so many characters: they follow from the number, so nothing is lost.
 """
 
+from typing import assert_never
+
 from nettests.model.words import Family
 
-UDP_HEADERS = {Family.IPV4: 28, Family.IPV6: 48}
-"""Bytes of IP and UDP before a datagram's payload."""
 ECHO = "echo "
 """What agnhost's UDP server is told to send the rest back; it is not sent back itself."""
 EVERY_PATH = 1280
@@ -17,6 +17,17 @@ ONE_MIB = 2**19 - 1024
 """Twice that is 1 MiB less 2 KiB: Go's HTTP client names the first address in ``Referer`` when it follows a redirect,
 and Go's HTTP server reads heads of 1 MiB (net/http, ``DefaultMaxHeaderBytes``)."""
 _WORD = 8
+
+
+def udp_headers(family: Family) -> int:
+    """Return the bytes of IP and UDP before a datagram's payload."""
+    match family:
+        case Family.IPV4:
+            return 28
+        case Family.IPV6:
+            return 48
+        case _:
+            assert_never(family)
 
 
 def filler(size: int) -> str:

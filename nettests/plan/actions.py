@@ -8,7 +8,7 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Action, Target, Vantage
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.payload import EVERY_PATH, UDP_HEADERS
+from nettests.model.payload import EVERY_PATH, udp_headers
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Placement, Protocol, Question, VantageKind
@@ -67,7 +67,7 @@ def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:
             return flow.payload
         case Protocol.UDP | Protocol.ICMP:
             family = candidate.family or facts.families[0]
-            return (facts.cni.mtu.value or EVERY_PATH) - UDP_HEADERS[family]
+            return (facts.cni.mtu.value or EVERY_PATH) - udp_headers(family)
         case _:
             assert_never(candidate.protocol)
 

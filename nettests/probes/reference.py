@@ -1,4 +1,4 @@
-"""Ask once more where all answers of a check came late, and let the probe answer for itself meanwhile.
+"""Send a question once more where all answers of a check came late, and let the probe answer for itself meanwhile.
 
 Used by ``attempts`` and ``trains`` when they are done: ``parse.slow`` reads from it whether it was the path that took so
 long, or the way to the probe and the machines at both ends of it. Nothing is judged here.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from nettests.model.check import Action, Check
 from nettests.model.observation import Raw
-from nettests.model.payload import SIXTY_FOUR_KIB, UDP_HEADERS
+from nettests.model.payload import SIXTY_FOUR_KIB, udp_headers
 from nettests.model.words import Protocol, Question
 from nettests.parse.path_mtu import BYTES, ROUND, STREAM
 from nettests.parse.read import positive
@@ -74,7 +74,7 @@ class SizeSearch:
             self._take(size, raw)
 
     def _begin(self, size: int) -> Pending[Raw]:
-        headers = UDP_HEADERS[self.check.action.family]
+        headers = udp_headers(self.check.action.family)
         echo = replace(self.check.action, question=Question.REACH, size=size - headers)
         return self._beginning(echo, str(size))
 

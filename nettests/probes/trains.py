@@ -8,6 +8,7 @@ short until little was lost, and where a loss is proven nothing more is sent. No
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
@@ -25,8 +26,6 @@ LENGTHS = (1, 4, 12)
 """Tries of each train, round by round; the last length again and again."""
 SLOW_SECONDS = 0.5
 """Where a try takes so long, no further trains are sent: hundreds of them would take minutes."""
-LONGEST = {Protocol.UDP: 48, Protocol.TCP: 12, Protocol.ICMP: 1}
-"""Tries of one train at most: over TCP so few that a second that a SYN waited stands out."""
 
 
 @dataclass(slots=True)
@@ -77,9 +76,20 @@ class Trains:
         )
 
 
+def longest_train(protocol: Protocol) -> int:
+    """Return the tries of one train at most: of connections so few that a second that a SYN waited stands out."""
+    match protocol:
+        case Protocol.TCP:
+            return 12
+        case Protocol.UDP | Protocol.ICMP:
+            return 48
+        case _:
+            assert_never(protocol)
+
+
 def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
     """Yield the lengths of the trains that are sent side by side, until there are ``tries`` in all."""
-    longest = LONGEST[protocol]
+    longest = longest_train(protocol)
     lengths = [min(length, longest) for length in LENGTHS]
     left = tries
     while left > 0:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.probes.trains import BESIDE, LONGEST, rounds
+from nettests.probes.trains import BESIDE, longest_train, rounds
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -40,7 +40,7 @@ def test_rounds_hold_as_many_tries_as_were_wanted(tries: int, protocol: Protocol
     found = list(rounds(tries, protocol))
     assert sum(map(sum, found)) == tries
     assert all(len(trains) <= BESIDE + 1 for trains in found)
-    assert all(1 <= length <= LONGEST[protocol] for trains in found for length in trains)
+    assert all(1 <= length <= longest_train(protocol) for trains in found for length in trains)
 
 
 @pytest.mark.parametrize(
