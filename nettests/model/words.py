@@ -279,7 +279,7 @@ class CheckClass(StrEnum):
 
     DEFAULT = "default"
     COSTLY = "costly"
-    """Many backends, or long waits."""
+    """Many backends, many connections, or long waits."""
     EXPOSED = "exposed"
     """Objects that outsiders may reach: load balancers, external IPs."""
     DISRUPTIVE = "disruptive"

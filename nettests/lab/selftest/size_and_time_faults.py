@@ -8,7 +8,7 @@ from itertools import combinations
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, NAMES, OVERLAY, UNPROVEN, crossing
 
-_ORDER = "no check sends so much that its order could matter"
+_ORDER = "TCP puts its segments in order again, and no check is judged by its throughput"
 _NODES = ("linux-1", "linux-2", "win-1", "win-2")
 _PAIRS = tuple(combinations(_NODES, 2))
 _LARGE = (
