@@ -15,6 +15,8 @@ from nettests.parse.read import positive
 
 BYTES = "bytes"
 """In ``Raw.context``: the size of the IP packet that was sent, or ``stream``."""
+ACCIDENT = 1
+"""One echo that was lost once may be; how much a path loses is another check's question."""
 ROUND = "round"
 """In ``Raw.context``: when it was sent, the first sizes in round 1."""
 STREAM = "stream"
@@ -73,11 +75,11 @@ def _told_later(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFi
         size: positive(raw, Question.REACH) for size, raw in echoes if raw.context[ROUND] == "1"
     }
     late = [size for size, answered in first.items() if not answered]
-    if not late:
+    if len(late) <= ACCIDENT:
         return SizeFinding.WHOLE, largest
     at_once = sorted(first.items())
     falls = sum(before and not after for (_, before), (_, after) in pairwise(at_once))
     rises = any(not before and after for (_, before), (_, after) in pairwise(at_once))
-    if len(late) < 2 or falls != 1 or rises:
+    if falls != 1 or rises:
         return SizeFinding.LOSS, largest
     return SizeFinding.CLAMP, max(size for size, answered in at_once if answered)

@@ -84,13 +84,27 @@ def test_what_passes_once_its_sender_was_told_is_a_clamp() -> None:
     assert (seen.finding, seen.passes) == (SizeFinding.CLAMP, 1400)
 
 
-@pytest.mark.parametrize("again", [True, False])
-def test_a_size_that_is_lost_below_others_is_no_matter_of_size(again: bool) -> None:
-    """One lost echo between others that pass is a lost packet, also if it passes when it is sent again."""
-    told = {**up_to(2000), 1400: False}
-    seen = read_sizes(searching(), [*echoes(told), *echoes({1400: again}, 20)])
+@pytest.mark.parametrize(
+    ("lost", "again", "finding"),
+    [
+        ({1400}, True, SizeFinding.WHOLE),
+        ({2000}, True, SizeFinding.WHOLE),
+        ({1400, 1450}, True, SizeFinding.LOSS),
+        ({1280, 2000}, True, SizeFinding.LOSS),
+        ({1400}, False, SizeFinding.LOSS),
+    ],
+)
+def test_sizes_that_are_lost_below_others_are_no_matter_of_size(
+    lost: set[int],
+    again: bool,
+    finding: SizeFinding,
+) -> None:
+    """An echo that was lost once is an accident; several between others that pass, or one each time, are a loss."""
+    first = {size: size not in lost for size in SIZES}
+    answers = [*echoes(first), *echoes(dict.fromkeys(lost, again), 20)]
+    seen = read_sizes(searching(), answers)
     assert seen is not None
-    assert seen.finding is SizeFinding.LOSS
+    assert seen.finding is finding
 
 
 def test_nothing_is_said_of_sizes_where_none_passes() -> None:
