@@ -16,6 +16,7 @@ from typing import assert_never
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
+from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
@@ -44,7 +45,7 @@ from nettests.probes.trains import Trains
 ONE_IS_ENOUGH = frozenset(
     {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle"}
 )
-"""``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
+"""``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
 SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
@@ -176,7 +177,7 @@ class _Ladder:
         """Return how many answers make a result where one of these was positive; none where none was."""
         raws = [one.result() for one in probed.values() if one.over]
         told = [raw for raw in raws if positive(raw, self.check.action.question)]
-        return max((_enough(raw, self.sender.timing)[0] for raw in told), default=0)
+        return max((_enough(self.check, raw, self.sender.timing)[0] for raw in told), default=0)
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
         """Whether the silent question queries a resolver that has answered others meanwhile: queries get lost then.
@@ -244,7 +245,7 @@ class _Ladder:
             self._probe_controls(turn)
         self.turns.append(turn)
         self.seen.append(one)
-        successes, failures = _enough(raw, self.sender.timing)
+        successes, failures = _enough(self.check, raw, self.sender.timing)
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
@@ -283,7 +284,8 @@ def _refused_by_icmp(check: Check) -> bool:
     return claimed and action.protocol.refused_by_icmp and action.source.kind is VantageKind.POD
 
 
-def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:
+def _enough(check: Check, raw: Raw, timing: Timing) -> tuple[int, int]:
     """Return how many successes in a row, and how many failures, make a result."""
-    successes = 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
-    return successes, 1 if raw.tool in SAID else timing.failures
+    many_packets = (check.action.size or 0) >= ONE_MIB
+    one = raw.tool in ONE_IS_ENOUGH or many_packets
+    return 1 if one else timing.successes, 1 if raw.tool in SAID else timing.failures
