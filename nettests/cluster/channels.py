@@ -22,6 +22,8 @@ SELF_CHECK_SECONDS = 5.0
 PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
 """A probe that is not reached over the best channel has it checked again so often."""
+COMMAND_LINE = 32_000
+"""Characters of an argument: Windows' command lines end at 32,767 (CreateProcessW)."""
 OWN_TROUBLE = frozenset({429, 500})
 """What the API server says of itself; 502 to 504 it says of the pod behind it."""
 
@@ -68,6 +70,8 @@ class ExecCurl:
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
         """Query ``path`` by a process in the pod."""
+        if len(path) > COMMAND_LINE:
+            raise ChannelError(f"a request of {len(path)} bytes fits no command line in {self.pod}")
         url = f"http://127.0.0.1:{self.port}{path}"
         argv = ("curl", "-sS", "-i", "-m", str(int(timeout)), url)
         with self.execute.slots:

@@ -165,6 +165,14 @@ AFTER_LOSS = (
     "some packets were lost and others were not: look for loss on the way (errors and drops of the interfaces, a "
     "full connection table, a link or tunnel of one of both nodes)"
 )
+AFTER_SIZE = (
+    "compare the MTU of Pods' interfaces with what the path carries, less encapsulation (VXLAN takes 50 bytes of each IPv4 "
+    'packet), and see whether ICMP "fragmentation needed" is let through'
+)
+AFTER_SLOWNESS = (
+    "look for what delays packets: an overloaded node or link, a queue or policer on the way; of names, the cluster DNS, its "
+    "load and its upstream servers"
+)
 AFTER_DISAGREEMENT = (
     "compare the attempts in the evidence: one backend of several may fail, or rules were still being "
     "programmed (the convergence records of the journal)"

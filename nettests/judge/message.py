@@ -20,7 +20,10 @@ def expected_text(expectation: Expectation) -> str:
 def observed_text(observation: Observation) -> str:
     """Say what was observed, with the address that was seen and the backends that answered."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
-    if observation.differing_ports:
+    figure = observation.loss or observation.path_size
+    if figure is not None:
+        parts = [f"{observation.outcome.value}, {figure}"]
+    elif observation.differing_ports:
         parts = [f"{one.outcome.value} at port {one.port}" for one in observation.differing_ports]
     elif len(set(outcomes)) > 1:
         parts = [" then ".join(_runs(outcomes))]

@@ -7,6 +7,7 @@ the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import assert_never
 
 from nettests.judge import advice
 from nettests.judge.known_bugs import showing
@@ -28,6 +29,7 @@ from nettests.judge.upstream import read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, unusable
+from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
 from nettests.model.words import Distribution, Outcome, Verdict
 
@@ -93,13 +95,14 @@ def _judged(
     return judge_members(check, told)
 
 
+LOSS_PROVEN = "a path in order would lose as much once in a million times"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """What an answer leads to that came too late, or that a lost packet delayed."""
 
 
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     """Rule on what was seen; what answered too late, or after a packet was lost, is not as expected."""
-    ruling = _rule_on_outcome(check, expectation, observation)
+    ruling = _by_size(observation, _rule_on_outcome(check, expectation, observation))
     answered = any(attempt.outcome.positive for attempt in observation.attempts)
     if not answered or ruling.verdict not in _ANSWERED:
         return ruling
@@ -109,9 +112,38 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
             f"{observation.late}; this check was answered after that",
             advice.AFTER_LATENESS,
         )
-    if observation.resent and ruling.verdict is not Verdict.FLAKY:
+    if ruling.verdict is Verdict.FLAKY:
+        return ruling
+    if observation.loss is not None and observation.loss.proven:
+        return _Ruling(Verdict.FLAKY, LOSS_PROVEN, advice.AFTER_LOSS)
+    if observation.resent:
         return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
+    if observation.slow:
+        return _Ruling(Verdict.FLAKY, observation.slow, advice.AFTER_SLOWNESS)
     return ruling
+
+
+def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
+    """Say which sizes pass, where that is the question; what passes late or not in fragments is told, too.
+
+    No document promises that a host puts more than 576 bytes together again (RFC 1122, 3.3.2).
+    """
+    sizes = observation.path_size
+    if sizes is None or ruling.verdict not in {Verdict.PASS, Verdict.FAIL}:
+        return ruling
+    match sizes.finding:
+        case SizeFinding.WHOLE | SizeFinding.SILENT:
+            return ruling
+        case SizeFinding.HOLE:
+            return _Ruling(ruling.verdict, sizes.beside, advice.AFTER_SIZE)
+        case SizeFinding.CLAMP:
+            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_SIZE)
+        case SizeFinding.LOSS:
+            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_LOSS)
+        case SizeFinding.FRAGMENTS:
+            return _Ruling(Verdict.RECORDED, sizes.beside)
+        case _:
+            assert_never(sizes.finding)
 
 
 def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:

@@ -141,9 +141,11 @@ class Action:
     question: Question = Question.REACH
     resolver: Resolver | None = None
     size: int | None = None
-    """For ``PING``: bytes of payload in packets that must not be split; ``None`` leaves both to ping."""
+    """For ``PING``: bytes of payload in packets that must not be split; ``None`` leaves both to ping. For ``REACH``: bytes
+    of payload that a request carries beside the question, and its answer back; ``None`` sends the question alone. For
+    ``PATH_MTU``: bytes of the Pods' MTU, ``None`` where it is not known."""
     connections: int = 1
-    """For ``DISTRIBUTE``: how many new connections from distinct source ports."""
+    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS``: how many tries."""
     pause: float = 0
     """For ``DISTRIBUTE``: seconds between the connections."""
     case: Case | None = None
@@ -158,6 +160,8 @@ class Action:
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process
             case Question.ADMIT | Question.INSPECT | Question.START:
+                return False
+            case Question.PATH_MTU | Question.LOSS:
                 return False
             case _:
                 assert_never(self.question)

@@ -157,7 +157,7 @@ class Done:
     """That a check was run to its end, or why it was not.
 
     ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
-    the check could not be run here; ``late`` and ``resent`` are those of ``Observation``. ``judgement`` is the
+    the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``. ``judgement`` is the
     verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
     """
 
@@ -169,6 +169,7 @@ class Done:
     skip: str | None = None
     late: str | None = None
     resent: str | None = None
+    slow: str | None = None
     judgement: Judgement | None = None
 
 

@@ -6,6 +6,8 @@ Made by ``parse`` from the raw records that ``probes`` wrote to the journal; rea
 
 from dataclasses import dataclass, field
 
+from nettests.model.loss import LossEstimate
+from nettests.model.path_size import PathSize
 from nettests.model.words import Distribution, Outcome, SourceSeen
 
 
@@ -59,6 +61,10 @@ class Attempt:
     """What a name resolved to."""
     port: int | None = None
     """The target's port that was probed, where one was."""
+    tries: int = 1
+    """How often the question was sent in a row."""
+    lost: int = 0
+    """How many of several tries had no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +113,12 @@ class Observation:
     """The Service that did not answer within its deadline, before this was probed."""
     resent: str | None = None
     """Which answer came only after a packet had to be sent again, and what shows it."""
+    slow: str | None = None
+    """How long every answer took, where a client that waits no longer would have sent again."""
+    loss: LossEstimate | None = None
+    """For ``LOSS``: how much was lost of how much."""
+    path_size: PathSize | None = None
+    """For ``PATH_MTU``: which sizes pass."""
     differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None

@@ -200,6 +200,10 @@ class Question(StrEnum):
     """Name resolution alone, by one resolver."""
     DISTRIBUTE = "distribute"
     """Many new connections from distinct source ports; which backends answer?"""
+    PATH_MTU = "path-mtu"
+    """Echoes of many sizes; which packets are carried, and above which size do they vanish?"""
+    LOSS = "loss"
+    """A train of short questions, one after another; how many of them are lost?"""
     IDLE = "idle"
     """A connection is idle for a while, and is used again; does it still carry anything?"""
     CHURN = "churn"
@@ -221,7 +225,7 @@ class Question(StrEnum):
         match self:
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return True
-            case Question.IDLE | Question.CHURN:
+            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
@@ -236,7 +240,7 @@ class Question(StrEnum):
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE:
                 return False
-            case Question.DISTRIBUTE | Question.CHURN:
+            case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return False
             case _:
                 assert_never(self)
@@ -251,6 +255,8 @@ class Question(StrEnum):
                 return False
             case Question.IDLE | Question.CHURN | Question.INSPECT:
                 return False
+            case Question.PATH_MTU | Question.LOSS:
+                return False
             case _:
                 assert_never(self)
 
@@ -260,7 +266,7 @@ class Question(StrEnum):
         match self:
             case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
                 return True
-            case Question.IDLE | Question.CHURN:
+            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return False
             case Question.ADMIT | Question.INSPECT | Question.START:
                 return False
@@ -273,7 +279,7 @@ class CheckClass(StrEnum):
 
     DEFAULT = "default"
     COSTLY = "costly"
-    """Many backends, or long waits."""
+    """Many backends, many connections, or long waits."""
     EXPOSED = "exposed"
     """Objects that outsiders may reach: load balancers, external IPs."""
     DISRUPTIVE = "disruptive"

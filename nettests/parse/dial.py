@@ -21,17 +21,17 @@ _NOT_RESOLVED = "host and/or port param are invalid. "
 
 def read(raw: Raw) -> Reading:
     """Read what came of dialling: who answered, or which error the probe's dial met."""
-    failure = _channel_failure(raw)
+    failure = channel_failure(raw)
     if failure is not None:
         return failure
     if raw.stdout.startswith(_NOT_RESOLVED):
-        return _of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
-    document = _document(raw.stdout)
-    if document is None:
+        return of_error(raw.stdout.removeprefix(_NOT_RESOLVED), raw.client_os, Stage.NAME)
+    told = document(raw.stdout)
+    if told is None:
         return probe_failed(f"/dial answered {raw.status or ''} with {raw.stdout!r}")
-    responses, errors = document
+    responses, errors = told
     if errors:
-        return _of_error(errors[0], raw.client_os, Stage.ADDRESS)
+        return of_error(errors[0], raw.client_os, Stage.ADDRESS)
     if len(responses) != 1:
         return probe_failed(f"/dial brought {len(responses)} answers to one question")
     return _of_response(responses[0], raw)
@@ -55,7 +55,7 @@ def read_resolution(raw: Raw) -> Reading:
     )
 
 
-def _channel_failure(raw: Raw) -> Reading | None:
+def channel_failure(raw: Raw) -> Reading | None:
     """Return why the answer is not netexec's; over exec it is curl's output, with an exit code."""
     if raw.status is None and raw.exit_code != 0:
         code = "no exit code" if raw.exit_code is None else f"exit code {raw.exit_code}"
@@ -65,7 +65,8 @@ def _channel_failure(raw: Raw) -> Reading | None:
     return None
 
 
-def _document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
+def document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Return the answers and the errors of a dial; ``None`` for what is none."""
     try:
         loaded = read_json(text)
     except ValueError:
@@ -75,7 +76,8 @@ def _document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
     return loaded.get("responses") or (), loaded.get("errors") or ()
 
 
-def _of_error(text: str, client_os: str, stage: Stage) -> Reading:
+def of_error(text: str, client_os: str, stage: Stage) -> Reading:
+    """Read an error of Go's."""
     outcome = classify(text, client_os, stage)
     if outcome is None:
         return probe_failed(f"not understood: {text}")
@@ -84,5 +86,10 @@ def _of_error(text: str, client_os: str, stage: Stage) -> Reading:
 
 def _of_response(text: str, raw: Raw) -> Reading:
     # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=1
-    over_udp = re.search(r"[?&]protocol=udp\b", raw.command[-1] if raw.command else "")
+    words = raw.command[-1] if raw.command else ""
+    over_udp = re.search(r"[?&]protocol=udp\b", words)
+    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=echo+payload.1467&tries=1
+    echoed = re.search(r"[?&]request=echo\+(payload\.\d+)", words)
+    if echoed and text != echoed[1]:
+        return probe_failed(f"the echo of {echoed[1]} came back as another text: {text}")
     return answered(raw, text, Outcome.REPLIED if over_udp else Outcome.CONNECTED)

@@ -11,11 +11,14 @@ from dataclasses import replace
 
 from nettests.model.check import Check, Target
 from nettests.model.journal_records import Done
+from nettests.model.loss import LossEstimate, estimate
 from nettests.model.observation import Attempt, Observation, Raw, unusable
+from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse.controls import read_controls
 from nettests.parse.kept_back import telling
+from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.sources import classify_source, same_address
@@ -47,6 +50,11 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
     if distribution is Distribution.SOME_REFUSED:
         outcomes = outcomes - {Outcome.REFUSED}
         (outcome,) = outcomes
+    loss = _loss(check, attempts)
+    sizes = read_sizes(check, own) if check.action.question is Question.PATH_MTU else None
+    if loss is not None or sizes is not None:
+        outcome = _of_many(attempts, sizes)
+        outcomes = {outcome}
     return Observation(
         check=check.id,
         outcome=outcome,
@@ -61,6 +69,8 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
         unexpected_addresses=_unexpected_addresses(own, attempts),
         stale=_stale(check, own),
         differing_ports=ports,
+        loss=loss,
+        path_size=sizes,
         trusted=distrust is None,
         distrust=distrust,
         channel=own[-1].channel,
@@ -69,7 +79,7 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
 
 def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
     """Return what is known about a check that is done, not trusted where its record says why."""
-    seen = replace(observe(check, raws), late=done.late, resent=done.resent)
+    seen = replace(observe(check, raws), late=done.late, resent=done.resent, slow=done.slow)
     if done.distrust is None:
         return seen
     return replace(seen, trusted=False, distrust=done.distrust)
@@ -89,6 +99,25 @@ def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
     """Return the last outcome, or the last failure: there is one where ports differ."""
     found = [one.outcome for one in attempts if not (failed and one.outcome.positive)]
     return found[-1] if found else Outcome.PROBE_FAILED
+
+
+def _loss(check: Check, attempts: Sequence[Attempt]) -> LossEstimate | None:
+    """Return how much of a train was lost, where every try was either answered or lost."""
+    if check.action.question is not Question.LOSS:
+        return None
+    if any(not one.outcome.positive and one.lost == 0 for one in attempts):
+        return None
+    return estimate(sum(one.tries for one in attempts), sum(one.lost for one in attempts))
+
+
+def _of_many(attempts: Sequence[Attempt], sizes: PathSize | None) -> Outcome:
+    """Return what all attempts together brought: silence where none was answered, or where large packets vanish."""
+    answered = [one.outcome for one in attempts if one.outcome.positive]
+    if sizes is not None and sizes.finding is SizeFinding.HOLE:
+        return Outcome.TIMED_OUT
+    if not answered:
+        return next(one.outcome for one in attempts if not one.outcome.positive)
+    return answered[0]
 
 
 def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> list[SourceSeen]:

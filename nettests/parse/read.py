@@ -22,6 +22,7 @@ from nettests.parse import (
     ping,
     resolve_dnsname,
     start,
+    train,
 )
 from nettests.parse.reading import Reading, probe_failed
 
@@ -39,6 +40,7 @@ PARSERS: Mapping[str, Parser] = {
     "inspection": inspection.read,
     "start": start.read,
     "idle": idle.read,
+    "train": train.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 
@@ -98,6 +100,8 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
         source_port=reading.source_port,
         backend=reading.backend,
         addresses=reading.addresses,
+        tries=reading.tries,
+        lost=reading.lost,
         port=int(raw.context["port"]) if "port" in raw.context else None,
     )
 

@@ -22,6 +22,8 @@ class Reading:
     source_port: int | None = None
     backend: str | None = None
     addresses: tuple[str, ...] = ()
+    tries: int = 1
+    lost: int = 0
 
 
 def probe_failed(reason: str) -> Reading:

@@ -13,6 +13,7 @@ from statistics import median
 from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.loss import proves_loss
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, Protocol, Question
 from nettests.parse.read import read_raw, read_resolution
@@ -46,7 +47,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 
     ``raws`` are the check's own answers, ``others`` what the same probe was reached over the same channel.
     """
-    if again := _looked_up_again(raws, others := tuple(others)):
+    others = tuple(others)
+    if again := _in_trains(check, raws, others) or _looked_up_again(raws, others):
         return again
     told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
@@ -56,7 +58,7 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     elsewhere = [one for one in others if one.elapsed <= PROMPT] if slow else []
     for raw in slow:
         prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
-        beside = [one for one in elsewhere if _during(one, raw)]
+        beside = [one for one in elsewhere if during(one, raw)]
         if prompt and beside:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
@@ -64,6 +66,34 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
                 f"{len(beside)} other questions meanwhile"
             )
     return None
+
+
+def _in_trains(check: Check, raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
+    """Return how many trains of connections took as long as a lost SYN, if they are too many for a path in order."""
+    if check.action.question is not Question.LOSS or not check.action.protocol.retransmitted:
+        return None
+    trains = [raw for raw in raws if raw.tool == "train" and raw.error is None]
+    prompt = [Carried(raw.started, raw.elapsed) for raw in trains if raw.elapsed <= PROMPT]
+    late = [
+        raw
+        for raw in trains
+        if read_raw(raw).lost == 0
+        and raw.elapsed >= SYN_AGAIN[0]
+        and any(_beside(one, raw) for one in prompt)
+        and any(one.elapsed <= PROMPT and during(one, raw) for one in others)
+    ]
+    tries = sum(read_raw(raw).tries for raw in trains)
+    if not proves_loss(tries, len(late)):
+        return None
+    return (
+        f"{len(late)} of {len(trains)} trains, of {tries} connections in all, took {min(raw.elapsed for raw in late):.1f} s "
+        f"and more, as long as a lost SYN is waited for, while others took {PROMPT:.2f} s at most"
+    )
+
+
+def _beside(one: Carried, raw: Raw) -> bool:
+    """Whether a train was sent side by side with another one: a busy machine makes all of a round late."""
+    return one.started < raw.started + raw.elapsed and raw.started < one.started + one.elapsed
 
 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
@@ -79,7 +109,7 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
         if said := _SAID_AGAIN.search(_about_the_name(raw)):
             return f"attempt {raw.attempt} found the name only at a second query ({said[0].strip('; ')})"
         waited = any(0 <= raw.elapsed - one <= LOOKUP for one in QUERY_AGAIN)
-        beside = [one for one in others if one.elapsed <= LOOKUP and _during(one, raw)]
+        beside = [one for one in others if one.elapsed <= LOOKUP and during(one, raw)]
         if waited and beside:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost query to the name server is "
@@ -133,6 +163,6 @@ def _what(check: Check, raw: Raw) -> str:
     return "query to the name server" if named else "SYN"
 
 
-def _during(one: Carried, raw: Raw) -> bool:
+def during(one: Carried, raw: Raw) -> bool:
     """Whether something else was sent and answered while ``raw`` was on its way."""
     return raw.started < one.started and one.started + one.elapsed < raw.started + raw.elapsed

@@ -184,7 +184,23 @@ TABLE: tuple[Row, ...] = (
         "dial tcp 198.51.100.9:80: connect: network is unreachable",
         OS.LINUX,
     ),
+    _address(
+        # EMSGSIZE: the sender was told by ICMP, or by its own interface, that nothing carries the packet.
+        "message too long",
+        Outcome.UNREACHABLE,
+        "reading from udp connection failed. err:'read udp 10.244.1.2:5->10.244.2.5:18081: read: "
+        "message too long'",
+        OS.LINUX,
+    ),
     # Addresses, Windows (texts of FormatMessage for Winsock errors).
+    _address(
+        "larger than the internal message buffer or some other network limit",  # WSAEMSGSIZE
+        Outcome.UNREACHABLE,
+        "udp connection write failed. err:write udp 10.244.3.2:5->10.244.2.5:18081: wsasend: A message sent on a "
+        "datagram socket was larger than the internal message buffer or some other network limit, or the buffer used "
+        "to receive a datagram into was smaller than the datagram itself.",
+        OS.WINDOWS,
+    ),
     _address(
         "actively refused it",
         Outcome.REFUSED,

@@ -6,6 +6,7 @@ Suites declare flows (``flow``), and the ``registry`` collects them. Planning go
 Everything but the loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
 """
 
+from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
@@ -17,6 +18,8 @@ from nettests.plan.targets import LOAD_BALANCED
 
 __all__ = [
     "LOAD_BALANCED",
+    "ONE_MIB",
+    "SIXTY_FOUR_KIB",
     "Backing",
     "ByHand",
     "Flow",

@@ -8,9 +8,10 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Action, Target, Vantage
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.payload import EVERY_PATH, udp_headers
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Owner, descriptor
-from nettests.model.words import Placement, Question, VantageKind
+from nettests.model.words import Placement, Protocol, Question, VantageKind
 from nettests.plan import targets
 from nettests.plan.flow import Flow
 from nettests.plan.node_pools import (
@@ -22,7 +23,7 @@ from nettests.plan.node_pools import (
     pod_vantage,
 )
 from nettests.plan.questions import Candidate
-from nettests.plan.samples import connections
+from nettests.plan.samples import connections, train
 
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
@@ -30,7 +31,6 @@ ECHO_HEADERS = 28
 
 def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> Action:
     """Return the concrete question; ``PlanError`` where the flow's matrix gives its target no node."""
-    backends = candidate.cell.backends
     return Action(
         source=_source(candidate),
         target=targets.in_family(_target(candidate, node_pools), candidate.family),
@@ -38,18 +38,38 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
         family=candidate.family or facts.families[0],
         question=candidate.question,
         resolver=candidate.resolver,
-        size=_size(candidate.flow, facts),
-        connections=connections(len(backends.servers)) if backends else 1,
+        size=_size(candidate, facts),
+        connections=_connections(candidate),
         pause=candidate.flow.pause,
         case=candidate.case,
     )
 
 
-def _size(flow: Flow, facts: ClusterFacts) -> int | None:
-    """Return the payload that makes an echo request as large as the flow wants it."""
-    if flow.beyond_mtu is None:
+def _connections(candidate: Candidate) -> int:
+    """Return how many new connections, or tries, a question takes."""
+    backends = candidate.cell.backends
+    if candidate.question is Question.LOSS:
+        return train(candidate.protocol, candidate.flow.check_class)
+    return connections(len(backends.servers)) if backends else 1
+
+
+def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:
+    """Return how many bytes of payload the flow wants: in one packet as large as it says, or over a connection."""
+    flow = candidate.flow
+    if flow.question is Question.PATH_MTU:
+        return facts.cni.mtu.value
+    if flow.beyond_mtu is not None:
+        return (facts.cni.mtu.value or 0) + flow.beyond_mtu - ECHO_HEADERS
+    if flow.payload is None:
         return None
-    return (facts.cni.mtu.value or 0) + flow.beyond_mtu - ECHO_HEADERS
+    match candidate.protocol:
+        case Protocol.TCP:
+            return flow.payload
+        case Protocol.UDP | Protocol.ICMP:
+            family = candidate.family or facts.families[0]
+            return (facts.cni.mtu.value or EVERY_PATH) - udp_headers(family)
+        case _:
+            assert_never(candidate.protocol)
 
 
 def _source(candidate: Candidate) -> Vantage:

@@ -251,6 +251,6 @@ def _no_name_server(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_mtu(action: Action, facts: ClusterFacts) -> str:
-    if action.size is None or facts.cni.mtu.known:
+    if action.question is not Question.PING or action.size is None or facts.cni.mtu.known:
         return ""
     return f"the pods' MTU is not known: {facts.cni.mtu.origin}"

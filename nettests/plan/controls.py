@@ -14,6 +14,7 @@ from typing import assert_never
 from nettests.model.check import Action, Case, Control, Target
 from nettests.model.dns_names import KUBERNETES_FQDN
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.payload import EVERY_PATH
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Naming, Owner, ShownBy
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind, VantageKind
@@ -66,8 +67,10 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
 def _at_once(action: Action) -> Action:
     """Return what stands for a question beside itself: a control changes nothing, and waits for nothing."""
     match action.question:
-        case Question.CHURN | Question.IDLE:
+        case Question.CHURN | Question.IDLE | Question.LOSS:
             return replace(action, question=Question.REACH, connections=1)
+        case Question.PATH_MTU:  # beside large packets, small ones on the same path
+            return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return action
         case Question.ADMIT | Question.INSPECT | Question.START:
@@ -149,7 +152,7 @@ def _beside(question: Question) -> Question:
             return Question.PING
         case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
             return Question.REACH
-        case Question.IDLE | Question.CHURN:
+        case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
             return Question.REACH
         case Question.ADMIT | Question.INSPECT | Question.START:
             return Question.REACH

@@ -123,6 +123,7 @@ class Declaration:
     ``dual_stack`` keeps the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
     ``alike`` names the flow whose documented limitations hold for this one, too: it does the same elsewhere.
+    ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
     """
 
     name: str = field(kw_only=False)
@@ -150,6 +151,7 @@ class Declaration:
     dual_stack: bool = False
     beyond_mtu: int | None = None
     alike: str = ""
+    payload: int | None = None
 
     def __post_init__(self) -> None:
         # sample: flow "pod-to-service-partial-name" of the shipped suites
@@ -218,6 +220,8 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
     """Return what is claimed of a question, unless flow or case claim something else."""
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
+            return _answers(protocol)
+        case Question.PATH_MTU | Question.LOSS:
             return _answers(protocol)
         case Question.RESOLVE:
             return Outcome.RESOLVED

@@ -66,7 +66,7 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
             return (*_to_reach(action, facts), GET_SERVICE, DELETE_SERVICE, *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return (*_to_reach(action, facts), *_by_way(action, facts))
-        case Question.IDLE:
+        case Question.IDLE | Question.PATH_MTU | Question.LOSS:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:
             assert_never(action.question)

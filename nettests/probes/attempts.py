@@ -17,6 +17,7 @@ from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
+from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
@@ -36,13 +37,16 @@ from nettests.probes.commands import CannotProbeError
 from nettests.probes.controls import Controls
 from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
+from nettests.probes.reference import compare_if_late
 from nettests.probes.sending import Sender
 from nettests.probes.series import Series
+from nettests.probes.size_search import SizeSearch
+from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(
     {"ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "idle"}
 )
-"""``ping`` sends three echoes itself; a resolver's positive answer is complete at once, and so is what
+"""``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
 the API server says or a configuration holds."""
 SAID = frozenset({"admission", "inspection", "start", "idle"})
 """Tools whose negative answer is said, not inferred from silence: retrying would change nothing. A
@@ -65,7 +69,15 @@ class Attempts:
                 self._distribute(sender, check)
             case Question.CHURN:
                 self._after_churn(sender, check)
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
+            case Question.PATH_MTU:
+                SizeSearch(sender, check, self.controls).run()
+            case Question.LOSS:
+                Trains(sender, check, self.controls).run()
+            case Question.REACH | Question.RESOLVE:
+                ladder = _Ladder(sender, check, self.controls)
+                ladder.climb()
+                compare_if_late(sender, check, ladder.raws)
+            case Question.PING | Question.IDLE:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
                 _Ladder(sender, check, self.controls).climb()
@@ -108,6 +120,7 @@ class _Ladder:
     controls: Controls
     turns: list[int] = field(default_factory=list)
     seen: list[Attempt] = field(default_factory=list)
+    raws: list[Raw] = field(default_factory=list)
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
@@ -175,7 +188,7 @@ class _Ladder:
         """Return how many answers make a result where one of these was positive; none where none was."""
         raws = [one.result() for one in probed.values() if one.over]
         told = [raw for raw in raws if positive(raw, self.check.action.question)]
-        return max((_enough(raw, self.sender.timing)[0] for raw in told), default=0)
+        return max((_enough(self.check, raw, self.sender.timing)[0] for raw in told), default=0)
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
         """Whether the silent question queries a resolver that has answered others meanwhile: queries get lost then.
@@ -238,11 +251,12 @@ class _Ladder:
     def _take(self, turn: int, raw: Raw) -> int | None:
         """Read one answer and return the turn that comes next."""
         one = read_answer(raw, self.check.action.question)
+        self.raws.append(raw)
         if not one.outcome.positive:
             self._probe_controls(turn)
         self.turns.append(turn)
         self.seen.append(one)
-        successes, failures = _enough(raw, self.sender.timing)
+        successes, failures = _enough(self.check, raw, self.sender.timing)
         successes = min(successes, self._successes)
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
@@ -286,7 +300,8 @@ def _refused_by_icmp(check: Check) -> bool:
     return claimed and action.protocol.refused_by_icmp and action.source.kind is VantageKind.POD
 
 
-def _enough(raw: Raw, timing: Timing) -> tuple[int, int]:
+def _enough(check: Check, raw: Raw, timing: Timing) -> tuple[int, int]:
     """Return how many successes in a row, and how many failures, make a result."""
-    successes = 1 if raw.tool in ONE_IS_ENOUGH else timing.successes
-    return successes, 1 if raw.tool in SAID else timing.failures
+    many_packets = (check.action.size or 0) >= ONE_MIB
+    one = raw.tool in ONE_IS_ENOUGH or many_packets
+    return 1 if one else timing.successes, 1 if raw.tool in SAID else timing.failures

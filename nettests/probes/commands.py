@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from nettests.errors import NettestsError
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
+from nettests.model.payload import ECHO, expanded, written
 from nettests.model.powershell import POWERSHELL
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.probes.endpoint import Endpoint
@@ -39,11 +40,13 @@ class Command:
     request: str = ""
     port: int | None = None
     deadline: float
+    payload: int = 0
+    """How many bytes stand behind ``payload.N`` in the words when they are sent."""
 
     @property
     def path(self) -> str:
         """For ``dial``: the path to probe; for ``external``: the address to fetch."""
-        return self.words[-1]
+        return expanded(self.words[-1], self.payload) if self.payload else self.words[-1]
 
 
 def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
@@ -58,18 +61,67 @@ def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Co
             return _resolve(action, endpoint, timing)
         case Question.REACH | Question.DISTRIBUTE | Question.CHURN:
             return _request(action, endpoint, turn, timing)
+        case Question.LOSS:
+            return _train(action, endpoint, timing)
         case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
+            raise CannotProbeError(f"no one command can {action.question.value}")
+        case Question.PATH_MTU:
             raise CannotProbeError(f"no one command can {action.question.value}")
         case _:
             assert_never(action.question)
 
 
 def _request(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
+    if action.size is not None:
+        return _with_payload(action, action.size, endpoint, timing)
     requests = endpoint.requests(action.protocol)
     if not requests:
         raise CannotProbeError(f"{endpoint.host} offers nothing to probe over {action.protocol}")
     request, port = requests[turn % len(requests)]
     return replace(_reach(action, endpoint, request, port, timing), port=port)
+
+
+MOST_SILENT = 8
+"""So many tries of one train may be lost before its channel gives up: trains are short where much is lost."""
+
+
+def _train(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
+    """Return one request that makes the source try so often in a row; who answers is told of each that is not lost."""
+    request, port = endpoint.requests(action.protocol)[0]
+    path = endpoint.path(request, action.protocol)
+    probed = dial(endpoint.host, port, action.protocol, path, timing, tries=action.connections)
+    patience = min(action.connections, MOST_SILENT)
+    return replace(probed, tool="train", port=port, deadline=probed.deadline * patience)
+
+
+def _with_payload(action: Action, size: int, endpoint: Endpoint, timing: Timing) -> Command:
+    """Return the request that carries a payload there, and brings one back.
+
+    Over TCP it is part of an address that is not clean: Go's servers answer such a one, whatever they serve, with a
+    redirect to the clean address, payload included, which ``/dial`` follows (net/http, ``ServeMux``). So servers that are
+    exposed have to serve nothing more. Over UDP it is echoed.
+    """
+    if action.source.kind is not VantageKind.POD:
+        raise CannotProbeError(f"a payload is sent by Pods, not by a {action.source.kind.value}")
+    request, path, port, carried = _carrying(action, size, endpoint)
+    if port is None:
+        raise CannotProbeError(f"{endpoint.host} offers nothing to probe over {action.protocol}")
+    probed = dial(endpoint.host, port, action.protocol, path, timing)
+    return replace(probed, request=request, port=port, payload=carried)
+
+
+def _carrying(action: Action, size: int, endpoint: Endpoint) -> tuple[str, str, int | None, int]:
+    """Return what is tested, how it is spelled, at which port, and how many bytes are filled in."""
+    match action.protocol:
+        case Protocol.TCP:
+            return "hostname", f"/hostname?pad={written(size)}", endpoint.hostname_port, size
+        case Protocol.UDP:
+            rest = size - len(ECHO)
+            return "echo", f"{ECHO}{written(rest)}", endpoint.udp_port, rest
+        case Protocol.ICMP:
+            raise CannotProbeError("ICMP has no ports to dial")
+        case _:
+            assert_never(action.protocol)
 
 
 def _resolve(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
@@ -163,14 +215,16 @@ def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -
             assert_never(protocol)
 
 
-def dial(host: str, port: int, protocol: Protocol, request: str, timing: Timing) -> Command:
-    """Return a request to netexec's ``/dial``, one try: earlier successes vanish when a last one fails."""
+def dial(
+    host: str, port: int, protocol: Protocol, request: str, timing: Timing, *, tries: int = 1
+) -> Command:
+    """Return a request to netexec's ``/dial``: one try, because the answers to all vanish when the last one fails."""
     query = {
         "host": host,
         "port": port,
         "protocol": _dialled(protocol),
         "request": request,
-        "tries": 1,
+        "tries": tries,
     }
     return Command(
         means="dial",

@@ -68,7 +68,7 @@ class Held:
         first = self._first()
         lost = first is not None and not positive(first, self.question)
         match self.question:
-            case Question.DISTRIBUTE | Question.CHURN:
+            case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
                 return True
             case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
                 return lost

@@ -17,6 +17,7 @@ from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
+from nettests.model.payload import folded
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.read import positive, read_raw
@@ -232,11 +233,10 @@ class Sender:
                 continue
             if errors:
                 self.recorder.event(
-                    f"probe {probe.name}: {errors[0]}; retried over {channel.name}: {wanted.path}"
+                    f"probe {probe.name}: {errors[0]}; retried over {channel.name}: {wanted.words[-1]}"
                 )
-            return Answer(
-                channel=channel.name, status=got.status, stdout=got.body, seconds=got.seconds
-            )
+            body = folded(got.body, wanted.payload) if wanted.payload else got.body
+            return Answer(channel=channel.name, status=got.status, stdout=body, seconds=got.seconds)
         return Answer(
             channel=probe.http[0].name if probe.http else "none",
             error="; ".join(errors) or f"probe {probe.name} has no control channel",

@@ -21,7 +21,7 @@ from nettests.parse import observation_of, observe
 from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
-from nettests.report.latency import latencies
+from nettests.report.latency import latencies, paths
 from nettests.report.members import member_results
 from nettests.report.results import (
     CheckResult,
@@ -65,6 +65,7 @@ def build_results(
         pulls=tuple(history.pulls),
         convergence=tuple(sorted(history.convergence, key=lambda c: (c.service, c.probe))),
         latencies=latencies(run_singly(checks)),
+        paths=paths(run_singly(checks)),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
     )

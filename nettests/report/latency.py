@@ -1,14 +1,22 @@
-"""Check results → how long answers took, by flow and source node.
+"""Check results → how long answers took, by flow and source node, and by systems and placement with a throughput.
 
 As the harness sees it, its own way to the probe included: numbers to compare with each other and with another run
-of the same cluster, no measurement of the network. Only positive answers of one question count. Pure.
+of the same cluster, no measurement of the network. Only positive answers of one question count. Of a transfer of 1 MiB the time
+on the way to the probe is part as well, and of what the server sends only what the client has to read is counted: the
+network carries at least so much. Pure.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable
-from statistics import quantiles
+from statistics import median, quantiles
 
-from nettests.report.results import CheckResult, Latency
+from nettests.model.payload import ONE_MIB
+from nettests.model.words import OS, Placement, Question, VantageKind
+from nettests.report.results import CheckResult, Latency, PathPace
+
+CARRIED = 4
+"""How many payloads a transfer carries: there, back as the clean address, and there twice, with ``Referer``."""
+_MIB = 2**20
 
 
 def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
@@ -23,6 +31,44 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
                 attempt.elapsed for attempt in one.observation.attempts if attempt.outcome.positive
             ]
     return tuple(latency(*key, found) for key, found in seconds.items() if found)
+
+
+def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
+    """Return how soon and how fast Pods answer Pods, for each pair of systems and placement, in that order."""
+    seconds: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
+    rates: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
+    for one in checks:
+        if not one.ran or one.check is None or one.observation is None:
+            continue
+        source, target, action = one.check.source, one.check.target, one.check.action
+        by_pods = source.kind is VantageKind.POD and target.descriptor.of_pod
+        if not by_pods or source.os is None or target.os is None or not one.observation.trusted:
+            continue
+        if action.question is not Question.REACH or target.descriptor.by_name:
+            continue
+        key = source.os, target.os, one.check.placement
+        took = [seen.elapsed for seen in one.observation.attempts if seen.outcome.positive]
+        if action.size is None:
+            seconds[key] += took
+        elif action.size >= ONE_MIB:
+            rates[key] += [CARRIED * action.size / _MIB / each for each in took if each]
+    return tuple(_pace(*key, seconds[key], rates[key]) for key in sorted(seconds) if seconds[key])
+
+
+def _pace(
+    source: OS, target: OS, placement: Placement, took: list[float], rates: list[float]
+) -> PathPace:
+    cuts = quantiles(took, n=100, method="inclusive") if len(took) > 1 else took * 99
+    return PathPace(
+        source_os=source,
+        target_os=target,
+        placement=placement,
+        answers=len(took),
+        median=round(cuts[49], 3),
+        p99=round(cuts[98], 3),
+        transfers=len(rates),
+        mib_per_second=round(median(rates), 1) if rates else None,
+    )
 
 
 def latency(flow: str, node: str, found: list[float]) -> Latency:

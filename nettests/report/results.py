@@ -22,7 +22,7 @@ from nettests.model.labels import document_version
 from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import ATTENTION
-from nettests.model.words import OS, Verdict
+from nettests.model.words import OS, Placement, Verdict
 
 API_VERSION = document_version("v1")
 """The version of ``results.json``: a change that a reader must know about changes it."""
@@ -170,6 +170,24 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PathPace:
+    """How soon Pods of one system answer those of another, on the same node or not, and how fast they send.
+
+    ``median`` and ``p99`` are seconds of ``answers`` answers to short questions by address; ``mib_per_second`` is the
+    median of ``transfers`` transfers of 1 MiB, and ``None`` where there was none.
+    """
+
+    source_os: OS
+    target_os: OS
+    placement: Placement
+    answers: int
+    median: float
+    p99: float
+    transfers: int = 0
+    mib_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsedLimitation:
     """A limitation that decided checks of this run, with their ids by verdict."""
 
@@ -214,5 +232,6 @@ class Results:
     """Images that were pulled onto nodes before anything was probed."""
     convergence: tuple[Convergence, ...] = ()
     latencies: tuple[Latency, ...] = ()
+    paths: tuple[PathPace, ...] = ()
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()

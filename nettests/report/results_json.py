@@ -49,6 +49,7 @@ def document(results: Results) -> dict[str, Any]:
         **({"pulls": to_data(results.pulls)} if results.pulls else {}),
         "convergence": to_data(results.convergence),
         "latencies": to_data(results.latencies),
+        **({"paths": to_data(results.paths)} if results.paths else {}),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),
@@ -180,7 +181,14 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
         "trusted": seen.trusted if seen else None,
         "distrust": seen.distrust if seen else None,
         "text": result.observed,
+        **_measured(seen),
     }
+
+
+def _measured(seen: Observation | None) -> dict[str, Any]:
+    """Return the figures of questions that count or search, where there are any."""
+    found = {"loss": seen.loss, "path_size": seen.path_size} if seen else {}
+    return {name: to_data(value) for name, value in found.items() if value is not None}
 
 
 def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:

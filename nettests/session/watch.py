@@ -21,6 +21,7 @@ from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
 from nettests.parse.resent import Carried, resent
+from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
 from nettests.session.journal import Journal
 from nettests.session.node_watch import NodeWatch
@@ -86,9 +87,9 @@ class Watch:
             return
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
-        again = self._resent(check, raws)
+        again, slowly = self._sent_again(check, raws)
         told = self.journal.without_secrets(
-            Done(check=check, distrust=distrust, skip=skip, late=late, resent=again)
+            Done(check=check, distrust=distrust, skip=skip, late=late, resent=again, slow=slowly)
         )
         if skip is None:
             told = self._judged(told, raws)
@@ -160,14 +161,18 @@ class Watch:
         self.observations[check.id] = seen
         return judge(check, self.expectations[check.id], seen)
 
-    def _resent(self, check: str, raws: Sequence[Raw]) -> str | None:
-        """Say which answer came only after a packet was sent again, by what the same channel carried meanwhile."""
+    def _sent_again(self, check: str, raws: Sequence[Raw]) -> tuple[str | None, str | None]:
+        """Say which answer came only after a packet was sent again, and whether all were as late.
+
+        What the same channel carried meanwhile tells a slow path from a slow way to the probe.
+        """
         own = [raw for raw in raws if raw.purpose == "check"]
         if not own or check not in self._checks:
-            return None
+            return None, None
         with self._lock:
             others = tuple(self._carried[own[-1].probe, own[-1].channel])
-        return resent(self._checks[check], own, others)
+        of = self._checks[check]
+        return resent(of, own, others), slow(of, raws, others)
 
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.

@@ -4,8 +4,10 @@ import pytest
 
 from nettests.judge import judge
 from nettests.model.expectation import Expectation, Expected
+from nettests.model.loss import estimate
+from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, SourceSeen, Verdict
-from tests.judge.cases import CLAIM, check, expects, observed
+from tests.judge.cases import CLAIM, check, control, expects, observed
 
 LATE = "Service s did not answer probe-windows-1-1 on w1 within 60 s"
 RESENT = "attempt 2 took 1.01 s"
@@ -48,3 +50,53 @@ def test_what_is_left_open_stays_recorded() -> None:
     """The documents promise nothing there, neither at once nor at all."""
     seen = observed(Outcome.CONNECTED, late=LATE, resent=RESENT)
     assert judge(check(), expects(None), seen).verdict is Verdict.RECORDED
+
+
+@pytest.mark.parametrize("expectation", EXPECTATIONS, ids=["claim", "limitation"])
+def test_answers_that_are_all_late_are_flaky(expectation: Expectation) -> None:
+    """A path on which a client would have sent again each time is not as expected, though it answers."""
+    slow = "every answer took 2.0 s or more"
+    seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, slow=slow)
+    told = judge(check(), expectation, seen)
+    assert told.verdict is Verdict.FLAKY
+    assert slow in told.message
+
+
+@pytest.mark.parametrize(
+    ("lost", "verdict"),
+    [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.FLAKY), (660, Verdict.FLAKY)],
+)
+def test_a_loss_counts_when_it_is_proven(lost: int, verdict: Verdict) -> None:
+    """One lost try of hundreds may be an accident, and is told; two are none."""
+    told = judge(check(), expects(CLAIM), observed(Outcome.CONNECTED, loss=estimate(662, lost)))
+    assert told.verdict is verdict
+    assert f"{lost} of 662 lost" in told.observed
+
+
+@pytest.mark.parametrize(
+    ("finding", "outcome", "verdict"),
+    [
+        (SizeFinding.WHOLE, Outcome.CONNECTED, Verdict.PASS),
+        (SizeFinding.HOLE, Outcome.TIMED_OUT, Verdict.FAIL),
+        (SizeFinding.CLAMP, Outcome.CONNECTED, Verdict.FLAKY),
+        (SizeFinding.LOSS, Outcome.CONNECTED, Verdict.FLAKY),
+        (SizeFinding.FRAGMENTS, Outcome.CONNECTED, Verdict.RECORDED),
+        (SizeFinding.SILENT, Outcome.TIMED_OUT, Verdict.FAIL),
+    ],
+)
+def test_sizes_that_do_not_pass_are_told_apart(
+    finding: SizeFinding, outcome: Outcome, verdict: Verdict
+) -> None:
+    """A hole fails, what passes only when it is sent again is flaky, and nobody promises fragments."""
+    sizes = PathSize(finding=finding, passes=1400, vanishes=1401)
+    told = judge(check(), expects(CLAIM), observed(outcome, path_size=sizes))
+    assert told.verdict is verdict
+    assert str(sizes) in told.observed
+
+
+def test_a_hole_that_is_not_proven_stays_unknown() -> None:
+    """Where the vantage reaches nothing else either, nobody knows whether it is the size."""
+    sizes = PathSize(finding=SizeFinding.HOLE, passes=1400, vanishes=1401)
+    failed = [control("vantage", ok=False)]
+    seen = observed(Outcome.TIMED_OUT, controls=failed, path_size=sizes)
+    assert judge(check(), expects(CLAIM), seen).verdict is Verdict.UNKNOWN

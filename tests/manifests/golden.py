@@ -107,6 +107,7 @@ USER_MODE_FROM_ELSEWHERE = {
     r"nodeport-(from-other-node|from-pod-(other-node|source-address))/[a-z]+-1/windows-1/": (
         "svc-userspace-default-nodeport: unspecified"
     ),
+    r"payload-nodeport-from-pod/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
     r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
 }
 USER_MODE = {
@@ -114,6 +115,9 @@ USER_MODE = {
     SEEN + ".*/tcp": "svc-userspace-source: connected, source = client-node",
     SEEN + ".*/udp": "svc-userspace-source: replied, source = client-node",
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
+        "svc-userspace-default: unspecified"
+    ),
+    r"(payload-(1mib-)?pod-to-service|connection-loss)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(session-affinity|affinity-timeout|etp-local-clusterip|itp-local-[a-z-]+)/windows-1/": (

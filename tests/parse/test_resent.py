@@ -329,3 +329,44 @@ def test_a_refusal_and_an_echo_are_no_answers_that_were_resent() -> None:
         for raw in answers(1.02, 0.02, 0.03)
     ]
     assert resent(check(), echoes, MEANWHILE) is None
+
+
+def trains(*rounds: Sequence[float]) -> list[Raw]:
+    """Return trains of ten connections each that were all answered; those of a round were sent side by side."""
+    told = json.dumps({"responses": ["server-1"] * 10})
+    command = ("GET", "/dial?host=10.244.2.5&port=18080&protocol=http&request=hostname&tries=10")
+    return [
+        replace(one, tool="train", command=command, stdout=told, started=10.0 * number)
+        for number, elapsed in enumerate(rounds, 1)
+        for one in answers(*elapsed)
+    ]
+
+
+COUNTING = replace(check(), action=replace(check().action, question=Question.LOSS, connections=200))
+BESIDE_ALL = [Carried(10.1 * number, 0.02) for number in range(1, 5)]
+"""What the same probe answered while the trains of each round were on their way."""
+EASY = [0.05] * 8
+
+
+def test_trains_that_waited_for_lost_syns_are_told() -> None:
+    """Two of sixteen trains that took a second, beside others that took milliseconds, are more than an accident."""
+    told = resent(COUNTING, trains(EASY, [*EASY[:6], 1.05, 2.04]), BESIDE_ALL)
+    assert told is not None
+    assert told.startswith("2 of 16 trains, of 160 connections in all, took 1.1 s and more")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "others"),
+    [
+        ([EASY, [*EASY[:7], 1.05]], BESIDE_ALL),
+        ([EASY, [1.2, 1.05, 2.04, 1.5]], BESIDE_ALL),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], []),
+        ([EASY, [*EASY[:6], 0.9, 0.8]], BESIDE_ALL),
+    ],
+    ids=["one", "a busy machine", "the way to the probe may be slow", "no SYN waits so long"],
+)
+def test_trains_that_prove_nothing_are_not_told(
+    rounds: list[list[float]], others: list[Carried]
+) -> None:
+    """One late train, a round that is late as a whole, a slow way to the probe, or less than a lost SYN's second."""
+    assert resent(COUNTING, trains(*rounds), others) is None

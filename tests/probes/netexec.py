@@ -100,6 +100,8 @@ class Server:
                 if data == b"stop":
                     return
                 known = {b"hostname": self.name, b"clientip": f"{client[0]}:{client[1]}"}
+                if data.startswith(b"echo "):
+                    made.sendto(data.removeprefix(b"echo "), client)
                 if data.strip().lower() in known:
                     made.sendto(known[data.strip().lower()].encode(), client)
 
@@ -132,12 +134,15 @@ class DialChannel:
             text = f"host and/or port param are invalid. lookup {host}: no such host\n"
             return HttpAnswer(status=400, body=text)
         dial = self._udp if query["protocol"] == "udp" else self._http
-        try:
-            body = {"responses": [dial(host, port, query["request"])]}
-        except TimeoutError:
-            body = {"errors": [f"dial tcp {host}:{port}: i/o timeout"]}
-        except ConnectionRefusedError:
-            body = {"errors": [f"dial tcp {host}:{port}: {REFUSED['windows' in self.probe]}"]}
+        body: dict[str, list[str]] = {}
+        for _ in range(int(query.get("tries", 1))):
+            try:
+                body.setdefault("responses", []).append(dial(host, port, query["request"]))
+            except TimeoutError:
+                body.setdefault("errors", []).append(f"dial tcp {host}:{port}: i/o timeout")
+            except ConnectionRefusedError:
+                refused = REFUSED["windows" in self.probe]
+                body.setdefault("errors", []).append(f"dial tcp {host}:{port}: {refused}")
         return HttpAnswer(status=200, body=json.dumps(body))
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.expectation import Expected
+from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.words import Distribution, Outcome, Protocol, Question, Resolver, TargetKind
 from nettests.probes.attempts import Attempts
 from nettests.probes.pace import BURST
@@ -292,3 +293,14 @@ def test_a_silence_that_the_limit_explains_is_retried(bench: Bench) -> None:
     Attempts().carry_out(observer.sender, probed)
     seen = bench.seen(probed)
     assert (seen.outcome, seen.agreed) == (Outcome.REFUSED, True)
+
+
+def test_one_large_transfer_is_enough(bench: Bench) -> None:
+    """A transfer of 1 MiB is hundreds of packets in a row; one of 64 KiB is tried as often as any question."""
+    body = json.dumps({"responses": ["server-linux-1-1"]})
+    bench.dialling[PROBE].hook = lambda _: HttpAnswer(status=200, body=body)
+    large = check(replace(REACH, size=ONE_MIB), id="flow/large")
+    usual = check(replace(REACH, size=SIXTY_FOUR_KIB), id="flow/usual")
+    bench.observe(large, usual)
+    assert len(purposes(bench, "flow/large")) == 1
+    assert len(purposes(bench, "flow/usual")) == 3

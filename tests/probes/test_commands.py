@@ -8,6 +8,7 @@ import pytest
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
+from nettests.model.payload import filler
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
 from nettests.probes.addresses import Directory
 from nettests.probes.commands import CannotProbeError, Command, command, ping_words
@@ -184,3 +185,46 @@ def test_a_dial_by_name_leaves_the_resolver_its_time() -> None:
     by_address = made(action("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP))
     by_name = made(action("probe-linux-1-1", TargetKind.SERVICE_FQDN))
     assert by_name.deadline - by_address.deadline == Timing().names
+
+
+def test_a_payload_over_tcp_is_part_of_an_address_that_is_not_clean() -> None:
+    """Go's servers send such an address back, whatever they serve; in the journal its bytes have a name."""
+    wanted = made(replace(action("probe-windows-1-1", TargetKind.POD_IP), size=64))
+    assert wanted.words == (
+        "GET",
+        "/dial?host=10.244.1.11&port=18080&protocol=http&request=%2Fhostname%3Fpad%3Dpayload.64&tries=1",
+    )
+    assert wanted.request == "hostname"
+    assert wanted.path == wanted.words[-1].replace("payload.64", filler(64))
+
+
+def test_a_payload_over_udp_is_echoed() -> None:
+    """The datagram is as large as was wanted, with the word that makes agnhost send the rest back."""
+    wanted = made(replace(action("probe-windows-1-1", TargetKind.POD_IP, Protocol.UDP), size=64))
+    assert wanted.words[-1].endswith("port=18081&protocol=udp&request=echo+payload.59&tries=1")
+    assert f"echo+{filler(59)}&" in wanted.path
+
+
+def test_a_node_sends_no_payload() -> None:
+    """Its curl follows no redirect, and nothing there echoes."""
+    with pytest.raises(CannotProbeError, match="a payload is sent by Pods, not by a node"):
+        made(replace(action("node-linux-1-1", TargetKind.POD_IP), size=64))
+
+
+def test_a_train_is_one_request_for_many_tries() -> None:
+    """Who answers is told of each; the channel waits for several time-outs, and not for all of them."""
+    question = replace(
+        action("probe-windows-1-1", TargetKind.POD_IP), question=Question.LOSS, connections=12
+    )
+    wanted = made(question)
+    assert wanted.tool == "train"
+    assert wanted.words[-1].endswith("request=hostname&tries=12")
+    assert wanted.deadline == 8 * Timing().dial
+    assert made(replace(question, connections=1)).deadline == Timing().dial
+
+
+def test_a_search_is_no_one_command() -> None:
+    """Each size is a question of its own."""
+    question = replace(action("probe-windows-1-1", TargetKind.POD_IP), question=Question.PATH_MTU)
+    with pytest.raises(CannotProbeError, match="no one command can path-mtu"):
+        made(question)

@@ -2,10 +2,20 @@
 
 import pytest
 
+from nettests.model.observation import Observation
+from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
+from nettests.report.incidents.phrases import (
+    cause_alone,
+    cause_of,
+    cause_of_loss,
+    cause_of_slowness,
+)
+from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait
-from tests.judge.cases import check
+from nettests.report.results import CheckResult
+from tests.judge.cases import check, observed
 
 K = Kind
 
@@ -90,3 +100,85 @@ def test_a_check_without_an_end_on_a_node_shares_nothing() -> None:
     """Nothing can be said of where to look: its own message is all there is."""
     assert cause_alone(None, "it failed") == ("it failed", ())
     assert cause_alone(check(), "it failed") == ("it failed", ())
+
+
+def searched(finding: SizeFinding, passes: int) -> CheckResult:
+    """Return a check that searched for the largest packet."""
+    return result(
+        observed(
+            Outcome.TIMED_OUT,
+            path_size=PathSize(finding=finding, passes=passes, vanishes=passes + 1),
+        )
+    )
+
+
+def result(seen: Observation) -> CheckResult:
+    """Return a red check that observed this."""
+    return CheckResult(
+        id="path-mtu/a", flow="path-mtu", verdict=Verdict.FAIL, message="", observation=seen
+    )
+
+
+AT_NODE = [Trait(K.SIZE, "large"), Trait(K.REMOTE_NODE, "win-1")]
+
+
+def test_a_hole_is_named_with_its_size_and_the_mtu_that_would_fit() -> None:
+    """The least of what several searches found is what fits all of their paths."""
+    found = [searched(SizeFinding.HOLE, 1400), searched(SizeFinding.HOLE, 1450)]
+    assert cause_of(AT_NODE, found) == (
+        "Packets above 1,400 bytes between win-1 and other nodes vanish, and small ones arrive: "
+        "an MTU of 1,400 bytes for Pods would fit"
+    )
+
+
+def test_a_clamp_is_told_from_a_hole() -> None:
+    """Where senders are told, nothing vanishes for long."""
+    told = cause_of(AT_NODE, [searched(SizeFinding.CLAMP, 1400)])
+    assert "Packets above 1,400 bytes between win-1 and other nodes arrive only once" in told
+
+
+def test_sizes_of_one_protocol_are_named_with_it() -> None:
+    """Where another protocol carries large packets, the size alone is not the cause."""
+    traits = [*AT_NODE, Trait(K.PROTOCOL, "tcp")]
+    told = cause_of(traits, [result(observed(Outcome.TIMED_OUT))])
+    assert (
+        told
+        == "Large TCP packets between win-1 and other nodes get no answer, and small ones arrive"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        ({}, "Packets across the cluster"),
+        ({K.PLACEMENT: "other-node"}, "Packets between nodes"),
+        ({K.REMOTE_NODE: "win-1"}, "Packets between win-1 and other nodes"),
+        ({K.DNS: "cluster DNS"}, "Queries to the cluster DNS"),
+        ({K.DNS_SERVICE: "n1"}, "Queries to the cluster DNS at its Service address from n1"),
+    ],
+)
+def test_answers_that_are_all_late_are_told_with_the_seconds(
+    scope: dict[Kind, str], said: str
+) -> None:
+    """As particular as the checks are alike."""
+    traits = tuple(Trait(kind, value) for kind, value in scope.items())
+    slowness = Slowness(scope=traits, checks=("a",), least=2.04)
+    assert cause_of_slowness(slowness) == f"{said} are answered only after 2.0 s and more"
+
+
+@pytest.mark.parametrize(
+    ("lost", "resent", "said"),
+    [
+        (2, 0, "2 of 10 attempts got no answer"),
+        (
+            2,
+            1,
+            "2 of 10 attempts got no answer, 1 checks had one only after something was sent again",
+        ),
+        (0, 3, "3 checks had an answer only after something was sent again"),
+    ],
+)
+def test_how_much_is_lost_is_told(lost: int, resent: int, said: str) -> None:
+    """Attempts without an answer, and checks that had theirs only when something was sent again."""
+    loss = Loss(scope=(), checks=("a",), lost=lost, attempts=10, resent=resent)
+    assert cause_of_loss(loss).endswith(f": {said}")

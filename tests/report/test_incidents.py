@@ -33,7 +33,10 @@ from tests.report.test_results_json import SCHEMA
 Trouble = Callable[[Check], bool]
 WIN, OTHER_WIN = "windows-node-1", "windows-node-2"
 LINUX, OTHER_LINUX = "linux-node-1", "linux-node-2"
-PATHS = {Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING}
+PATHS = {
+    *(Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING),
+    *(Question.PATH_MTU, Question.LOSS),
+}
 
 
 def without_dns(check: Check) -> bool:

@@ -134,14 +134,15 @@ def test_large_packets_are_named_with_their_node(quiet: Results) -> None:
         return replace(one, id=name, check=replace(one.check, id=name, action=action))
 
     def struck(check: Check) -> bool:
-        return check.action.size is not None and any(WIN in way for way in crossed(check))
+        sized = check.action.size is not None or check.action.question is Question.PATH_MTU
+        return sized and any(WIN in way for way in crossed(check))
 
     pings = [one for one in quiet.checks if one.flow == "icmp-pod-to-pod" and one.ran]
     both = replace(quiet, checks=(*quiet.checks, *map(enlarged, pings)))
     results = broken(both, struck)
     assert results.incidents[0].traits == {"payload-size": "large", "remote-node": WIN}
     assert results.incidents[0].cause == (
-        f"Large packets between {WIN} and other nodes get no answer"
+        f"Large packets between {WIN} and other nodes get no answer, and small ones arrive"
     )
     assert "MTU" in results.incidents[0].next_step
 

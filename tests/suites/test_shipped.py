@@ -11,6 +11,14 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "connection-loss",
+    "path-loss",
+    "path-mtu",
+    "payload-1mib-pod-to-pod",
+    "payload-1mib-pod-to-service",
+    "payload-nodeport-from-pod",
+    "payload-pod-to-pod",
+    "payload-pod-to-service",
     "pod-hook-other-node",
     "pod-to-pod-idle",
     "runtime-class-steering",

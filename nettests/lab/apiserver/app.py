@@ -85,6 +85,8 @@ _UPGRADED = frozenset({"exec", "attach", "portforward"})
 _CREATE_TO_CONNECT = 35
 """From 1.35 on, WebSocket upgrades need the verb ``create`` too (KEP-2862's companion change)."""
 _BODY_LIMIT = 3 * 2**20
+_HEAD_LIMIT = 2**20
+"""``http.DefaultMaxHeaderBytes``: a request to a Pod through the proxy may have a long address."""
 
 
 def create_app(
@@ -118,7 +120,13 @@ async def start(
     Watches and streams end with their client's connection, which aiohttp does only when told to.
     """
     runner = _Runner(
-        app, access_log=None, handler_cancellation=True, shutdown_timeout=0.2, keepalive_timeout=120
+        app,
+        access_log=None,
+        handler_cancellation=True,
+        shutdown_timeout=0.2,
+        keepalive_timeout=120,
+        max_line_size=_HEAD_LIMIT,
+        max_field_size=_HEAD_LIMIT,
     )
     await runner.setup()
     await web.SockSite(runner, listening, ssl_context=tls, backlog=512).start()

@@ -46,6 +46,15 @@ _SILENCE = (
         names=("dns",),
     ),
     NamedFault(
+        name="dns-late",
+        summary="the DNS answers after 3 s, sooner than resolvers query again",
+        profiles=(BRIDGE,),
+        injections=inject("dns-slow", seconds=3),
+        must=(Checks(flow="pod-to-service-fqdn"), Checks(flow="pod-to-pod-name")),
+        may=NAMES,
+        names=("dns", "answered only after"),
+    ),
+    NamedFault(
         name="dns-upstream-down",
         summary="the resolver that the DNS forwards to is out of reach",
         profiles=(BRIDGE,),

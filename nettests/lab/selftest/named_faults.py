@@ -12,9 +12,11 @@ from nettests.lab.selftest.packet_faults import PACKET_FAULTS
 from nettests.lab.selftest.places import PROFILES
 from nettests.lab.selftest.service_faults import SERVICE_FAULTS
 from nettests.lab.selftest.setting_faults import SETTING_FAULTS
+from nettests.lab.selftest.size_and_time_faults import SIZE_AND_TIME_FAULTS
 
 FAULTS: tuple[NamedFault, ...] = (
     *PACKET_FAULTS,
+    *SIZE_AND_TIME_FAULTS,
     *SERVICE_FAULTS,
     *NAME_FAULTS,
     *NODE_FAULTS,

@@ -16,9 +16,6 @@ from nettests.lab.selftest.places import (
     names_from,
 )
 
-_FEW_ATTEMPTS = "so few lost packets are met by chance: a check makes two to five attempts"
-_SMALL = "every payload is a few bytes: no check sends a TCP segment of full size"
-_ORDER = "no check sends so much that its order could matter"
 _SOURCE = "only the first node of each node pool queries"
 
 
@@ -182,8 +179,18 @@ _BY_RATE = (
         summary="one packet of a hundred is lost between win-1 and the other nodes",
         profiles=(BRIDGE,),
         injections=inject("packet-loss", node="win-1", rate=0.01),
+        must=(Checks(flow="path-loss", node="win-1", protocol="udp"),),
         may=crossing("win-1"),
-        blind=_FEW_ATTEMPTS,
+        names=("lost now and then", "win-1"),
+    ),
+    NamedFault(
+        name="tcp-loss-5-percent",
+        summary="one TCP packet of twenty is lost between win-1 and the other nodes",
+        profiles=(BRIDGE,),
+        injections=inject("packet-loss", node="win-1", protocol="tcp", rate=0.05),
+        must=(Checks(flow="path-loss", node="win-1", protocol="tcp"),),
+        may=crossing("win-1"),
+        names=("lost now and then", "win-1"),
     ),
     NamedFault(
         name="every-third-connection",
@@ -196,60 +203,6 @@ _BY_RATE = (
         ),
         may=answering("win-2"),
         names=("win-2|now and then",),
-    ),
-)
-
-_BY_SIZE_AND_TIME = (
-    NamedFault(
-        name="large-packets-lost",
-        summary="packets of more than 1400 bytes are lost between win-1 and the others, without a word",
-        profiles=(BRIDGE,),
-        injections=inject("packet-loss", node="win-1", larger_than=1400),
-        must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
-        may=(Checks(flow="icmp-packet-*", node="win-1"),),
-        names=("large",),
-    ),
-    NamedFault(
-        name="small-mtu",
-        summary="win-1's network card carries 1400 bytes, and its Pods are told by ICMP",
-        profiles=(BRIDGE,),
-        injections=inject("small-mtu", node="win-1", bytes=1400),
-        must=(Checks(flow="icmp-packet-at-mtu", node="win-1", placement="other-node"),),
-        may=(Checks(flow="icmp-packet-*", node="win-1"),),
-        names=("large",),
-    ),
-    NamedFault(
-        name="large-segments-lost",
-        summary="TCP packets of more than 1400 bytes are lost between win-1 and the other nodes",
-        profiles=(BRIDGE,),
-        injections=inject("packet-loss", node="win-1", protocol="tcp", larger_than=1400),
-        may=crossing("win-1"),
-        blind=_SMALL,
-    ),
-    NamedFault(
-        name="packets-late",
-        summary="TCP between win-1 and the other nodes takes 1.5 s more each way",
-        profiles=(BRIDGE,),
-        injections=inject("packet-delay", node="win-1", protocol="tcp", seconds=1.5),
-        must=(Checks(flow="pod-to-pod-ip", node="win-1", protocol="tcp"),),
-        may=crossing("win-1"),
-        names=("win-1|tcp",),
-    ),
-    NamedFault(
-        name="packets-slow",
-        summary="packets between win-1 and the other nodes take 0.2 to 0.4 s more each way",
-        profiles=(BRIDGE,),
-        injections=inject("packet-delay", node="win-1", seconds=0.2, jitter=0.2),
-        may=crossing("win-1"),
-        blind="answers that come within a second are in time; latencies are not judged",
-    ),
-    NamedFault(
-        name="packets-reordered",
-        summary="one packet of three between win-1 and the other nodes is overtaken",
-        profiles=(BRIDGE,),
-        injections=inject("packet-reordering", node="win-1", every=3),
-        may=crossing("win-1"),
-        blind=_ORDER,
     ),
 )
 
@@ -363,7 +316,6 @@ PACKET_FAULTS = (
     *_BETWEEN_NODES,
     *_BY_KIND,
     *_BY_RATE,
-    *_BY_SIZE_AND_TIME,
     *_ROUTES_AND_TUNNELS,
     *_ADDRESSES,
 )

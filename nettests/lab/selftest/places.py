@@ -26,7 +26,15 @@ _NAMES = (
     *("service-external-name", "service-headless", "stateful-set-names"),
 )
 _OF_PROXY = (
-    *("pod-to-service-*", "service-*", "session-affinity", "dsr-source-address", "etp-*"),
+    *(
+        "pod-to-service-*",
+        "payload-*-service",
+        "connection-loss",
+        "service-*",
+        "session-affinity",
+        "dsr-source-address",
+        "etp-*",
+    ),
     *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
 )
 _NEGATIVE = (
@@ -49,7 +57,7 @@ UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
 """What expects silence, or one backend of several, where a control that would show more has failed."""
 NAMES = tuple(Checks(flow=flow) for flow in _NAMES)
 """What needs an answer of the cluster's DNS."""
-PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "nodeport-*"))
+PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport-*"))
 """What needs Service proxies."""
 
 
@@ -62,7 +70,7 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
     """Return what the Service proxy of a node translates, beside names."""
     return (
         *(Checks(flow=flow, source=node) for flow in _OF_PROXY),
-        Checks(flow="nodeport-*", target=node),
+        Checks(flow="*nodeport-*", target=node),
         Checks(flow="etp-*", target=node),
         *UNPROVEN,
     )
@@ -84,7 +92,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
     """Return what passes between a node and the others."""
     return (
         *(Checks(node=node, placement=one) for one in ("other-node", "outside", "nowhere")),
-        Checks(node=node, flow="nodeport-*"),
+        Checks(node=node, flow="*nodeport-*"),
         Checks(source=node, flow="service-*"),
         Checks(source=node, flow="session-affinity"),
         *answering(node),
@@ -100,7 +108,7 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
     return (
         *answering(end, source=start),
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
-        Checks(flow="nodeport-*", target=start, service=f"*-{pod}"),
+        Checks(flow="*nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
         *UNPROVEN,
     )

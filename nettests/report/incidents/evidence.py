@@ -21,6 +21,7 @@ from nettests.model.words import (
     VantageKind,
     Verdict,
 )
+from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
@@ -220,7 +221,12 @@ def _shows_replies(result: CheckResult) -> bool:
 def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return a check's traits; where no packet decided the verdict, what did is its only one."""
     assert result.check is not None
-    return _no_path(result, nodes) or traits_of(result.check)
+    traits = _no_path(result, nodes) or traits_of(result.check)
+    if result.observation is not None and result.observation.slow:
+        return frozenset(
+            one for one in traits if one.kind is not Kind.SIZE
+        )  # small ones are late, too
+    return traits
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
@@ -249,10 +255,21 @@ def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
     return nodes.get(lacking.pod) or check.target.node or check.source.node
 
 
+def _looked_up_late(result: CheckResult) -> bool:
+    """Whether every answer waited for a name so long that it shows nothing of a DNS that answers in time."""
+    assert result.check is not None
+    assert result.observation is not None
+    attempts = result.observation.attempts
+    late = bool(attempts) and all(one.elapsed >= QUERIED_AGAIN for one in attempts)
+    return late and result.check.queries_dns
+
+
 def _green(result: CheckResult) -> bool:
     if result.observation is None:
         return False
     seen = result.observation.outcome
+    if _looked_up_late(result):
+        return False
     if result.verdict is Verdict.PASS:
         # Expected silence shows nothing of a path; a refusal or "no such name" is an answer.
         return seen is not Outcome.TIMED_OUT

@@ -8,15 +8,22 @@ outcome. Everything else (``recorded``, silence that was expected) contradicts n
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from nettests.judge.advice import AFTER_SLOWNESS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
-from nettests.report.incidents.phrases import cause_alone, cause_of, cause_of_loss
+from nettests.report.incidents.phrases import (
+    cause_alone,
+    cause_of,
+    cause_of_loss,
+    cause_of_slowness,
+)
 from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.settings import deviations
+from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.wrong_answers import denials, wrong_answers
 from nettests.report.results import CheckResult, Incident
@@ -42,12 +49,17 @@ def find_incidents(
     besides += deviations(list(red.values()))
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
-    loss = find_loss(list(red.values()), evidence)
-    explained = explain([*_without((*evidence, *besides), loss)])
+    slowness = find_slowness(list(red.values()), evidence)
+    said = [*_without((*evidence, *besides), slowness)]
+    others = [one for one in red.values() if slowness is None or one.id not in slowness.checks]
+    loss = find_loss(others, evidence)
+    explained = explain([*_without(said, loss)])
     if loss and (steady := _steadily(loss, explained, evidence)):
-        loss = find_loss([one for one in red.values() if one.id not in steady], evidence)
-        explained = explain([*_without((*evidence, *besides), loss)])
+        loss = find_loss([one for one in others if one.id not in steady], evidence)
+        explained = explain([*_without(said, loss)])
     found = [_incident(one, red, facts) for one in explained]
+    if slowness:
+        found.append(_of_slowness(slowness))
     if loss:
         found.append(_of_loss(loss, facts))
     known = {check for incident in found for check in incident.checks}
@@ -80,10 +92,10 @@ def _steadily(
     return {one.check for one in evidence if one.check in loss.checks and cause <= one.traits}
 
 
-def _without(evidence: Sequence[Evidence], loss: Loss | None) -> Iterator[Evidence]:
-    """Yield evidence that is no longer red where a loss explains it already."""
+def _without(evidence: Sequence[Evidence], told: Loss | Slowness | None) -> Iterator[Evidence]:
+    """Yield evidence that is no longer red where a loss or a lateness explains it already."""
     for one in evidence:
-        yield replace(one, red=False) if loss and one.check in loss.checks else one
+        yield replace(one, red=False) if told and one.check in told.checks else one
 
 
 def _incident(
@@ -104,6 +116,15 @@ def _of_loss(loss: Loss, facts: ClusterFacts | None) -> Incident:
         traits={trait.kind.value: trait.value for trait in loss.scope},
         checks=loss.checks,
         next_step=step_after_loss(loss.scope, facts),
+    )
+
+
+def _of_slowness(slowness: Slowness) -> Incident:
+    return Incident(
+        cause=cause_of_slowness(slowness),
+        traits={trait.kind.value: trait.value for trait in slowness.scope},
+        checks=slowness.checks,
+        next_step=AFTER_SLOWNESS,
     )
 
 

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nettests.model.path_size import SizeFinding
 from nettests.model.words import Outcome
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
 FEWEST = 3
-"""Fewer such checks may each have a reason of its own, as one dead backend of several."""
+"""Fewer such checks may each have a reason of its own, as one dead backend of several; one that counts has none."""
 SCOPES = (
     Kind.LINK,
     Kind.DIRECTION,
@@ -54,7 +55,9 @@ def lossy(result: CheckResult) -> bool:
     seen = result.observation
     if seen is None:
         return False
-    if seen.resent:
+    if seen.path_size is not None:
+        return seen.path_size.finding is SizeFinding.LOSS
+    if seen.resent or (seen.loss is not None and seen.loss.proven):
         return True
     if len(seen.attempts) < 2:
         return False
@@ -66,7 +69,7 @@ def lossy(result: CheckResult) -> bool:
 def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss | None:
     """Return the loss that red checks show together, ``None`` where too few do."""
     struck = [result for result in red if lossy(result)]
-    if len(struck) < FEWEST:
+    if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None
     ids = {result.id for result in struck}
     attempts = [
@@ -75,19 +78,27 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
     # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
     return Loss(
-        scope=_scope(ids | silent, evidence),
+        scope=scope_of(ids | silent, evidence),
         checks=tuple(result.id for result in struck),
-        lost=sum(one.outcome is Outcome.TIMED_OUT for one in attempts),
-        attempts=len(attempts),
+        lost=sum(
+            one.lost if one.tries > 1 else one.outcome is Outcome.TIMED_OUT for one in attempts
+        ),
+        attempts=sum(one.tries for one in attempts),
         resent=sum(bool(one.observation and one.observation.resent) for one in struck),
     )
+
+
+def _counted(result: CheckResult) -> bool:
+    """Whether a check that counts what is lost proved by itself that something is."""
+    seen = result.observation
+    return seen is not None and seen.loss is not None and bool(seen.loss.proven or seen.resent)
 
 
 def _silent(result: CheckResult) -> bool:
     return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
 
 
-def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
+def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
     """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
 
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,

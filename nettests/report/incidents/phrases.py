@@ -4,14 +4,16 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.observation import Observation
+from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
+from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
@@ -33,8 +35,11 @@ _OF_ONE = {
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
 """Sentences about causes that one trait says all of."""
+_LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
+"""What a search for the largest packet may find that an MTU would mend."""
 _NAMED = 4
 """So many rules are named in a sentence."""
+_UNJUDGED = "cannot be judged"
 _SOME = 5
 """One of so many answered well: what is wrong comes and goes."""
 _WHOSE = {
@@ -68,7 +73,37 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_dns(of, results)
     if Kind.PROPERTY in of or Kind.SEEN_AS in of:
         return _of_property(of)
+    if Kind.SIZE in of:
+        return _of_size(of, results, happens)
     return f"{_subject(of)} {happens}"
+
+
+def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
+    """Return which sizes do not pass, and the MTU that would fit, where the search for it says."""
+    rest = dict(of)
+    rest.pop(Kind.SIZE)
+    protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
+    found = limits_of(results)
+    if not found:
+        beside = "" if happens == _UNJUDGED else ", and small ones arrive"
+        return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
+    carried = f"{protocol}packets" if protocol else "Packets"
+    subject = _subject(rest, f"{carried} above {min(found):,} bytes")
+    told = any(one.finding is SizeFinding.CLAMP for one in _sizes(results))
+    verb = "arrive only once senders are told" if told else "vanish, and small ones arrive"
+    return f"{subject} {verb}: an MTU of {min(found):,} bytes for Pods would fit"
+
+
+def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
+    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
+    searched = (one for one in _sizes(results) if one.finding in _LIMITED)
+    return tuple(one.passes for one in searched)
+
+
+def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
+    for one in results:
+        if one.observation is not None and one.observation.path_size is not None:
+            yield one.observation.path_size
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -106,7 +141,7 @@ def happened(results: Sequence[CheckResult]) -> str:
         if one.observation is not None and one.verdict is not Verdict.UNKNOWN
     )
     if not seen:
-        return "cannot be judged"
+        return _UNJUDGED
     return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
 
 
@@ -158,12 +193,13 @@ def _of_property(of: Mapping[Kind, str]) -> str:
     return said[name] + _where(rest)
 
 
-def _subject(of: Mapping[Kind, str]) -> str:
+def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
-    carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
-    if len(rest) > 1 and rest.pop(Kind.SIZE, ""):
-        carried = "Large packets"
+    if carried:
+        rest.pop(Kind.PROTOCOL, None)  # it is said already
+    else:
+        carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.ENTERED in of and Kind.TARGET in of:
         return _of_paths(rest, carried)
     for kind, text in (
@@ -176,7 +212,6 @@ def _subject(of: Mapping[Kind, str]) -> str:
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),
-        (Kind.SIZE, "Large packets"),
         (Kind.SERVICE, "Connections to Service {value}"),
         (Kind.BACKEND, "Connections to Pod {value}"),
         (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
@@ -242,6 +277,17 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
     return f"No common cause found ({trait.value}): {message}", (trait,)
 
 
+def cause_of_slowness(slowness: Slowness) -> str:
+    """Return how late answers are, and where."""
+    of = {trait.kind: trait.value for trait in slowness.scope}
+    late = f"are answered only after {slowness.least:.1f} s and more"
+    if Kind.DNS in of or Kind.DNS_SERVICE in of:
+        return f"Queries to the cluster DNS{_where(of)} {late}"
+    if not of:
+        return f"Packets across the cluster {late}"
+    return f"{_subject(of)} {late}"
+
+
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
@@ -257,8 +303,10 @@ def cause_of_loss(loss: Loss) -> str:
         where = f"({what})" if plain == what else plain
     else:
         where = "across the cluster"
-    again = f", {loss.resent} checks had one only after something was sent again"
-    return (
-        f"Packets are lost now and then {where}: {loss.lost} of {loss.attempts} attempts got no answer"
-        f"{again if loss.resent else ''}"
-    )
+    figures = []
+    if loss.lost or not loss.resent:
+        figures.append(f"{loss.lost} of {loss.attempts} attempts got no answer")
+    if loss.resent:
+        had = "had one" if figures else "had an answer"
+        figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    return f"Packets are lost now and then {where}: {', '.join(figures)}"

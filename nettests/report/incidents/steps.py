@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from nettests.judge.advice import AFTER_ADDRESSES, AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import OS
+from nettests.report.incidents.phrases import limits_of
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
@@ -29,6 +30,8 @@ _WHATEVER_ELSE = {
     ),
 }
 """Steps that depend on nothing but one trait."""
+VXLAN = 50
+"""Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
 _ENCAPSULATING = {"vxlan", "overlay", "geneve"}
 
 
@@ -52,7 +55,7 @@ def next_step_of(
     if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
         return "; ".join(_at_route(facts, one) for one in _each_way(route))
     if Kind.SIZE in of:
-        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
+        return _at_mtu(results, facts)
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
@@ -65,6 +68,21 @@ def next_step_of(
         return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
     steps = Counter(one.next_step for one in results if one.next_step)
     return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
+
+
+def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
+    """Return what to do about a size: an MTU where one was found, with what encapsulation takes of the nodes' packets."""
+    found = limits_of(results)
+    if not found:
+        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
+    largest = min(found)
+    on_wire = ""
+    if _encapsulates(facts):
+        on_wire = f" (the way between nodes carries {largest + VXLAN:,} bytes, of which VXLAN takes {VXLAN})"
+    return (
+        f"let the plugin give Pods an MTU of {largest:,} bytes{on_wire}, or let the way carry more; and see "
+        'whether ICMP "fragmentation needed" is let through'
+    )
 
 
 def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:

@@ -16,7 +16,6 @@ from nettests.model.words import (
     OS,
     Family,
     Placement,
-    Protocol,
     Question,
     VantageKind,
 )
@@ -265,8 +264,5 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
     if claim.distribution is not None:
         sticky = settings is not None and settings.session_affinity
         yield Kind.PROPERTY, "session affinity" if sticky else "distribution"
-    if check.action.size is not None:
-        yield (
-            Kind.SIZE,
-            "large" if check.action.protocol is Protocol.ICMP else str(check.action.size),
-        )
+    if check.action.size is not None or check.action.question is Question.PATH_MTU:
+        yield Kind.SIZE, "large"

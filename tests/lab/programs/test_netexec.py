@@ -1,8 +1,13 @@
 """netexec where the transcript has no row."""
 
 import asyncio
+import json
 import socket
+from typing import Any
+from urllib.parse import urlencode
 
+from nettests.lab.programs.agnhost import dial
+from nettests.lab.programs.golang.requests import Request
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import World, finish, in_world
 
@@ -10,6 +15,13 @@ from tests.lab.programs.worlds import World, finish, in_world
 async def fetch(world: World, target: str, port: int = 8080) -> str:
     """Get a path of a server in the pod."""
     return (await finish(world.pod, ["curl", "-s", f"http://127.0.0.1:{port}{target}"])).stdout
+
+
+async def dialled(world: World, request: str) -> Any:
+    """Return what a pod's ``/dial`` brings from the server of its peer."""
+    query = urlencode({"host": "10.244.2.5", "port": 8080, "request": request})
+    asked = Request(method="GET", target=f"/dial?{query}", remote="")
+    return json.loads((await dial.answer(world.pod, asked)).body)
 
 
 @in_world()
@@ -147,3 +159,20 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     assert (await finish(world.pod, queried)).code == 0
     serving.cancel()
     await asyncio.gather(serving, return_exceptions=True)
+
+
+@in_world()
+async def test_an_override_redirects_an_unclean_path_with_all_of_its_query(world: World) -> None:
+    """What stands in an address that is not clean goes to the server and back, and who follows is answered."""
+    await world.serve(world.peer, ["agnhost", "netexec", "--http-override=/hostname"], [8080])
+    for size in (2**16, 2**19 - 1024):
+        got = await dialled(world, f"/hostname?pad={'x' * size}")
+        assert got == {"responses": ["netexec-qncfp"]}
+
+
+@in_world()
+async def test_a_request_of_more_than_a_mebibyte_is_refused(world: World) -> None:
+    """Go's server reads a head of 1 MiB and 4 KiB more, and answers a larger one with 431."""
+    await world.serve(world.peer, ["agnhost", "netexec", "--http-override=/hostname"], [8080])
+    got = await dialled(world, f"hostname?pad={'x' * (2**20 + 4096)}")
+    assert got == {"responses": ["431 Request Header Fields Too Large"]}

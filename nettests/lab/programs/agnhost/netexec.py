@@ -15,6 +15,7 @@ from nettests.lab.programs.agnhost import certificate
 from nettests.lab.programs.agnhost.datagrams import DatagramServer
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.agnhost.serving import ListenError, background
+from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.flags import Flag, Kind, Parsed
 from nettests.lab.programs.golang.klog import Log
 from nettests.lab.programs.golang.requests import Handler, Request, Response
@@ -108,7 +109,9 @@ def _overridden(endpoints: Endpoints, override: str) -> Handler:
     if not override:
         return endpoints.answer
 
-    async def answer(_request: Request) -> Response:
+    async def answer(request: Request) -> Response:
+        if (clean := requests.cleaned(request)) is not None:  # the mux before the handler
+            return requests.redirect(request, clean, 307)
         return await endpoints.route(Request(method="GET", target=override, remote=""))
 
     return answer

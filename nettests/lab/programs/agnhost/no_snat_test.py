@@ -29,6 +29,8 @@ async def run(process: Process, options: Parsed) -> int:
             return 1
 
     async def answer(request: Request) -> Response:
+        if (clean := requests.cleaned(request)) is not None:
+            return requests.redirect(request, clean, 307)
         if request.path == "/whoami":
             return requests.text(request.remote)
         if request.path == "/checknosnat":

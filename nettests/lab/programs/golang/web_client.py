@@ -22,6 +22,8 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 10
 _DEADLINE = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 _READ_SIZE = 65536
+_HEAD_BYTES = 10 * 2**20
+"""``http.Transport.MaxResponseHeaderBytes``, by default."""
 _SAFE = "/%?&=:@+,;$!*'()[]~#"
 
 
@@ -86,7 +88,7 @@ def _request(netloc: str, url: str, referer: str) -> h11.Request:
 async def _exchange(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request
 ) -> tuple[int, str, bytes]:
-    http = h11.Connection(h11.CLIENT)
+    http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_BYTES)
     writer.write(http.send(request) + http.send(h11.EndOfMessage()))
     await writer.drain()
     status, location, body = 0, "", b""

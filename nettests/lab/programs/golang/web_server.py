@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 import h11
 
@@ -18,11 +19,19 @@ from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.sockets import addresses
 
 _READ_SIZE = 65536
+_HEAD_BYTES = 2**20 + 4096
+"""``http.DefaultMaxHeaderBytes``, and the 4 KiB that the server reads beyond (net/http/server.go)."""
+_RST_AVOIDANCE_SECONDS = 0.5
+"""``rstAvoidanceDelay`` of net/http/server.go."""
 _PLAIN_ON_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 _METHOD_STARTS = (b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO")
 _BAD_REQUEST = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
     b"Connection: close\r\n\r\n400 Bad Request"
+)
+_HEAD_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    b"Connection: close\r\n\r\n431 Request Header Fields Too Large"
 )
 
 
@@ -124,15 +133,21 @@ class _Conversation:
         self._reader, self._writer = reader, writer
         self._peer = peer
         self._answer = answer
-        self._http = h11.Connection(h11.SERVER)
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_BYTES)
 
     async def run(self) -> None:
         while True:
             try:
                 request = await self._next_request()
-            except h11.RemoteProtocolError:
-                self._writer.write(_BAD_REQUEST)
+            except h11.RemoteProtocolError as error:
+                too_large = error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+                self._writer.write(_HEAD_TOO_LARGE if too_large else _BAD_REQUEST)
                 await self._writer.drain()
+                if (
+                    too_large
+                ):  # what is not read yet would reset the connection, and lose the answer
+                    self._writer.write_eof()
+                    await asyncio.sleep(_RST_AVOIDANCE_SECONDS)
                 return
             if request is None:
                 return
@@ -149,6 +164,10 @@ class _Conversation:
             if event is h11.NEED_DATA:
                 self._http.receive_data(await self._reader.read(_READ_SIZE))
             elif isinstance(event, h11.Request):
+                if _size(event) > _HEAD_BYTES:  # h11 looks at what is incomplete alone
+                    raise h11.RemoteProtocolError(
+                        "head too large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+                    )
                 head = event
             elif isinstance(event, h11.Data):
                 body += event.data
@@ -174,6 +193,13 @@ class _Conversation:
             self._writer.write(self._http.send(h11.Data(data=response.body)))
         self._writer.write(self._http.send(h11.EndOfMessage()))
         await self._writer.drain()
+
+
+def _size(head: h11.Request) -> int:
+    """Return the bytes of a head on the wire."""
+    line = len(head.method) + len(head.target) + len(" ") * 2 + len("HTTP/1.1\r\n")
+    fields = (len(name) + len(value) + len(": \r\n") for name, value in head.headers)
+    return line + sum(fields) + len("\r\n")
 
 
 def _to_request(head: h11.Request, body: bytes, peer: str) -> Request:

@@ -37,6 +37,10 @@ _WINSOCK_TEXTS = {
         "No connection could be made because the target machine actively refused it."
     ),
     errno.ECONNRESET: "An existing connection was forcibly closed by the remote host.",
+    errno.EMSGSIZE: (
+        "A message sent on a datagram socket was larger than the internal message buffer or some other network limit, "
+        "or the buffer used to receive a datagram into was smaller than the datagram itself."
+    ),
     errno.EHOSTUNREACH: "A socket operation was attempted to an unreachable host.",
     errno.ENETUNREACH: "A socket operation was attempted to an unreachable network.",
     errno.ETIMEDOUT: (

@@ -1,0 +1,85 @@
+"""Read from echoes of many sizes what a path carries: all, a hole, a clamp, or no fragments. Pure.
+
+Used by ``observe`` for the answers that ``probes.size_search`` brought. A size passes that was answered once, and
+vanishes if it never was. What was expected is not known here.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.words import Question
+from nettests.parse.read import positive
+
+BYTES = "bytes"
+"""In ``Raw.context``: the size of the IP packet that was sent, or ``stream``."""
+ACCIDENT = 1
+"""One echo that was lost once may be; how much a path loses is another check's question."""
+ROUND = "round"
+"""In ``Raw.context``: when it was sent, the first sizes in round 1."""
+STREAM = "stream"
+"""64 KiB over TCP."""
+
+
+def read_sizes(check: Check, raws: Sequence[Raw]) -> PathSize | None:
+    """Return what the answers say of the path's sizes; ``None`` where none was of a size."""
+    echoes = [
+        (int(raw.context[BYTES]), raw) for raw in raws if raw.context.get(BYTES, STREAM) != STREAM
+    ]
+    if not echoes:
+        return None
+    passed = {size for size, raw in echoes if positive(raw, Question.REACH)}
+    lost = {size for size, _ in echoes} - passed
+    streams = [positive(raw, Question.REACH) for raw in raws if raw.context.get(BYTES) == STREAM]
+    stream = streams[-1] if streams else None
+    finding, largest = _finding(echoes, passed, lost)
+    if finding is SizeFinding.HOLE and _splits_only(largest, check.action.size, stream):
+        finding = SizeFinding.FRAGMENTS
+    return PathSize(
+        finding=finding,
+        passes=largest,
+        vanishes=min(lost, default=0),
+        mtu=check.action.size,
+        streams=stream,
+    )
+
+
+def _finding(
+    echoes: Sequence[tuple[int, Raw]], passed: set[int], lost: set[int]
+) -> tuple[SizeFinding, int]:
+    """Return what it is, and the largest size that passed of itself."""
+    if not passed:
+        return SizeFinding.SILENT, 0
+    largest = max(passed)
+    if not lost:
+        return _told_later(echoes, largest)
+    return (SizeFinding.LOSS if min(lost) < largest else SizeFinding.HOLE), largest
+
+
+def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  # noqa: FBT001 - a value
+    """Whether all that was lost was sent in fragments.
+
+    Pods' interfaces send what is larger than their MTU so; where that is not known, TCP tells, whose segments are not.
+    """
+    return largest >= mtu if mtu is not None else bool(streams)
+
+
+def _told_later(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
+    """Tell a path whose sender had to be told from one that carries all, by the first round.
+
+    Once it was told, it sends any size in fragments.
+    """
+    first = {
+        size: positive(raw, Question.REACH) for size, raw in echoes if raw.context[ROUND] == "1"
+    }
+    late = [size for size, answered in first.items() if not answered]
+    if len(late) <= ACCIDENT:
+        return SizeFinding.WHOLE, largest
+    at_once = sorted(first.items())
+    falls = sum(before and not after for (_, before), (_, after) in pairwise(at_once))
+    rises = any(not before and after for (_, before), (_, after) in pairwise(at_once))
+    if falls != 1 or rises:
+        return SizeFinding.LOSS, largest
+    return SizeFinding.CLAMP, max(size for size, answered in at_once if answered)

@@ -1,0 +1,133 @@
+"""Find checks whose every answer came so late that a client sends again meanwhile, whatever their peers took. Pure.
+
+Beside ``resent``, which tells one late answer from others that came at once: where all are late alike, nothing does, and
+each of them is measured by what protocols wait for. That it is the path and not the way to the probe shows in the
+probe's own answers, over the same channel while the question is sent once more. It judges nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import assert_never
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Outcome, Question, VantageKind
+from nettests.parse.read import read_answer, read_raw
+from nettests.parse.resent import LOOKUP, PROMPT, Carried, during
+
+RETRANSMITTED = 1.0
+"""Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
+QUERIED_AGAIN = 2.0
+"""Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
+REFERENCE = "control:probe"
+"""The purpose of what is sent to the probe itself, beside a check whose answers are late."""
+
+
+FEWEST = 2
+"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
+BY_REQUEST = frozenset({"dial", "train"})
+"""Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
+
+
+def limit(check: Check) -> float | None:
+    """Return from how many seconds on an answer is late; ``None`` where its time says nothing of waiting."""
+    if check.source.kind is not VantageKind.POD or check.action.size is not None:
+        return None
+    match check.action.question:
+        case Question.REACH | Question.LOSS:
+            return QUERIED_AGAIN if check.target.descriptor.by_name else RETRANSMITTED
+        case Question.RESOLVE:
+            return QUERIED_AGAIN
+        case Question.PING | Question.DISTRIBUTE | Question.CHURN | Question.IDLE:
+            return None
+        case Question.PATH_MTU:
+            return None
+        case Question.ADMIT | Question.INSPECT | Question.START:
+            return None
+        case _:
+            assert_never(check.action.question)
+
+
+def late(check: Check, raws: Sequence[Raw]) -> bool:
+    """Whether all answers of a check are positive and came late."""
+    bound = limit(check)
+    own = [raw for raw in raws if raw.purpose == "check"]
+    return bound is not None and bool(own) and all(_late(check, raw, bound) for raw in own)
+
+
+def _late(check: Check, raw: Raw, bound: float) -> bool:
+    if raw.error is not None or _of_one(raw) < bound:
+        return False
+    if check.action.question is Question.RESOLVE and read_raw(raw).outcome is Outcome.TIMED_OUT:
+        return False  # the name was there, and a server behind it kept silent
+    return read_answer(raw, check.action.question).outcome.positive
+
+
+def _of_one(raw: Raw) -> float:
+    """Return the seconds of an answer; of a train those of one try."""
+    return raw.elapsed / read_raw(raw).tries
+
+
+def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return how late all answers of a check came, and what shows that it is the path; ``None`` if they did not.
+
+    ``others`` are what the same probe was reached over the same channel.
+    """
+    if check.action.size is not None and check.action.question is Question.REACH:
+        return _beside_a_payload(raws, tuple(others))
+    if not late(check, raws):
+        return None
+    own = [raw for raw in raws if raw.purpose == "check"]
+    shown = _by_itself(raws, own) if own[0].tool in BY_REQUEST else _by_others(own, others)
+    if shown is None:
+        return None
+    least = min(_of_one(raw) for raw in own)
+    return (
+        f"every answer took {least:.1f} s or more, and {limit(check):.0f} s are waited for at most before "
+        f"something is sent again; {shown}"
+    )
+
+
+def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
+    """Return how late small questions were answered where a payload was not: then it is not for its size."""
+    own = [raw for raw in raws if raw.purpose == "check"]
+    small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
+    answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
+    lost = own and all(read_raw(raw).outcome is Outcome.TIMED_OUT for raw in own)
+    if not lost or not answered or min(answered) < RETRANSMITTED:
+        return None
+    prompt = [
+        one for one in others if one.elapsed <= PROMPT and any(during(one, raw) for raw in own)
+    ]
+    if not prompt:
+        return None
+    return (
+        f"small questions were answered after {min(answered):.1f} s, and the probe answered {len(prompt)} other "
+        "questions at once meanwhile"
+    )
+
+
+def _by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
+    """Return how soon the probe answered for itself while the question was on its way once more, if it did at once."""
+    last = max(own, key=lambda raw: raw.attempt)
+    itself = [
+        raw.elapsed
+        for raw in raws
+        if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
+        if raw.elapsed <= PROMPT and during(Carried(raw.started, raw.elapsed), last)
+    ]
+    if len(itself) < FEWEST:
+        return None
+    return f"the probe answered for itself in {max(itself) * 1000:.0f} ms meanwhile"
+
+
+def _by_others(own: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return how many other commands a probe carried out at once meanwhile, where nslookup took long.
+
+    Microsoft's queries the server's own name first, and PowerShell starts slowly: neither is measured.
+    """
+    if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in own):
+        return None
+    prompt = [
+        one for one in others if one.elapsed <= LOOKUP and any(during(one, raw) for raw in own)
+    ]
+    return f"the probe carried out {len(prompt)} other commands meanwhile" if prompt else None

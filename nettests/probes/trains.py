@@ -1,0 +1,100 @@
+"""Send trains of short questions over one path, longer and longer ones, until a loss shows or there were enough.
+
+Used by ``attempts`` for questions about loss. One request makes the probe try many times in a row, one after another: no
+burst fills a queue, and the way to the probe is gone once. Each lost try costs the probe's time-out, so trains are
+short until little was lost, and where a loss is proven nothing more is sent. Nothing is judged here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import assert_never
+
+from nettests.model.check import Check
+from nettests.model.loss import proves_loss
+from nettests.model.observation import Attempt, Raw
+from nettests.model.words import Protocol
+from nettests.parse.read import read_raw
+from nettests.probes.beside import Pending, begin, results
+from nettests.probes.controls import Controls
+from nettests.probes.reference import compare_if_late
+from nettests.probes.sending import Sender
+
+BESIDE = 8
+"""Trains of one check that are under way at the same time."""
+LENGTHS = (1, 4, 12)
+"""Tries of each train, round by round; the last length again and again."""
+SLOW_SECONDS = 0.5
+"""Where a try takes so long, no further trains are sent: hundreds of them would take minutes."""
+
+
+@dataclass(slots=True)
+class Trains:
+    """The trains of one check."""
+
+    sender: Sender
+    check: Check
+    controls: Controls
+    _raws: list[Raw] = field(default_factory=list)
+    _seen: list[Attempt] = field(default_factory=list)
+    _number: int = 0
+
+    def run(self) -> None:
+        """Send round after round; run the controls where nothing at all was answered."""
+        for trains in rounds(self.check.action.connections, self.check.action.protocol):
+            if not self._sent(trains) or self._decided():
+                break
+        if not any(one.outcome.positive for one in self._seen):
+            self.controls.send(self.sender, self.check)
+        compare_if_late(self.sender, self.check, self._raws)
+
+    def _sent(self, trains: tuple[int, ...]) -> bool:
+        """Send trains side by side; return whether every one of them can be read."""
+        pending = [self._begin(tries) for tries in trains]
+        raws = results(pending)
+        self._raws += raws
+        self._seen += [read_raw(raw) for raw in raws]
+        return all(raw.error is None for raw in raws)
+
+    def _begin(self, tries: int) -> Pending[Raw]:
+        self._number += 1
+        number, action = self._number, replace(self.check.action, connections=tries)
+        return begin(
+            lambda sent: self.sender.send(self.check.id, "check", number, action, on_sent=sent)
+        )
+
+    def _decided(self) -> bool:
+        """Whether more would show nothing more, or take minutes: something else than silence came, all is slow, or a loss
+        is proven.
+        """
+        if any(not one.outcome.positive and one.lost == 0 for one in self._seen):
+            return True
+        if median(one.elapsed / one.tries for one in self._seen) >= SLOW_SECONDS:
+            return True
+        return proves_loss(
+            sum(one.tries for one in self._seen), sum(one.lost for one in self._seen)
+        )
+
+
+def longest_train(protocol: Protocol) -> int:
+    """Return the tries of one train at most: of connections so few that a second that a SYN waited stands out."""
+    match protocol:
+        case Protocol.TCP:
+            return 12
+        case Protocol.UDP | Protocol.ICMP:
+            return 48
+        case _:
+            assert_never(protocol)
+
+
+def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
+    """Yield the lengths of the trains that are sent side by side, until there are ``tries`` in all."""
+    longest = longest_train(protocol)
+    lengths = [min(length, longest) for length in LENGTHS]
+    left = tries
+    while left > 0:
+        length = lengths.pop(0) if lengths else longest
+        whole, rest = divmod(min(left, BESIDE * length), length)
+        trains = (length,) * whole + ((rest,) if rest else ())
+        yield trains
+        left -= sum(trains)

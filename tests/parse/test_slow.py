@@ -1,0 +1,110 @@
+"""Answers that are all late, measured by what protocols wait for."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Check
+from nettests.model.observation import Raw
+from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
+from nettests.parse.resent import Carried
+from nettests.parse.slow import REFERENCE, slow
+from tests.parse.test_resent import answers, check
+
+NAME = check(kind=TargetKind.SERVICE_FQDN)
+
+
+def itself(own: Sequence[Raw], *elapsed: float) -> list[Raw]:
+    """Return what the probe answered of itself while the last of a check's own answers was on its way."""
+    began = max(raw.started for raw in own)
+    return [
+        replace(one, purpose=REFERENCE, started=began + 0.05 + 0.1 * number)
+        for number, one in enumerate(answers(*elapsed))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("of", "elapsed"),
+    [
+        (check(), (1.0, 1.2)),
+        (check(Protocol.UDP), (1.1,)),
+        (check(), (2.1, 2.0, 4.0)),
+        (NAME, (3.0, 3.1)),
+    ],
+)
+def test_answers_that_are_all_late_are_told(of: Check, elapsed: Sequence[float]) -> None:
+    """Where every answer takes as long as a client waits before it sends again, that is said, with the figure."""
+    own = answers(*elapsed)
+    told = slow(of, [*own, *itself(own, 0.3, 0.003, 0.004)], ())
+    assert told is not None
+    assert told.startswith(f"every answer took {min(elapsed):.1f} s or more, and ")
+    assert told.endswith("the probe answered for itself in 4 ms meanwhile")
+
+
+@pytest.mark.parametrize(
+    ("of", "elapsed"), [(check(), (1.2, 0.9)), (NAME, (1.9, 3.0)), (check(), (0.2, 0.2))]
+)
+def test_one_answer_in_time_is_enough(of: Check, elapsed: Sequence[float]) -> None:
+    """A path that brought an answer sooner is not late; names may take 2 s."""
+    own = answers(*elapsed)
+    assert slow(of, [*own, *itself(own, 0.003, 0.004)], ()) is None
+
+
+@pytest.mark.parametrize("elapsed", [(0.6, 1.1), (0.004, 0.6), (0.004,), ()])
+def test_a_slow_way_to_the_probe_is_no_slow_path(elapsed: Sequence[float]) -> None:
+    """Where the probe does not answer at once for itself, twice, nothing is said of the path: a machine may be busy."""
+    own = answers(1.5, 1.6)
+    assert slow(check(), [*own, *itself(own, *elapsed)], ()) is None
+
+
+def test_what_a_probe_answered_later_shows_nothing() -> None:
+    """A machine that was busy when the path was tried may be idle a second after that."""
+    own = answers(1.5, 1.6)
+    later = [replace(one, started=one.started + 5) for one in itself(own, 0.003, 0.004)]
+    assert slow(check(), [*own, *later], ()) is None
+
+
+def test_a_failure_is_not_late() -> None:
+    """What is refused after a second is a failure, and judged as one."""
+    refused = answers(1.5, body='{"errors":["dial tcp 10.0.0.1:80: connect: connection refused"]}')
+    assert slow(check(), [*refused, *itself(refused, 0.003, 0.004)], ()) is None
+
+
+def queried(os: OS, *elapsed: float) -> tuple[Check, list[Raw]]:
+    """Return a check by nslookup with its answers."""
+    action = replace(NAME.action, question=Question.RESOLVE, resolver=Resolver.NSLOOKUP)
+    text = "Server:\t10.96.0.10\nAddress:\t10.96.0.10#53\n\nName:\tsvc\nAddress: 10.96.44.7\n"
+    raws = [
+        replace(one, tool="nslookup", status=None, exit_code=0, stdout=text, client_os=os.value)
+        for one in answers(*elapsed)
+    ]
+    return replace(NAME, action=action), raws
+
+
+def test_nslookup_is_late_beside_other_commands() -> None:
+    """A process that looks a name up has nobody who answers for itself: other commands ended at once meanwhile."""
+    of, raws = queried(OS.LINUX, 3.1)
+    assert slow(of, raws, [Carried(10.5, 0.4)]) is not None
+    assert slow(of, raws, [Carried(10.5, 1.4)]) is None
+
+
+def test_nslookup_of_windows_is_not_measured() -> None:
+    """Microsoft's queries the server's own name first, which may take as long as it likes."""
+    of, raws = queried(OS.WINDOWS, 3.1)
+    assert slow(of, raws, [Carried(10.5, 0.4)]) is None
+
+
+def test_a_payload_is_not_measured_and_small_questions_beside_it_are() -> None:
+    """Large transfers may take long; one that times out where small questions are late is no matter of size."""
+    of = replace(check(), action=replace(check().action, size=2**16))
+    own = answers(1.5)
+    assert slow(of, [*own, *itself(own, 0.003, 0.004)], ()) is None
+    lost = answers(
+        5.0, 5.0, body='{"errors":["Get \\"http://10.0.0.1:80\\": context deadline exceeded"]}'
+    )
+    meanwhile = [Carried(10.5, 0.02)]
+    small = [replace(one, purpose="control:target") for one in answers(2.1)]
+    assert slow(of, [*lost, *small], meanwhile) is not None
+    small = [replace(one, purpose="control:target") for one in answers(0.1)]
+    assert slow(of, [*lost, *small], meanwhile) is None

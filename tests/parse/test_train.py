@@ -1,0 +1,55 @@
+"""Answers to many tries in a row, in the form that agnhost gives them."""
+
+import json
+
+import pytest
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.read import read_raw
+from tests.parse.raws import raw
+
+SILENT = (
+    "reading from udp connection failed. err:'read udp 10.244.1.2:5->10.244.2.5:18081: i/o timeout'"
+)
+
+
+def train(tries: int, answered: int, errors: list[str], protocol: str = "udp") -> Raw:
+    """Return the answer to a train; ``responses`` are left out where there are none."""
+    told: dict[str, list[str]] = {"responses": ["server-1"] * answered} if answered else {}
+    told |= {"errors": errors} if errors else {}
+    path = f"/dial?host=10.244.2.5&port=18081&protocol={protocol}&request=hostname&tries={tries}"
+    return raw("train", command=("GET", path), status=200, stdout=json.dumps(told))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "outcome"), [("udp", Outcome.REPLIED), ("http", Outcome.CONNECTED)]
+)
+def test_lost_tries_are_counted(protocol: str, outcome: Outcome) -> None:
+    """A train of which some tries are silent was answered, and says how many were lost."""
+    seen = read_raw(train(10, 8, [SILENT, SILENT], protocol))
+    assert (seen.outcome, seen.tries, seen.lost, seen.backend) == (outcome, 10, 2, "server-1")
+
+
+def test_answers_that_are_left_out_count_all_the_same() -> None:
+    """agnhost names no answers where the last try failed: what has no error was answered."""
+    seen = read_raw(train(10, 0, [SILENT]))
+    assert (seen.outcome, seen.tries, seen.lost) == (Outcome.REPLIED, 10, 1)
+
+
+def test_a_train_of_silence_timed_out() -> None:
+    """Where every try is silent, nothing answers."""
+    assert read_raw(train(4, 0, [SILENT] * 4)).outcome is Outcome.TIMED_OUT
+
+
+def test_another_error_than_silence_is_what_the_train_brought() -> None:
+    """A refusal is no lost packet."""
+    refused = "dial tcp 10.244.2.5:18080: connect: connection refused"
+    seen = read_raw(train(4, 3, [refused], "http"))
+    assert (seen.outcome, seen.lost) == (Outcome.REFUSED, 0)
+
+
+@pytest.mark.parametrize("answer", [train(4, 2, [SILENT]), train(1, 0, [SILENT] * 2)])
+def test_answers_that_do_not_add_up_are_not_read(answer: Raw) -> None:
+    """As many answers and errors come as there were tries, or the probe failed."""
+    assert read_raw(answer).outcome is Outcome.PROBE_FAILED

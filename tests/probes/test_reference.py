@@ -1,0 +1,59 @@
+"""A question that was answered late is sent once more, and the probe answers for itself meanwhile."""
+
+import time
+from collections.abc import Callable
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.words import TargetKind
+from nettests.parse.slow import REFERENCE, slow
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
+from tests.probes.netexec import DialChannel
+
+PROBE = "probe-windows-1-1"
+ITSELF = HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+"""What its own server says, which does not stand here."""
+PATH = check(action(PROBE, TargetKind.POD_IP))
+
+
+def delaying(dialling: DialChannel, late: Callable[[str], bool]) -> None:
+    """Let the probe's dials to what is late take longer than a SYN waits."""
+
+    def hook(path: str) -> HttpAnswer | None:
+        if late(path):
+            time.sleep(1.02)
+        return ITSELF if "port=8080" in path else None
+
+    dialling.hook = hook
+
+
+def to_a_server(path: str) -> bool:
+    """Whether a server pod is dialled, and not the probe itself."""
+    return "port=1808" in path
+
+
+def test_the_probe_answers_for_itself_while_the_path_is_tried_again(bench: Bench) -> None:
+    """Where the path is late and the probe is not, the answers show it."""
+    delaying(bench.dialling[PROBE], to_a_server)
+    bench.observe(PATH)
+    raws = bench.raws(PATH.id)
+    assert [raw.purpose for raw in raws].count("check") == 4
+    assert sum(raw.purpose == REFERENCE for raw in raws) >= 2
+    told = slow(PATH, raws, ())
+    assert told is not None
+    assert "the probe answered for itself" in told
+
+
+def test_a_probe_that_is_late_itself_shows_nothing_of_the_path(bench: Bench) -> None:
+    """Where everything over its channel takes long, its machine may be busy."""
+    delaying(bench.dialling[PROBE], lambda _: True)
+    bench.observe(PATH)
+    raws = bench.raws(PATH.id)
+    assert any(raw.purpose == REFERENCE for raw in raws)
+    assert slow(PATH, raws, ()) is None
+
+
+def test_answers_in_time_need_no_reference(bench: Bench) -> None:
+    """Nothing is sent beside what comes at once."""
+    bench.observe(PATH)
+    assert {raw.purpose for raw in bench.raws(PATH.id)} == {"check"}

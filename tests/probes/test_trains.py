@@ -1,0 +1,130 @@
+"""Trains of short questions: real dials to servers on loopback, until there were enough or a loss shows."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nettests.model.channel import HttpAnswer
+from nettests.model.check import Check, Control
+from nettests.model.words import Outcome, Protocol, Question, TargetKind
+from nettests.probes.trains import BESIDE, longest_train, rounds
+from tests.probes.conftest import Bench
+from tests.probes.made import action, check
+
+PROBE = "probe-windows-1-1"
+TARGET = Control(proves="target", action=action("probe-linux-1-1", TargetKind.POD_IP))
+LOST = "read udp 10.244.3.5:5->10.244.1.5:18081: i/o timeout"
+
+
+def counting(tries: int, protocol: Protocol = Protocol.UDP) -> Check:
+    """Return a check that counts what is lost of so many tries."""
+    probed = action(PROBE, TargetKind.POD_IP, protocol)
+    return check(replace(probed, question=Question.LOSS, connections=tries), TARGET)
+
+
+def lengths(bench: Bench, probed: Check) -> list[int]:
+    """Return how many tries each train of a check had, in order."""
+    trains = [raw for raw in bench.raws(probed.id) if raw.purpose == "check"]
+    found = [re.search(r"tries=(\d+)", raw.command[-1]) for raw in trains]
+    return [int(one[1]) for one in found if one]
+
+
+@given(st.integers(0, 2000), st.sampled_from([Protocol.UDP, Protocol.TCP]))
+def test_rounds_hold_as_many_tries_as_were_wanted(tries: int, protocol: Protocol) -> None:
+    """Each round has a few trains of bounded length, and together they have all tries and no more."""
+    found = list(rounds(tries, protocol))
+    assert sum(map(sum, found)) == tries
+    assert all(len(trains) <= BESIDE + 1 for trains in found)
+    assert all(1 <= length <= longest_train(protocol) for trains in found for length in trains)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "outcome"), [(Protocol.UDP, Outcome.REPLIED), (Protocol.TCP, Outcome.CONNECTED)]
+)
+def test_a_path_in_order_is_tried_to_the_end(
+    bench: Bench, protocol: Protocol, outcome: Outcome
+) -> None:
+    """Where nothing is lost every try is sent, without controls, and the estimate says of how many."""
+    probed = counting(60, protocol)
+    bench.observe(probed)
+    assert sum(lengths(bench, probed)) == 60
+    seen = bench.seen(probed)
+    assert (seen.outcome, seen.agreed) == (outcome, True)
+    assert seen.loss is not None
+    assert (seen.loss.sent, seen.loss.lost, seen.loss.proven) == (60, 0, False)
+    assert {raw.purpose for raw in bench.raws(probed.id)} == {"check"}
+
+
+def losing(every: int) -> Iterator[str]:
+    """Yield for each try whether it is lost."""
+    count = 0
+    while True:
+        count += 1
+        yield LOST if count % every == 0 else ""
+
+
+def answered_by(bench: Bench, every: int) -> None:
+    """Let one of so many tries of the probe's trains over UDP be lost."""
+    lost = losing(every)
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "protocol=udp" not in path or "request=hostname" not in path:
+            return None
+        tries = int(re.findall(r"tries=(\d+)", path)[0])
+        told = [next(lost) for _ in range(tries)]
+        errors = [one for one in told if one]
+        body = {"responses": ["server-linux-1-1"] * (tries - len(errors)), "errors": errors}
+        return HttpAnswer(
+            status=200, body=json.dumps({key: found for key, found in body.items() if found})
+        )
+
+    bench.dialling[PROBE].hook = hook
+
+
+def test_nothing_more_is_sent_once_a_loss_is_proven(bench: Bench) -> None:
+    """Two of eight lost tries prove a loss: the long trains, whose tries would each be waited for, are not sent."""
+    answered_by(bench, every=4)
+    probed = counting(600)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 8
+    seen = bench.seen(probed)
+    assert seen.loss is not None
+    assert (seen.loss.lost, seen.loss.proven, seen.outcome) == (2, True, Outcome.REPLIED)
+
+
+def test_a_single_lost_try_is_counted_and_proves_nothing(bench: Bench) -> None:
+    """One of many is in the estimate, and all that was to be sent is sent."""
+    answered_by(bench, every=150)
+    probed = counting(200)
+    bench.observe(probed)
+    seen = bench.seen(probed)
+    assert seen.loss is not None
+    assert (seen.loss.sent, seen.loss.lost, seen.loss.proven) == (200, 1, False)
+
+
+def test_a_dead_path_is_tried_eight_times_beside_its_controls(bench: Bench) -> None:
+    """Where nothing is answered the first round is all, and the controls tell whose fault it is."""
+    answered_by(bench, every=1)
+    probed = counting(600)
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 8
+    seen = bench.seen(probed)
+    assert seen.outcome is Outcome.TIMED_OUT
+    assert [control.ok for control in seen.controls] == [True]
+
+
+def test_a_refusal_ends_the_trains(bench: Bench) -> None:
+    """Another answer than silence is no loss: it is what the check observed."""
+    probed = counting(600, Protocol.TCP)
+    probed = replace(
+        probed, action=replace(probed.action, target=action(PROBE, TargetKind.NODE_IP).target)
+    )
+    bench.observe(probed)
+    assert lengths(bench, probed) == [1] * 8
+    seen = bench.seen(probed)
+    assert (seen.outcome, seen.loss) == (Outcome.REFUSED, None)

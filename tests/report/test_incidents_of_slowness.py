@@ -1,0 +1,76 @@
+"""Answers that are all late are one incident, named by what tells them from the others."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
+from nettests.report import Results
+from nettests.report.results import CheckResult
+from tests.report.test_incidents import WIN, holding
+
+SLOW = "every answer took 2.0 s or more"
+
+
+def delayed(results: Results, struck: Callable[[Check], bool]) -> Results:
+    """Return the results with each check late that is measured for its time, among those that the delay befalls."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if not one.ran or check is None or seen is None or one.verdict is not Verdict.PASS:
+            return one
+        measured = check.source.kind is VantageKind.POD and check.action.question is Question.REACH
+        if not measured or check.action.size is not None or not struck(check):
+            return one
+        attempts = tuple(replace(attempt, elapsed=2.4) for attempt in seen.attempts)
+        slow = replace(seen, attempts=attempts, slow=SLOW)
+        return replace(one, verdict=Verdict.FLAKY, observation=slow)
+
+    return holding(results, [of(one) for one in results.checks])
+
+
+def test_what_is_late_on_all_paths_alike_is_one_incident(quiet: Results) -> None:
+    """Commands on nodes and many connections in a row are not measured, and contradict nothing."""
+
+    def struck(check: Check) -> bool:
+        return check.action.protocol is Protocol.TCP and check.placement is Placement.OTHER_NODE
+
+    (found,) = delayed(quiet, struck).incidents
+    assert found.cause in {
+        "Packets between nodes are answered only after 2.4 s and more",
+        "TCP packets are answered only after 2.4 s and more",
+    }
+    assert "delays packets" in found.next_step
+
+
+def test_what_is_late_at_one_node_is_named_with_it(quiet: Results) -> None:
+    """The node whose paths are late stands out, though others of its checks are not measured."""
+
+    def struck(check: Check) -> bool:
+        ends = {check.source.node, check.target.node}
+        return WIN in ends and check.placement is Placement.OTHER_NODE
+
+    found = delayed(quiet, struck).incidents[0]
+    assert WIN in found.cause
+    assert found.cause.endswith("are answered only after 2.4 s and more")
+
+
+def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:
+    """A path that is so slow that some answers outlast the client's patience loses nothing."""
+
+    def struck(check: Check) -> bool:
+        return check.action.protocol is Protocol.TCP and check.placement is Placement.OTHER_NODE
+
+    results = delayed(quiet, struck)
+    late = [one for one in results.checks if one.verdict is Verdict.FLAKY]
+
+    def of(one: CheckResult) -> CheckResult:
+        if one is not late[0] or one.observation is None:
+            return one
+        first = one.observation.attempts[0]
+        silent = replace(first, outcome=Outcome.TIMED_OUT, elapsed=5.0)
+        seen = replace(one.observation, slow=None, agreed=False, attempts=(first, silent))
+        return replace(one, observation=seen)
+
+    (found,) = holding(results, [of(one) for one in results.checks]).incidents
+    assert late[0].id in found.checks
