@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nettests.model.journal_records import Event, Record
+from nettests.model.loss import estimate
+from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Verdict
 from nettests.report import API_VERSION, Results, build_results, render_json
 from tests.report.hostile import NASTY, hostile_records
@@ -127,3 +130,31 @@ def test_rendering_twice_gives_the_same_text() -> None:
 
 def by_id(results: Results, check_id: str) -> dict[str, Any]:
     return next(check for check in rendered(results)["checks"] if check["id"] == check_id)
+
+
+def test_what_was_counted_and_searched_is_valid(quiet: Results) -> None:
+    """Figures of losses and sizes stand beside the outcome of the checks that have any, and of no others."""
+    size = PathSize(finding=SizeFinding.HOLE, passes=1400, vanishes=1401, mtu=1450, streams=False)
+    figures: dict[str, dict[str, Any]] = {
+        "path-loss": {"loss": estimate(662, 7)},
+        "path-mtu": {"path_size": size},
+    }
+    checks = tuple(
+        replace(one, observation=replace(one.observation, **figures.get(one.flow, {})))
+        if one.observation
+        else one
+        for one in quiet.checks
+    )
+    document = rendered(replace(quiet, checks=checks))
+    assert invalid(document) == []
+    observed = {one["flow"]: one["observed"] for one in document["checks"] if one["attempts"]}
+    assert observed["path-loss"]["loss"]["lost"] == 7
+    assert observed["path-loss"]["loss"]["proven"] is True
+    assert observed["path-mtu"]["path_size"] == {
+        "finding": "hole",
+        "passes": 1400,
+        "vanishes": 1401,
+        "mtu": 1450,
+        "streams": False,
+    }
+    assert "loss" not in observed["pod-to-pod-ip"]

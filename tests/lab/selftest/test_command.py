@@ -54,6 +54,6 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, words: list[str], messag
 
 def test_the_named_faults_are_listed(tmp_path: Path) -> None:
     """With their profiles, what is broken, and why some are blind."""
-    listed = lab_command("selftest", "--list", "--fault=loss-1-percent", runtime=tmp_path)
-    assert listed.stdout.splitlines()[0] == f"loss-1-percent  {PROFILE}"
-    assert "blind: so few lost packets are met by chance" in listed.stdout
+    listed = lab_command("selftest", "--list", "--fault=packets-reordered", runtime=tmp_path)
+    assert listed.stdout.splitlines()[0] == f"packets-reordered  {PROFILE}"
+    assert "blind: TCP puts its segments in order again" in listed.stdout
