@@ -27,6 +27,7 @@ NAMES = [
     "antrea-transparent",
     "azure-l2tunnel",
     "calico-overlay-dsr",
+    "fleet",
     "linux",
     "mixed-builds",
     "userspace-l2bridge",
