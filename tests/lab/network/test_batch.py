@@ -1,7 +1,7 @@
 """Entries for the kernel as pyroute2 reads them, and how they share buffers."""
 
-from ipaddress import IPv4Address, IPv6Address, IPv4Network, IPv6Network
 import struct
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 import pytest
 from pyroute2.netlink.rtnl.ndmsg import ndmsg
@@ -29,7 +29,10 @@ def _read(entry: batch.Entry, kind: type) -> dict[str, object]:
     ((buffer, _),) = batch.packed([entry])
     message = kind(buffer)
     message.decode()
-    return {**{name: message[name] for name in message if name != "attrs"}, **dict(message["attrs"])}
+    return {
+        **{name: message[name] for name in message if name != "attrs"},
+        **dict(message["attrs"]),
+    }
 
 
 @pytest.mark.parametrize("address", [IPv4Address("172.30.0.11"), IPv6Address("fd00::b")])
