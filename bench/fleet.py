@@ -27,6 +27,8 @@ BUILDS = ((17763, 5329), (20348, 3207))
 RUNTIME = "containerd://1.7.28"
 SENT = re.compile(r"the API server was sent (\d+) requests")
 # sample: "the API server was sent 531 requests, and 24 for exec and port-forward"
+ENDING = 20
+"""Seconds that a lab of many namespaces may take to end after ``down``."""
 PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
@@ -153,9 +155,14 @@ def peak(pid: int) -> float:
 
 
 def left(name: str, pid: int) -> tuple[str, ...]:
-    """Return what a lab that is down has left: its process, its name among the labs."""
+    """Return what a lab has left some seconds after it is down: its process, its name among the labs.
+
+    Until then the kernel may still be at its namespaces.
+    """
+    deadline = time.monotonic() + ENDING
+    while (running := Path(f"/proc/{pid}").exists()) and time.monotonic() < deadline:
+        time.sleep(0.1)
     known = [one["name"] for one in json.loads(lab("status", "--json"))["labs"]]
-    running = Path(f"/proc/{pid}").exists()
     return (*([f"process {pid}"] if running else ()), *(one for one in known if one == name))
 
 
