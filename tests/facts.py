@@ -1,6 +1,6 @@
 """Facts of the lab profiles as discovery reads them, for tables of expectations: ``cluster_facts``.
 
-Two Linux nodes and, but for ``linux``, two Windows nodes or one of each build; every fact that a condition may probe is known.
+Two Linux nodes and, but for ``linux``, two Windows nodes or one of each build (of ``fleet`` four); every fact that a condition may probe is known.
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,10 @@ class Shape:
     build: str | None = None
     """Of both Windows nodes."""
     builds: tuple[str, ...] = ()
-    """Of one Windows node each, every one in a node pool of its own."""
+    """Of one Windows node each or more, every build in a node pool of its own."""
+    of_each: int = 1
+    """How many nodes each of ``builds`` has."""
+    linux: int = 2
     plugin: str = "flannel"
     driver: str = "l2bridge"
     mode: str = "kernelspace"
@@ -102,6 +105,13 @@ PROFILES = {
         backend="host-gw",
         builds=("17763.1339", "20348.3207", "26100.4061"),
     ),
+    "fleet": Shape(
+        kubernetes="1.33.5",
+        backend="host-gw",
+        builds=("17763.1339", "20348.3207"),
+        of_each=4,
+        linux=4,
+    ),
 }
 
 
@@ -109,11 +119,13 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
     """Return the facts of a profile by its name, or of a shape of one's own."""
     shape = PROFILES[profile] if isinstance(profile, str) else profile
     version = KubernetesVersion.parse(shape.kubernetes)
-    nodes = [_linux(version, member) for member in (1, 2)]
+    nodes = [_linux(version, member) for member in range(1, shape.linux + 1)]
     if shape.build:
         nodes += [_windows(version, shape, shape.build, 1, member) for member in (1, 2)]
     nodes += [
-        _windows(version, shape, build, pool, 1) for pool, build in enumerate(shape.builds, 1)
+        _windows(version, shape, build, pool, member)
+        for pool, build in enumerate(shape.builds, 1)
+        for member in range(1, shape.of_each + 1)
     ]
     return ClusterFacts(
         server_version=version,

@@ -352,6 +352,18 @@ TABLE: dict[str, dict[str, str]] = {
         ),
     },
     "win2022-l2bridge-dualstack": {**WITHOUT_DSR, **OWN_HOST_PORTS},
+    "fleet": {
+        **on_pools((1, 2), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL),
+        **on_pools((1, 2), INTERNAL_LOST),
+        **NODES,
+        **HOST_PORTS,
+        **VIP,
+        **OLD,
+        **on_pools((1, 2), OWN_HOST_PORTS, ONE_NUMBER, BALANCED, IDLE),
+        **on_pools((2,), NEW, STICKY, PRESERVED_OPEN),
+        **PRESERVED_OLD,
+        **on_host_pools((1, 2)),
+    },
     "mixed-builds": {
         **on_pools(
             (1, 2, 3), DNS, TAINT, ICMP, NO_DSR, NO_ENDPOINTS, EXTERNAL_LOCAL, INTERNAL_LOCAL

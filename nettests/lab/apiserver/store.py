@@ -9,7 +9,7 @@ that between two awaits of the server nothing moves.
 import asyncio
 import bisect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -70,11 +70,15 @@ class Change:
     previous: Record | None
 
 
+Selects = Callable[[Record], bool]
+"""Whether a record is among those that somebody follows."""
+
+
 @dataclass(slots=True)
 class _Collection:
     records: dict[Name, Record] = field(default_factory=dict)
     history: list[Change] = field(default_factory=list)
-    watchers: set[asyncio.Event] = field(default_factory=set)
+    watchers: set["Subscription"] = field(default_factory=set)
     oldest: int = 0
 
 
@@ -85,7 +89,7 @@ class Store:
         self.version = _FIRST_VERSION
         self._history = history
         self._collections: dict[str, _Collection] = {}
-        self._watchers: set[asyncio.Event] = set()
+        self._watchers: set[Subscription] = set()
         self.departures = 0
         """Counts writes that removed an object or marked it for removal."""
 
@@ -131,9 +135,13 @@ class Store:
         del collection.records[namespace, name]
         return record
 
-    def subscribe(self, key: str) -> "Subscription":
-        """Return a subscription that is woken by every later write to the collection."""
-        return Subscription(self._of(key).watchers)
+    def subscribe(self, key: str, selects: Selects | None = None) -> "Subscription":
+        """Return a subscription that is woken by later writes to the collection.
+
+        With ``selects`` only by those that it is true of, before or after: of the hundreds of kubelets that watch
+        the Pods of their node, one is woken by a Pod.
+        """
+        return Subscription(self._of(key).watchers, selects)
 
     def subscribe_all(self) -> "Subscription":
         """Return a subscription that is woken by every later write."""
@@ -158,9 +166,8 @@ class Store:
         body["metadata"] = {**body["metadata"], "resourceVersion": str(self.version)}
         record = Record(body, self.version)
         collection.records[record.name] = record
-        collection.history.append(
-            Change(version=self.version, type=kind, record=record, previous=previous)
-        )
+        change = Change(version=self.version, type=kind, record=record, previous=previous)
+        collection.history.append(change)
         if len(collection.history) > 2 * self._history:
             dropped = len(collection.history) - self._history
             collection.oldest = collection.history[dropped - 1].version
@@ -168,7 +175,7 @@ class Store:
         if kind == "DELETED" or "deletionTimestamp" in body["metadata"]:
             self.departures += 1
         for watcher in (*collection.watchers, *self._watchers):
-            watcher.set()
+            watcher.tell(change)
         return record
 
     def _of(self, key: str) -> _Collection:
@@ -181,16 +188,26 @@ class Store:
 class Subscription:
     """Waits for writes to one collection; a context manager that ends with its watch."""
 
-    def __init__(self, watchers: set[asyncio.Event]) -> None:
+    def __init__(self, watchers: set["Subscription"], selects: Selects | None = None) -> None:
         self._watchers = watchers
+        self._selects = selects
         self._event = asyncio.Event()
 
     def __enter__(self) -> "Subscription":
-        self._watchers.add(self._event)
+        self._watchers.add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._watchers.discard(self._event)
+        self._watchers.discard(self)
+
+    def tell(self, change: Change) -> None:
+        """Wake who waits, if the change is of interest."""
+        if self._event.is_set():
+            return
+        selects = self._selects
+        before = change.previous
+        if selects is None or selects(change.record) or (before is not None and selects(before)):
+            self._event.set()
 
     async def wait(self, seconds: float) -> bool:
         """Return at the next write, or after ``seconds``; tells whether there was one."""

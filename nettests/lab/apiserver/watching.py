@@ -22,10 +22,9 @@ from nettests.lab.apiserver.object_selectors import matches_labels, parse_fields
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import JSON, api_headers
 from nettests.lab.apiserver.status import ApiError, FieldError, bad_request, expired, invalid
-from nettests.lab.apiserver.store import Change, HistoryGoneError, Record
+from nettests.lab.apiserver.store import Change, HistoryGoneError, Record, Selects
 
 Json = dict[str, Any]
-Selects = Callable[[Record], bool]
 Send = Callable[[list[str]], Awaitable[None]]
 
 _LEAST_SECONDS = 1800
@@ -141,7 +140,7 @@ def _error_line(error: ApiError) -> str:
 async def _follow(wanted: _Watch, send: Send) -> None:
     store, key = wanted.call.server.store, wanted.call.resource.key
     every = wanted.call.server.settings.bookmark_seconds
-    with store.subscribe(key) as subscription:
+    with store.subscribe(key, wanted.selects) as subscription:
         cursor = store.version if wanted.since is None else wanted.since
         if wanted.since is None and (lines := _initial(wanted)):
             await send(lines)

@@ -24,6 +24,9 @@ _LOG = logging.getLogger(__name__)
 
 _APPS = "/apis/apps/v1"
 _RETRY = 0.2
+_GATHER = 0.05
+"""Seconds in which changes of a DaemonSet's Pods are gathered: it looks at all nodes and Pods each time, and its
+Pods of hundreds of nodes change at once."""
 _KINDS = {
     "Deployment": "deployments",
     "ReplicaSet": "replicasets",
@@ -42,6 +45,7 @@ class WorkloadController:
         self._nodes = Informer(client, "/api/v1/nodes")
         self._sets = {kind: Informer(client, f"{_APPS}/{kind}") for kind in _KINDS.values()}
         self._queue = WorkQueue()
+        self._gathering: set[str] = set()
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
@@ -66,12 +70,26 @@ class WorkloadController:
         for owner in item["metadata"].get("ownerReferences") or ():
             if owner["kind"] in _KINDS:
                 namespace = item["metadata"]["namespace"]
-                self._queue.add(f"{_KINDS[owner['kind']]} {namespace}/{owner['name']}")
+                entry = f"{_KINDS[owner['kind']]} {namespace}/{owner['name']}"
+                if owner["kind"] == "DaemonSet":
+                    self._gather(entry)
+                else:
+                    self._queue.add(entry)
 
     def _node_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
         if old is None or new is None:
             for key in self._sets["daemonsets"].objects:
-                self._queue.add(f"daemonsets {key}")
+                self._gather(f"daemonsets {key}")
+
+    def _gather(self, entry: str) -> None:
+        """Look at a DaemonSet a moment later, once for all that changes until then."""
+        if entry not in self._gathering:
+            self._gathering.add(entry)
+            asyncio.get_running_loop().call_later(_GATHER, self._gathered, entry)
+
+    def _gathered(self, entry: str) -> None:
+        self._gathering.discard(entry)
+        self._queue.add(entry)
 
     async def _work(self) -> None:
         while True:

@@ -111,6 +111,11 @@ KINDS = (
         ("pod",),
     ),
     Kind(
+        "late-network",
+        "new pods have no network for so many seconds (6) after their containers could start; they are Ready as usual",
+        ("node", "seconds"),
+    ),
+    Kind(
         "service-rules-missing",
         "the node has no rules of the Service, or none of its port of that name",
         ("service", "node", "port"),

@@ -8,14 +8,13 @@ Namespaces need a process with one thread, so nothing may start one before they 
 
 import asyncio
 import contextlib
-import fcntl
 import json
 import logging
 import os
+import resource
 import select
 import signal
 import socket
-import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,14 +26,11 @@ from nettests.lab.folders import control, processes
 from nettests.lab.folders.processes import Identity
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle.supervisor import Lab, Sockets
-from nettests.lab.network import enter_isolated_namespaces
+from nettests.lab.network import enter_isolated_namespaces, kernel
 from nettests.lab.network.rights import give_up
 from nettests.lab.topology import Profile, profiles
 
 _LOG = logging.getLogger(__name__)
-
-_SIOCSIFFLAGS = 0x8914
-_IFF_UP = 1
 
 
 @dataclass(slots=True)
@@ -98,6 +94,7 @@ def _guard(options: Json) -> int | None:
 
 def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> None:
     guard = _guard(options)
+    _allow_many_files()
     sockets = Sockets(
         api=_loopback_listener(), proxy=_loopback_listener(), control=control.listen(folder.path)
     )
@@ -109,7 +106,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
         told = f"the lab keeps the rights of who started it: {reason}"
         _LOG.warning(told)
         report.send({"remark": told})
-    _raise_loopback()
+    kernel.raise_loopback()  # over it the lab's components talk
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
@@ -173,18 +170,15 @@ def _telling(report: Report) -> Callable[[str], None]:
     return lambda phase: report.send({"phase": phase})
 
 
+def _allow_many_files() -> None:
+    """Open as many files as this user may: nodes take dozens each, and 1,024 is the usual soft limit."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def _loopback_listener() -> socket.socket:
     """Listen on a free port of the machine's loopback; it stays there when namespaces change."""
     return socket.create_server(("127.0.0.1", 0), backlog=512)
-
-
-def _raise_loopback() -> None:
-    """Bring up the loopback of the lab's outermost namespace, over which its components talk.
-
-    netdevice(7): an ``ifreq`` of name and flags, set by ``SIOCSIFFLAGS``.
-    """
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -5,7 +5,10 @@ from Python 3.12 on; one way for all versions is less to reason about.
 """
 
 import ctypes
+import fcntl
 import os
+import socket
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +22,9 @@ _PR_SET_KEEPCAPS, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 8, 23, 24
 _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 38, 47, 2
 _CAPABILITY_VERSION = 0x20080522
 _CAPABILITIES = 64
+
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
 
 _OWN_NETWORK = Path("/proc/thread-self/ns/net")
 
@@ -69,6 +75,16 @@ def make_mounts_private() -> None:
 def open_network() -> int:
     """Return a file descriptor of the calling thread's own network namespace."""
     return os.open(_OWN_NETWORK, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def raise_loopback() -> None:
+    """Bring up the loopback of the calling thread's own network namespace.
+
+    netdevice(7): an ``ifreq`` of name and flags. It takes a hundredth of the time that a netlink socket of pyroute2
+    takes to be opened, and every pod and node has a loopback.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
 
 
 @contextmanager

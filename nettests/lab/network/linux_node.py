@@ -107,8 +107,7 @@ def _host_ports(node: NodeSpec, host: NetworkNamespace) -> HostPorts:
 def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overlay: bool) -> None:
     others = other_nodes(profile.nodes, node)
     if not overlay:
-        for other in others:
-            links.route(other.pod_cidr, "eth0", via=other.address)
+        links.routes_through("eth0", ((other.pod_cidr, other.address) for other in others))
         return
     links.vxlan(vxlan_device(_DEVICE, node, profile))
     links.address(_DEVICE, addressing.vtep(node))

@@ -14,8 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from pyroute2 import IPRoute
-
 from nettests.lab.network import kernel
 
 T = TypeVar("T")
@@ -53,7 +51,6 @@ IPV6 = {
 FORWARDING = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1}
 
 _SETTINGS = Path("/proc/sys/net")
-_LOOPBACK_INDEX = 1
 
 
 class NetworkNamespace:
@@ -109,8 +106,7 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
         try:
             made = NetworkNamespace(name, kernel.open_network())
             _write({**_QUIET, "ipv4/ip_forward": 0, **(settings or {})})
-            with IPRoute() as routes:
-                routes.link("set", index=_LOOPBACK_INDEX, state="up")
+            kernel.raise_loopback()
         finally:
             kernel.enter_network(home)
     finally:

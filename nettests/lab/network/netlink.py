@@ -1,11 +1,11 @@
 """Links, addresses, routes, neighbours and rules of one namespace, in the lab's own words.
 
-A thin layer over pyroute2 for the worker thread. All neighbours are permanent: nothing in the lab
+A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``batch``. All neighbours are permanent: nothing in the lab
 waits for ARP, and a Windows switch can own a MAC without owning the address.
 """
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -15,7 +15,7 @@ from typing import Any
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nettests.lab.network import kernel
+from nettests.lab.network import batch, kernel
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.topology import Address, Network
 
@@ -23,6 +23,7 @@ _PERMANENT = 0x80
 _BLACKHOLE = 6
 _UNREACHABLE = 7
 """``RTN_UNREACHABLE`` of rtnetlink(7)."""
+MAIN_TABLE = 254
 _LOCAL_TABLE = 255
 _LOCAL_RULE = 100
 ANY = IPv4Network("0.0.0.0/0")
@@ -148,9 +149,22 @@ class Netlink:
             "replace", dst=str(address), lladdr=mac, ifindex=self._index(name), state=_PERMANENT
         )
 
-    def forwarding_entry(self, name: str, mac: str, peer: Address) -> None:
-        """Tell a VXLAN device behind which outer address a MAC lives."""
-        self._routes.fdb("add", ifindex=self._index(name), lladdr=mac, dst=str(peer))
+    def neighbours(self, name: str, macs: Iterable[tuple[Address, str]]) -> None:
+        """Fix the MACs of many neighbours for good."""
+        index = self._index(name)
+        batch.send([batch.neighbour(index, address, mac) for address, mac in macs])
+
+    def forwarding_entries(self, name: str, peers: Iterable[tuple[str, Address]]) -> None:
+        """Tell a VXLAN device behind which outer address each MAC lives."""
+        index = self._index(name)
+        batch.send([batch.forwarding_entry(index, mac, peer) for mac, peer in peers])
+
+    def routes_through(
+        self, name: str, ways: Iterable[tuple[Network, Address]], *, table: int = MAIN_TABLE
+    ) -> None:
+        """Route many networks through ``name``, each by a neighbour that need not be on a connected network."""
+        index = self._index(name)
+        batch.send([batch.route(index, destination, via, table) for destination, via in ways])
 
     def route(
         self,
@@ -158,7 +172,7 @@ class Netlink:
         link: str,
         *,
         via: Address | None = None,
-        table: int = 254,
+        table: int = MAIN_TABLE,
     ) -> None:
         """Route ``destination`` through ``link``; ``via`` need not be on a connected network."""
         gateway = {"scope": "link"} if via is None else {"gateway": str(via), "flags": ["onlink"]}

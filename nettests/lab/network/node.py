@@ -5,7 +5,7 @@ a Service table is programmed, which is handed in.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
 from nettests.lab.network.alterations import Alteration
@@ -54,6 +54,8 @@ class Node:
         self._rules = ServiceRules()
         self._worker = worker
         self._portals = portals
+        self.late_network: Callable[[Namespace], Awaitable[None]] | None = None
+        """Called with the namespace of each new pod before its containers start; a fault may keep packets from it."""
         self._rewriting = rewriting or Rewriting()
 
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
@@ -61,7 +63,10 @@ class Node:
 
         ``mappings`` are the host ports by which the pod is to be reached.
         """
-        return await self._worker.run(lambda: self._attach(uid, mappings))
+        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings))
+        if self.late_network is not None and is_new:
+            await self.late_network(network.namespace)
+        return network
 
     async def detach_pod(self, uid: str) -> None:
         """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
@@ -105,10 +110,12 @@ class Node:
         if self._portals is not None:
             await self._portals.serve(carried(programmed))
 
-    def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> PodNetwork:
+    def _attach(self, uid: str, mappings: Sequence[PortMapping]) -> tuple[PodNetwork, bool]:
+        """Return the pod's network, and whether it was made just now."""
+        is_new = uid not in self._pods.namespaces()
         network = self._pods.attach(uid, mappings)
         self._map_ports()
-        return network
+        return network, is_new
 
     def _detach(self, uid: str) -> None:
         self._pods.detach(uid)

@@ -8,14 +8,12 @@ Linux, and HNS's RemoteSubnetRoute policies on Windows).
 from collections.abc import Iterable
 
 from nettests.lab.network import addressing
-from nettests.lab.network.netlink import Netlink, Vxlan
+from nettests.lab.network.netlink import MAIN_TABLE, Netlink, Vxlan
 from nettests.lab.network.underlay import MTU
 from nettests.lab.topology import NodeSpec, Profile
 
 HEADER = 50
 """Bytes that VXLAN adds to each packet; Flannel takes them off the pods' MTU."""
-
-MAIN_TABLE = 254
 
 
 def overlay_mtu() -> int:
@@ -44,8 +42,7 @@ def connect_pod_networks(
     links: Netlink, device: str, others: Iterable[NodeSpec], table: int = MAIN_TABLE
 ) -> None:
     """Route the pod CIDRs of the other nodes through the device, in ``table``."""
-    for node in others:
-        mac = addressing.vtep_mac(node)
-        links.neighbour(device, addressing.vtep(node), mac)
-        links.forwarding_entry(device, mac, node.address)
-        links.route(node.pod_cidr, device, via=addressing.vtep(node), table=table)
+    known = [(node, addressing.vtep(node), addressing.vtep_mac(node)) for node in others]
+    links.neighbours(device, ((vtep, mac) for _, vtep, mac in known))
+    links.forwarding_entries(device, ((mac, node.address) for node, _, mac in known))
+    links.routes_through(device, ((node.pod_cidr, vtep) for node, vtep, _ in known), table=table)

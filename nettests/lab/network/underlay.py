@@ -54,9 +54,9 @@ class Underlay:
             wire.enslave(port, _BRIDGE)
         with configure(namespace) as links:
             links.up(link)
-            for neighbour, mac in self.macs.items():
-                if mac != self.macs[address]:
-                    links.neighbour(link, neighbour, mac)
+            own = self.macs[address]
+            others = ((one, mac) for one, mac in self.macs.items() if mac != own)
+            links.neighbours(link, others)
 
 
 def build_underlay(profile: Profile) -> Underlay:
@@ -137,8 +137,7 @@ def _know_pods(underlay: Underlay, profile: Profile) -> None:
     Private addresses are not delivered from outside; only what was translated has a way back.
     """
     with configure(underlay.gateway) as gateway:
-        for node in profile.nodes:
-            gateway.route(node.pod_cidr, "eth0", via=node.address)
+        gateway.routes_through("eth0", ((node.pod_cidr, node.address) for node in profile.nodes))
     pods = ", ".join(str(node.pod_cidr) for node in profile.nodes)
     private = f'iifname "{_OUTSIDE_BRIDGE}" ip daddr {{ {pods} }} drop'
     chain = Chain(hook="type filter hook forward priority 0", rules=(private,))

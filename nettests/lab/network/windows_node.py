@@ -236,8 +236,8 @@ def _build_family(
     with configure(switch) as links:
         links.route(family.node_network, Port.UPLINK)
         links.route(anywhere(node.address), Port.UPLINK, via=gateway_of(family))
-        for other in () if features.overlay else other_nodes(family.nodes, node):
-            links.route(other.pod_cidr, Port.UPLINK, via=other.address)
+        others = () if features.overlay else other_nodes(family.nodes, node)
+        links.routes_through(Port.UPLINK, ((one.pod_cidr, one.address) for one in others))
     if features.local_routed_vip or features.local_port_mappings:
         _let_own_ports_visit_the_switch(node, machine)
     if features.local_routed_vip:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from nettests.lab.errors import LabError
 from nettests.lab.selftest.configuration_faults import CONFIGURATION_FAULTS
 from nettests.lab.selftest.declared import NamedFault
+from nettests.lab.selftest.fleet_faults import FLEET_FAULTS
 from nettests.lab.selftest.name_faults import NAME_FAULTS
 from nettests.lab.selftest.node_faults import NODE_FAULTS
 from nettests.lab.selftest.packet_faults import PACKET_FAULTS
@@ -22,6 +23,7 @@ FAULTS: tuple[NamedFault, ...] = (
     *NODE_FAULTS,
     *SETTING_FAULTS,
     *CONFIGURATION_FAULTS,
+    *FLEET_FAULTS,
 )
 """Every named fault, in the order in which they are tried."""
 

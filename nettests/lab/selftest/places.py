@@ -1,6 +1,6 @@
 """The profiles that named faults are for, and which checks have a part in a place of them. Values.
 
-All of them have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and ``win-2`` answer;
+All but ``FLEET`` have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and ``win-2`` answer;
 the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end of it: those of the backends
 behind its Service, and those of its positive controls.
 """
@@ -10,9 +10,11 @@ from nettests.lab.selftest.declared import Checks
 BRIDGE = "win2022-l2bridge-dsr"
 OVERLAY = "win2019-overlay"
 OLD_BRIDGE = "win2019-l2bridge"
-PROFILES = (BRIDGE, OVERLAY, OLD_BRIDGE)
-EVERYWHERE = PROFILES
+FLEET = "fleet"
+"""Twelve nodes: two Windows pools of four (``win-1`` to ``win-4``, ``win-5`` to ``win-8``) and four Linux nodes."""
+EVERYWHERE = (BRIDGE, OVERLAY, OLD_BRIDGE)
 """Of each kind of network one: routed with DSR, overlay, and the oldest that is supported."""
+PROFILES = (*EVERYWHERE, FLEET)
 
 _POD = {
     "linux-1": "linux-1-1",

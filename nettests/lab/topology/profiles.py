@@ -53,6 +53,9 @@ _ROUTED = frozenset({"host-gw", "routes"})
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
 
+_MOST_NODES = 240
+"""What the nodes' /24 holds beside the gateway: addresses from the eleventh on."""
+
 _NODE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -120,7 +123,7 @@ _SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "properties": {"windowsImageHasPing": {"type": "boolean"}},
         },
-        "nodes": {"type": "array", "minItems": 1, "maxItems": 100, "items": _NODE_SCHEMA},
+        "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
     },
 }
 

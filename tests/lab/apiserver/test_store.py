@@ -1,6 +1,7 @@
 """The store: versions, conflicts, history."""
 
 import asyncio
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -106,6 +107,27 @@ def test_a_subscription_wakes_for_its_collection_only() -> None:
             return elsewhere, await subscription.wait(5)
 
     assert asyncio.run(run()) == (False, True)
+
+
+def test_a_subscription_sleeps_through_what_it_does_not_select() -> None:
+    """Of a hundred that each follow one name, one write wakes one; it is woken too when its object stops to match."""
+
+    async def run() -> tuple[int, bool]:
+        store = Store()
+        named = [
+            store.subscribe("pods", lambda record, name=f"p{n}": record.name[1] == name)
+            for n in range(100)
+        ]
+        marked = store.subscribe("pods", lambda record: record.body.get("x") == 1)
+        with ExitStack() as stack:
+            for one in (*named, marked):
+                stack.enter_context(one)
+            store.create("pods", _item("p7", x=1))
+            woken = await asyncio.gather(*(one.wait(0.01) for one in (*named, marked)))
+            store.update("pods", _item("p7", x=2))
+            return sum(woken), await marked.wait(0.01)
+
+    assert asyncio.run(run()) == (2, True)
 
 
 def test_text_is_the_body() -> None:

@@ -150,6 +150,32 @@ def test_a_silent_pod_is_silent_when_it_comes(broken: Lab) -> None:
         broken.remove("to-be-silent")
 
 
+def test_a_network_that_comes_late_is_there_once_the_fault_is_cleared(broken: Lab) -> None:
+    """A new pod is Ready and answers nobody, while pods that are there do; clearing gives it its network."""
+    inject(broken, "late-network", "--node", "linux-2", "--seconds", "600")
+    late = broken.run("comes-late", "linux-2")
+    try:
+        url = f"http://{late.status.pod_ip}:8080/hostname"
+        assert request(broken, "asks-on-linux", url) == 28
+        assert request(broken, "asks-on-linux", NAME) == 0
+        again(broken, "asks-on-linux", url)
+    finally:
+        broken.remove("comes-late")
+
+
+def test_a_late_network_comes_by_itself(broken: Lab) -> None:
+    """After its seconds the pod answers, with the fault still in force."""
+    inject(broken, "late-network", "--node", "linux-2", "--seconds", "1")
+    late = broken.run("comes-soon", "linux-2")
+    try:
+        url = f"http://{late.status.pod_ip}:8080/hostname"
+        until(lambda: request(broken, "asks-on-linux", url) == 0, what="the network")
+        listed = broken.command("fault", "list").stdout
+        assert listed.split()[0] == "late-network"
+    finally:
+        broken.remove("comes-soon")
+
+
 def test_a_process_is_killed_once_and_is_recreated(broken: Lab) -> None:
     """The container ends with 137 and is started again; it stays then."""
     inject(broken, "container-killed", "--pod", "to-be-killed", "--seconds", "0.2")

@@ -52,18 +52,37 @@ class _UdpServer(asyncio.DatagramProtocol):
         self._transport.sendto(f"{self._name} sees {addr[0]}".encode(), addr)
 
 
+class Work:
+    """Counts netlink requests and nft runs of this process, from when it is made."""
+
+    def __init__(self) -> None:
+        self.netlink_requests = 0
+        self.nft_runs = 0
+        send, load = NetlinkRequest.send, nft.load
+
+        async def counted_send(request: Any) -> None:
+            self.netlink_requests += 1
+            await send(request)
+
+        def counted_load(fd: int, ruleset: str) -> str:
+            self.nft_runs += 1
+            return load(fd, ruleset)
+
+        NetlinkRequest.send = counted_send
+        nft.load = counted_load
+
+
 class IsolatedLab:
     """A fabric and what lives in it; every public method answers one request."""
 
-    def __init__(self, made: LabFabric, root: NetworkNamespace) -> None:
+    def __init__(self, made: LabFabric, root: NetworkNamespace, work: "Work") -> None:
         self._fabric = made
         self._root = root
         self._pods: dict[str, Namespace] = {}
         self._drops: list[Any] = []
         self._lines: list[socket.socket] = []
         self._undoing: list[Any] = []
-        self.netlink_requests = 0
-        self.nft_runs = 0
+        self._work = work
 
     def _namespace(self, where: str) -> Namespace:
         if where == "root":
@@ -340,22 +359,7 @@ class IsolatedLab:
 
     async def work_done(self) -> tuple[int, int]:
         """Return how many netlink requests and nft runs there were so far."""
-        return self.netlink_requests, self.nft_runs
-
-    def count_work(self) -> None:
-        """Count from now on, at the two doors to the kernel."""
-        send, load = NetlinkRequest.send, nft.load
-
-        async def counted_send(request: Any) -> None:
-            self.netlink_requests += 1
-            await send(request)
-
-        def counted_load(fd: int, ruleset: str) -> str:
-            self.nft_runs += 1
-            return load(fd, ruleset)
-
-        NetlinkRequest.send = counted_send
-        nft.load = counted_load
+        return self._work.netlink_requests, self._work.nft_runs
 
     async def open_descriptors(self) -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
@@ -375,9 +379,8 @@ def _echo_request() -> bytes:
 
 async def _serve(profile: Profile) -> None:
     root = NetworkNamespace("root", kernel.open_network())
-    made = await create_fabric(profile)
-    lab = IsolatedLab(made, root)
-    lab.count_work()
+    work = Work()
+    lab = IsolatedLab(await create_fabric(profile), root, work)
     while True:
         try:
             method, arguments = await asyncio.to_thread(pickle.load, sys.stdin.buffer)

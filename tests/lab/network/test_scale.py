@@ -1,10 +1,49 @@
 """Work per pod and per change does not grow with what is there already. Counted, not timed."""
 
+from dataclasses import replace
+from ipaddress import IPv4Network
+from itertools import pairwise
+
+import pytest
+
+from nettests.lab.topology import Driver, Profile
 from tests.lab.network.clusters import LINUX, VIP, WIN_A, WIN_B, WS2022, backend, profile, service
 from tests.lab.network.conftest import StartLab
 from tests.lab.network.requests_of_pods import Ask
 
 PODS = 200
+
+
+@pytest.mark.parametrize("driver", [Driver.L2BRIDGE, Driver.OVERLAY])
+def test_a_node_costs_the_same_in_a_large_cluster(start_lab: StartLab, driver: Driver) -> None:
+    """What each node has of all others goes in few messages: nine more nodes cost three times what three do."""
+    costs = [start_lab(_of(profile(driver), count)).work_done() for count in (3, 6, 12)]
+    more = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(costs)]
+    assert more[1] == (2 * more[0][0], 2 * more[0][1])
+
+
+def _of(small: Profile, count: int) -> Profile:
+    """Return the cluster with more nodes that are like its second."""
+    like = small.nodes[1]
+    more = [
+        replace(
+            like,
+            name=f"win-{number}",
+            address=like.address + number,
+            pod_cidr=IPv4Network(f"10.244.{100 + number}.0/24"),
+        )
+        for number in range(2, count - 1)
+    ]
+    return replace(small, nodes=(*small.nodes, *more))
+
+
+def test_pods_of_another_node_are_reached_in_a_large_cluster(start_lab: StartLab) -> None:
+    """Entries that went in one message are in force, the last as the first."""
+    lab = start_lab(_of(profile(Driver.OVERLAY), 40))
+    first, last = WIN_A, "win-38"
+    lab.attach(first, "first")
+    address = lab.attach(last, "last")
+    assert lab.request("first", address).split()[0] == "last"
 
 
 def test_two_hundred_pods_cost_the_same_each(start_lab: StartLab) -> None:

@@ -6,6 +6,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.faults.kinds import KINDS
 from nettests.lab.faults.registry import checked
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.fleet_faults import FLEET_FAULTS, FLEET_FLOWS_RUN
 from nettests.lab.selftest.named_faults import FAULTS, chosen, profiles_of
 from nettests.lab.selftest.places import PROFILES
 from nettests.lab.selftest.runs import Check
@@ -58,6 +59,15 @@ def test_every_kind_of_fault_of_packets_services_and_names_has_a_named_one() -> 
         "privileged-refused",
     }
     assert {kind.name for kind in KINDS} - named == spared
+
+
+def test_what_only_flows_of_the_whole_fleet_see_is_blind_until_there_are_such_flows() -> None:
+    """Such a fault either is blind and demands nothing, or demands those flows: one line switches all of them."""
+    waiting = [one for one in FLEET_FAULTS if "every node" in one.blind]
+    demanding = [one for one in FLEET_FAULTS if any("fleet-" in str(each) for each in one.must)]
+    assert len(demanding if FLEET_FLOWS_RUN else waiting) == 6
+    assert not (waiting if FLEET_FLOWS_RUN else demanding)
+    assert all(not one.must for one in FLEET_FAULTS if one.blind)
 
 
 def test_names_choose_and_unknown_ones_are_refused() -> None:

@@ -27,6 +27,7 @@ NAMES = [
     "antrea-transparent",
     "azure-l2tunnel",
     "calico-overlay-dsr",
+    "fleet",
     "linux",
     "mixed-builds",
     "userspace-l2bridge",
@@ -104,6 +105,26 @@ def test_overlay_uses_what_flannel_demands_on_windows() -> None:
         4096,
         4789,
     )
+
+
+def test_a_fleet_has_two_windows_pools_of_four_nodes() -> None:
+    """Each pool has second and later nodes, and there are four Linux nodes."""
+    nodes = profiles.load("fleet").nodes
+    assert sum(node.os is OS.LINUX for node in nodes) == 4
+    builds = [node.build for node in nodes if node.os is OS.WINDOWS]
+    assert [builds.count(build) for build in dict.fromkeys(builds)] == [4, 4]
+
+
+def test_a_lab_may_have_as_many_nodes_as_its_network_has_addresses() -> None:
+    """240 nodes have addresses and pod ranges of their own, inside their networks; one more is refused."""
+    node = "  - {{name: n{}, os: linux}}\n"
+    text = VALID + "".join(node.format(number) for number in range(2, 241))
+    found = profiles.read(text, "large.yaml").nodes
+    assert len({one.address for one in found}) == len({one.pod_cidr for one in found}) == 240
+    assert found[-1].address in profiles.read(text, "large.yaml").node_network
+    assert str(found[-1].address) == "172.30.0.250"
+    with pytest.raises(ProfileError, match="nodes"):
+        profiles.read(text + node.format(241), "large.yaml")
 
 
 def test_windows_nodes_are_tainted() -> None:
