@@ -32,7 +32,7 @@ from nettests.plan.targets import LOAD_BALANCED
 from nettests.probes.addresses import SUBDOMAIN, NotStandingError
 from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
-from nettests.probes.deadlines import Deadlines
+from nettests.probes.deadlines import Deadlines, overslept
 from nettests.probes.sending import Answer, Sender
 
 PAUSE_SECONDS = 0.25
@@ -169,6 +169,7 @@ class Convergence:
     sender: Sender
     names: Mapping[str, str]
     deadlines: Deadlines
+    clock: Callable[[], float] = time.monotonic
 
     def wait_for(self, pair: Pair, on_stalled: Callable[[], None] = lambda: None) -> Waited:
         """Poll one pair until it answers, and record how long it took.
@@ -186,7 +187,7 @@ class Convergence:
             left.append(left.pop(0))  # what is silent in one way may answer in the others
             polls.pause()
         if not left and pair.name == self.sender.directory.deployment.sentinel:
-            self.deadlines.sentinel_answered(pair.probe, time.monotonic(), polls.waited)
+            self.deadlines.sentinel_answered(pair.probe, self.clock(), polls.waited)
         self.sender.recorder.convergence(
             service=pair.name, probe=pair.probe, seconds=polls.waited, converged=not left
         )
@@ -194,19 +195,24 @@ class Convergence:
 
 
 class _Polls:
-    """The questions to one pair, within its deadline: a question that is silent then is not waited for."""
+    """The questions to one pair, within its deadline: a question that is silent then is not waited for.
+
+    Two things are no time of the pair's: what this machine overslept, and what a good answer took in one protocol, while
+    the next one had not been asked for.
+    """
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
         self._sender, self._pair, self._names = waits.sender, pair, waits.names
-        self._deadlines = waits.deadlines
+        self._deadlines, self._clock = waits.deadlines, waits.clock
+        self._overslept = self._answering = 0.0
         self._on_stalled, self._stalled = on_stalled, False
-        self._began = time.monotonic()
+        self._began = self._clock()
         self._probed: defaultdict[tuple[Protocol, int], list[Pending[bool]]] = defaultdict(list)
 
     @property
     def waited(self) -> float:
-        """Seconds since the first question."""
-        return time.monotonic() - self._began
+        """Seconds since the first question in which this machine could look."""
+        return self._clock() - self._began - self._overslept
 
     def over(self) -> bool:
         """Whether its time is over, or that of the run."""
@@ -220,6 +226,7 @@ class _Polls:
         sender, pair, names = self._sender, self._pair, self._names
         kept = self._probed[protocol, turn]
         mine: Pending[bool] | None = None
+        began = self.waited
         while not self.over() and not any(one.over and one.result() for one in kept):
             if mine is None and len(self._under_way) < self._most:
                 mine = begin(lambda _: _answers(sender, pair, names, protocol, turn))
@@ -227,6 +234,8 @@ class _Polls:
             if mine is not None and (mine.over or self._left_to_itself(mine)):
                 break
             self._wait_a_moment()
+        if mine is not None and mine.over and mine.result():
+            self._answering += self.waited - began
         return any(one.over and one.result() for one in kept)
 
     @property
@@ -247,13 +256,18 @@ class _Polls:
         moment = min(LOOK_SECONDS, self._left)  # the deadline may come closer meanwhile
         if not self._stalled:
             moment = min(moment, STALLED_SECONDS - self.waited)
-        one_over(self._under_way, max(0.0, moment))
+        self._wait(lambda seconds: one_over(self._under_way, seconds), max(0.0, moment))
         self._look()
 
     def pause(self) -> None:
         """Wait until another question is worth its while."""
-        self._sender.stopped.wait(min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
+        self._wait(self._sender.stopped.wait, min(LONGEST_PAUSE, PAUSE_SECONDS + self.waited / 8))
         self._look()
+
+    def _wait(self, wait: Callable[[float], object], seconds: float) -> None:
+        began = self._clock()
+        wait(seconds)
+        self._overslept += overslept(seconds, self._clock() - began)
 
     @property
     def _left(self) -> float:
@@ -261,7 +275,7 @@ class _Polls:
             deadline = self._deadlines.of_server(self._began)
         else:
             deadline = self._deadlines.of_service(self._pair.probe, self._began)
-        return deadline - time.monotonic()
+        return deadline + self._overslept + self._answering - self._clock()
 
     def _look(self) -> None:
         if not self._stalled and self.waited >= STALLED_SECONDS:

@@ -3,7 +3,7 @@
 Used by ``convergence``. HNS takes up to a minute to program Services; a kube-proxy on Linux is held to 30 s by
 Kubernetes' own scalability tests. The sentinel is the Service that was made last: when it answers on a node, what was
 made before it follows soon or not at all. When it answers on a node, other nodes of that OS, which have the same work,
-are done soon, too. Pure but for its lock.
+are done soon, too. What the run's own machine lost is no time of the cluster's. Pure but for its lock.
 """
 
 import math
@@ -16,6 +16,15 @@ from nettests.model.words import OS
 
 TIMES_A_PEER = 3
 """What one node of an OS needs for all Services, another may need so many times over."""
+
+OVERSLEPT_SECONDS = 0.1
+"""A wait that ends so much later than planned was held up by the run's own machine: in order, it ends within milliseconds."""
+
+
+def overslept(planned: float, took: float) -> float:
+    """Return how long this process did not run although a wait was over: time in which nobody looked at the cluster."""
+    late = took - planned
+    return late if late >= OVERSLEPT_SECONDS else 0.0
 
 
 @dataclass(slots=True)

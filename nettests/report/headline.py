@@ -1,7 +1,7 @@
 """The answer of a run in one sentence, and the line below it that says how much was looked at.
 
-Every document for people leads with these. A run claims no more than what it exercised: with a node or a pair of
-nodes left out the sentence says how many it speaks of. Pure text over ``Results``.
+Every document for people leads with these. What is wrong is said by its leading cause. A run claims no more than what
+it exercised: with a node or a pair of nodes left out the sentence says how many it speaks of. Pure text over ``Results``.
 """
 
 from collections.abc import Iterator
@@ -10,10 +10,12 @@ from nettests.model.journal_records import Convergence
 from nettests.model.verdict import ACCEPTED, ATTENTION
 from nettests.model.words import OS, Verdict
 from nettests.report.results import ExercisedNodes, Results
-from nettests.report.text import plural
+from nettests.report.text import one_line, plural
 
 NAMED = 4
 """So many nodes and Services are named at most; ``results.json`` has all."""
+CAUSE_LENGTH = 140
+"""Of a cause no more is said: it names what a cluster named, and the whole sentence is a line of ``summary.md``."""
 
 
 def headline(results: Results) -> str:
@@ -23,7 +25,9 @@ def headline(results: Results) -> str:
     bugs = known_bugs(results)
     wrong = _wrong(results)
     if wrong:
-        return f"{wrong}; {_present(bugs)}" if bugs else wrong
+        partly = results.coverage.ran and not results.exercised.whole
+        scope = f"; exercised: {_scope(results)}" if partly else ""
+        return f"{wrong}{scope}; {_present(bugs)}" if bugs else f"{wrong}{scope}"
     said = (
         f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
     )
@@ -48,6 +52,29 @@ def leading(results: Results) -> Verdict:
 
 
 def _wrong(results: Results) -> str:
+    """Return the leading cause and what there is beside it; empty if all is well."""
+    explained = [one for one in results.incidents if one.explained]
+    alone = [check for one in results.incidents if not one.explained for check in one.checks]
+    if not explained:
+        return _without_cause(results, alone)
+    first, *others = explained
+    more = [plural(len(others), "more cause")] if others else []
+    more += [f"{plural(len(alone), 'check')} without a common cause"] if alone else []
+    said = f"{one_line(first.cause, limit=CAUSE_LENGTH)}: {plural(len(first.checks), 'check')}"
+    return f"{said}, and {' and '.join(more)}" if more else said
+
+
+def _without_cause(results: Results, alone: list[str]) -> str:
+    """Return what is wrong where no cause explains several checks, and which check or how many; empty if nothing is."""
+    kind = _kind(results)
+    if not kind or not alone:
+        return kind
+    checks = one_line(alone[0], limit=CAUSE_LENGTH)
+    return f"{kind}: {checks if len(alone) == 1 else f'{len(alone)} checks without a common cause'}"
+
+
+def _kind(results: Results) -> str:
+    """Return what the worst verdict says; empty if all is well."""
     counts = results.counts
     if counts[Verdict.FAIL] or counts[Verdict.FLAKY]:
         return "Something does not behave as documented"

@@ -1,8 +1,10 @@
 """Until when what is silent may begin to answer, by the OS of the node and by what the node shows."""
 
+import pytest
+
 from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
-from nettests.probes.deadlines import Deadlines
+from nettests.probes.deadlines import OVERSLEPT_SECONDS, Deadlines, overslept
 
 TIMING = Timing(convergence=60, convergence_linux=30, listening=15)
 LINUX, WINDOWS, OTHER = "probe-linux-1-1", "probe-windows-1-1", "probe-windows-2-1"
@@ -77,3 +79,20 @@ def test_nodes_of_another_os_show_nothing() -> None:
 def test_servers_have_the_time_to_listen() -> None:
     """A Pod that is Ready needs no proxy."""
     assert deadlines().of_server(100) == 115
+
+
+@pytest.mark.parametrize(
+    ("planned", "took", "lost"),
+    [
+        (1.0, 1.0, 0.0),
+        (1.0, 0.2, 0.0),
+        (1.0, 1.0 + OVERSLEPT_SECONDS / 2, 0.0),
+        (1.0, 4.5, 3.5),
+        (0.0, 2.0, 2.0),
+    ],
+)
+def test_what_a_wait_took_beyond_its_plan_is_lost_by_this_machine(
+    planned: float, took: float, lost: float
+) -> None:
+    """An answer ends a wait early; a few milliseconds more are every system's; all beyond is starvation."""
+    assert overslept(planned, took) == pytest.approx(lost)

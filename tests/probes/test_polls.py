@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from nettests.bounds import Slots
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import Protocol, TargetKind
 from nettests.probes import convergence
+from nettests.probes.beside import Pending, one_over
 from nettests.probes.commands import dial
 from nettests.probes.convergence import UNDER_WAY, Convergence, Pair
 from nettests.probes.deadlines import Deadlines
@@ -50,6 +52,16 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convergence, "LOOK_SECONDS", 0.02)
 
 
+class Clock:
+    """The monotonic clock, ahead by what a test says has passed."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead
+
+
 def waiting(bench: Bench) -> tuple[threading.Thread, list[bool]]:
     """Wait for the pair in the background; the list says at the end whether it converged."""
     converged: list[bool] = []
@@ -84,6 +96,51 @@ def test_an_answer_that_comes_late_counts(bench: Bench, eventually: Eventually) 
     slow.opened.set()
     thread.join(8)
     assert converged == [True]
+
+
+def test_what_this_machine_overslept_is_no_time_of_the_services(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that gets no processor for minutes has not looked meanwhile: the Service has its time all the same."""
+    clock, over = Clock(), threading.Event()
+
+    def starved(pending: Collection[Pending[bool]], seconds: float) -> None:
+        one_over(pending, seconds)
+        clock.ahead = 300
+        over.set()
+
+    def silent_until_then(_path: str) -> HttpAnswer | None:
+        if over.is_set():
+            return None
+        assert over.wait(10)
+        return TIMED_OUT
+
+    monkeypatch.setattr(convergence, "one_over", starved)
+    bench.timing = replace(bench.timing, convergence=8)
+    bench.dialling[PROBE].hook = silent_until_then
+    waits = Convergence(bench.observer([]).sender, {}, Deadlines(bench.timing), clock)
+    waited = waits.wait_for(PAIR)
+    assert not waited.silent
+    assert waited.seconds < 8
+
+
+def test_what_good_answers_took_is_no_time_of_the_protocols_asked_after_them(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is asked after the other: where each answer is good and slow, the last protocol is not late for the first."""
+    clock = Clock()
+    monkeypatch.setattr(convergence, "LOOK_SECONDS", 8)
+    monkeypatch.setattr(convergence, "DIAL_PATIENCE", 8)
+
+    def slowly(_path: str) -> None:
+        clock.ahead += 5
+
+    bench.timing = replace(bench.timing, convergence=8)
+    bench.dialling[PROBE].hook = slowly
+    waits = Convergence(bench.observer([]).sender, {}, Deadlines(bench.timing), clock)
+    waited = waits.wait_for(PAIR)
+    assert not waited.silent
+    assert waited.seconds >= 15
 
 
 def test_few_polls_wait_at_the_same_time(bench: Bench, eventually: Eventually) -> None:

@@ -1,21 +1,30 @@
-"""The answer claims no more than what was exercised, and names known bugs."""
+"""The answer leads with the cause, claims no more than what was exercised, and names known bugs."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from lxml import html
 
 from nettests.model.check import Check
 from nettests.model.journal_records import Convergence, Event
+from nettests.model.markdown import inert
+from nettests.model.visible import visible
 from nettests.model.words import OS, Question, Verdict
-from nettests.report import Results, build_results
+from nettests.plugin.reporter import Reporter
+from nettests.plugin.terminal_summary import show
+from nettests.report import Results, build_results, render_html, render_markdown
 from nettests.report.exercised import exercised
 from nettests.report.headline import convergence_line, exercised_line, headline, leading
-from nettests.report.results import CheckResult
+from nettests.report.results import CheckResult, Exercised, Incident
 from tests.report.cluster import FACTS
+from tests.report.hostile import NASTY
 from tests.report.scenario import HAIRPIN, QUIET, Story, records
 
 WIN, OTHER_WIN = (node.name for node in FACTS.nodes if node.os is OS.WINDOWS)
+WHOLE = Exercised()
+"""Nothing was left out."""
 
 
 def only(results: Results, wanted: Callable[[Check], bool]) -> Results:
@@ -112,8 +121,8 @@ def test_known_bugs_are_in_the_headline() -> None:
     )
     assert leading(results) is Verdict.KNOWN_BUG
     red = replace(story, failing=lambda check: check.flow == "pod-to-pod-ip")
-    assert headline(build_results(records(red))) == (
-        "Something does not behave as documented; a known bug that shows (dsr-hairpin-bug)"
+    assert headline(build_results(records(red))).endswith(
+        "; a known bug that shows (dsr-hairpin-bug)"
     )
 
 
@@ -162,9 +171,89 @@ def test_latencies_are_by_flow_and_node(quiet: Results) -> None:
 )
 def test_the_worst_verdict_leads(quiet: Results, verdict: Verdict, said: str) -> None:
     """One check is enough, and its verdict gives the headline its colour."""
-    results = replace(quiet, counts={**quiet.counts, verdict: 1})
+    results = replace(quiet, counts={**quiet.counts, verdict: 1}, exercised=WHOLE)
     assert headline(results) == said
     assert leading(results) is verdict
+
+
+DNS = Incident(
+    cause="Cluster DNS does not answer",
+    traits={"dns": "cluster"},
+    checks=tuple(f"dns-via-pod/{number}" for number in range(99)),
+    next_step="look at CoreDNS",
+)
+MTU = replace(DNS, cause="Large packets get no answer", checks=("pod-to-pod-large/1",))
+ALONE = replace(DNS, cause="No common cause found", checks=("dns-via-pod/alone",), explained=False)
+
+
+@pytest.mark.parametrize(
+    ("incidents", "said"),
+    [
+        ((DNS,), "Cluster DNS does not answer: 99 checks"),
+        ((MTU,), "Large packets get no answer: 1 check"),
+        ((DNS, MTU), "Cluster DNS does not answer: 99 checks, and 1 more cause"),
+        ((DNS, MTU, MTU), "Cluster DNS does not answer: 99 checks, and 2 more causes"),
+        (
+            (DNS, ALONE),
+            "Cluster DNS does not answer: 99 checks, and 1 check without a common cause",
+        ),
+        (
+            (DNS, MTU, ALONE, ALONE),
+            "Cluster DNS does not answer: 99 checks, and 1 more cause and 2 checks without a common cause",
+        ),
+        ((ALONE,), "Something does not behave as documented: dns-via-pod/alone"),
+        (
+            (ALONE, ALONE),
+            "Something does not behave as documented: 2 checks without a common cause",
+        ),
+    ],
+)
+def test_the_leading_cause_is_the_headline(
+    quiet: Results, incidents: tuple[Incident, ...], said: str
+) -> None:
+    """It says how many checks it explains, how many causes there are beside it, and what no cause explains."""
+    counts = {**quiet.counts, Verdict.FAIL: 1}
+    results = replace(quiet, counts=counts, incidents=incidents, exercised=WHOLE)
+    assert headline(results) == said
+    assert leading(results) is Verdict.FAIL
+
+
+def test_a_broken_run_says_how_much_it_looked_at(quiet: Results) -> None:
+    """Beside the cause it counts the nodes and node pairs that were exercised, where some were not."""
+    results = replace(only(quiet, away_from(OTHER_WIN)), incidents=(DNS,))
+    assert headline(results).startswith(
+        "Cluster DNS does not answer: 99 checks; exercised: 1 of 2 Windows nodes, "
+    )
+    assert headline(results).endswith(" node pairs")
+
+
+def test_all_documents_lead_with_the_same_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Page, terminal and summary say one sentence."""
+    story = Story(failing=lambda check: check.flow.startswith("dns-"))
+    results = build_results(records(story))
+    said = headline(results)
+    assert said.startswith(results.incidents[0].cause)
+    with Reporter("own") as reporter:
+        show(reporter, results, tmp_path)
+    assert said in capsys.readouterr().out.splitlines()
+    page = html.fromstring(render_html(results))
+    assert page.xpath("normalize-space(//h1)") == said
+    assert page.xpath("string(//title)").startswith(f"{said} · ")
+    assert render_markdown(results).splitlines()[0] == f"## ✗ {inert(said)}"
+
+
+@pytest.mark.parametrize("cause", ["x" * 5000, NASTY * 50, f"two{chr(10)}lines{chr(0x202E)}"])
+def test_a_cause_that_a_cluster_names_stays_one_short_line(quiet: Results, cause: str) -> None:
+    """Names come from the cluster: of a long or hostile cause the beginning is said, all of it visible."""
+    counts = {**quiet.counts, Verdict.FAIL: 1}
+    incidents = (replace(DNS, cause=cause), MTU)
+    said = headline(replace(quiet, counts=counts, incidents=incidents))
+    assert len(said) < 300
+    assert visible(said) == said
+    assert len(said.splitlines()) == 1
+    assert ": 99 checks, and 1 more cause; exercised: " in said
 
 
 def test_a_run_that_judged_nothing_does_not_say_that_all_is_well(quiet: Results) -> None:

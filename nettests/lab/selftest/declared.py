@@ -70,7 +70,8 @@ class NamedFault:
     ``injections`` break a lab that runs; ``mechanisms`` make one of its own (``NAME=VALUE``). Each of ``must``
     has to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the
     leading incident has to say all of these words, each possibly one of several (``win-1|windows``).
-    ``blind`` is the reason why nothing can notice it yet.
+    ``blind`` is the reason why nothing can notice it yet. ``recovered`` are words of the event in which a run says
+    that it got over the fault: no check may turn red then.
     """
 
     name: str
@@ -82,12 +83,20 @@ class NamedFault:
     may: tuple[Checks, ...] = ()
     names: tuple[str, ...] = ()
     blind: str = ""
+    recovered: str = ""
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):
             raise ValueError(f"{self.name}: either injections or mechanisms")
-        if not self.blind and not (self.must and self.names):
+        if self.recovered and (self.must or self.may or self.names or self.blind):
+            raise ValueError(f"{self.name}: nothing may turn where a run recovers")
+        if not self.need_not_turn and not (self.must and self.names):
             raise ValueError(f"{self.name}: what must turn, and what must it be called?")
+
+    @property
+    def need_not_turn(self) -> bool:
+        """Whether no check has to turn red: nothing can notice it, or a run recovers from it."""
+        return bool(self.blind or self.recovered)
 
 
 def inject(kind: str, after: float = 0, **options: str | float) -> tuple[Injection, ...]:

@@ -16,6 +16,7 @@ class Problem(StrEnum):
     UNDETECTED = "undetected"
     UNRELATED = "unrelated red"
     WRONG_CAUSE = "wrong cause"
+    UNTOLD = "not told"
     NOT_MENDED = "not mended"
     BROKEN = "no results"
     MISDECLARED = "misdeclared"
@@ -34,6 +35,8 @@ class Judged:
     ran: bool = True
     problems: tuple[Problem, ...] = ()
     blind: str = ""
+    recovered: str = ""
+    """What an event of the run has to say, where it gets over the fault."""
     turned: tuple[tuple[str, int, int], ...] = ()
     """Flows with the number of their red checks, and of their checks."""
     missed: tuple[str, ...] = ()
@@ -62,7 +65,14 @@ class Judged:
             return "not run"
         if self.blind:
             return "blind, and detected" if self.turned else "blind"
-        return ", ".join(self.problems) if self.problems else "detected"
+        if self.problems:
+            return ", ".join(self.problems)
+        return "recovered" if self.recovered else "detected"
+
+    @property
+    def need_not_turn(self) -> bool:
+        """Whether no check had to turn red."""
+        return bool(self.blind or self.recovered)
 
 
 _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
@@ -70,7 +80,14 @@ _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
 
 def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
     """Return what is said of a fault that was not reached."""
-    return Judged(fault=fault.name, profile=profile, ran=False, blind=fault.blind, detail=why)
+    return Judged(
+        fault=fault.name,
+        profile=profile,
+        ran=False,
+        blind=fault.blind,
+        recovered=fault.recovered,
+        detail=why,
+    )
 
 
 def judge(
@@ -92,6 +109,7 @@ def judge(
         (bool(missed), Problem.UNDETECTED),
         (bool(unrelated) and not fault.blind, Problem.UNRELATED),
         (not named and not missed and not fault.blind, Problem.WRONG_CAUSE),
+        (not _told(fault, run), Problem.UNTOLD),
         (bool(left), Problem.NOT_MENDED),
     )
     return Judged(
@@ -99,6 +117,7 @@ def judge(
         profile=profile,
         problems=tuple(problem for is_so, problem in problems if is_so),
         blind=fault.blind,
+        recovered=fault.recovered,
         turned=_turned(run, red),
         missed=tuple(map(str, missed)),
         unrelated=tuple(unrelated),
@@ -114,6 +133,11 @@ def judge(
     )
 
 
+def _told(fault: NamedFault, run: Run) -> bool:
+    """Whether an event says that the run got over the fault, where that is declared."""
+    return not fault.recovered or any(fault.recovered in text for text in run.events)
+
+
 def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) -> Judged:
     problems = (Problem.BROKEN, *((Problem.NOT_MENDED,) if left else ()))
     return Judged(
@@ -121,6 +145,7 @@ def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) ->
         profile=profile,
         problems=problems,
         blind=fault.blind,
+        recovered=fault.recovered,
         missed=tuple(map(str, fault.must)),
         left=left,
         seconds=run.seconds,

@@ -78,7 +78,7 @@ class Matrix:
     @property
     def named(self) -> tuple[int, int]:
         """How many leading incidents name their cause, of how many detected faults."""
-        detected = [one for one in self.ran if one.detected and not one.blind]
+        detected = [one for one in self.ran if one.detected and not one.need_not_turn]
         return sum(one.named for one in detected), len(detected)
 
     @property

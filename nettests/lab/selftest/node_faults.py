@@ -52,8 +52,7 @@ NODE_FAULTS = (
         summary="one exec of three never ends for its client",
         profiles=(BRIDGE,),
         injections=inject("exec-hangs", rate=0.33),
-        may=(Checks(),),
-        blind="a process that hangs is run again beside itself, and its answer is one",
+        recovered="no end after",
     ),
     NamedFault(
         name="exit-code-lost",

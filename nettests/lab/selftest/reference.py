@@ -15,6 +15,7 @@ This page is made of [selftest.json](selftest.json), which such a selftest wrote
 A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
 *Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was sent and answered is of the run, the verdicts and the incidents are not.
 *Blind* faults are declared with the reason why nothing can notice them yet.
+A run *recovers* from a fault when no check turns red and an event in its journal says what it got over.
 The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
 """
 
@@ -37,6 +38,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
         yield f"| `{profile.name}` | {state} | {profile.seconds:.0f} |"
     yield from _faults(matrix)
     yield from _wrong(matrix)
+    yield from _recovered(matrix)
     yield from _blind(matrix)
     yield from _flows(matrix)
 
@@ -77,6 +79,17 @@ def _wrong(matrix: Matrix) -> Iterator[str]:
     for one in matrix.wrong:
         for line in reasons(one, _MOST):
             yield f"- `{one.fault}` on `{one.profile}`: {_cell(line)}"
+
+
+def _recovered(matrix: Matrix) -> Iterator[str]:
+    told = {one.fault: one.recovered for one in matrix.judged if one.recovered}
+    if not told:
+        return
+    yield ""
+    yield "## What a run recovers from"
+    yield ""
+    for fault, words in told.items():
+        yield f"- `{fault}`: an event has to say “{words}”"
 
 
 def _blind(matrix: Matrix) -> Iterator[str]:

@@ -57,6 +57,8 @@ class Run:
     seconds: float
     checks: tuple[Check, ...] = ()
     incidents: tuple[Incident, ...] = ()
+    events: tuple[str, ...] = ()
+    """What the run says that happened to it."""
     problem: str = ""
     selected: bool = False
     rejudged: bool | None = False
@@ -75,6 +77,7 @@ def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -
         seconds=seconds,
         checks=tuple(_check(one) for one in results["checks"] if one["verdict"] != _SKIPPED),
         incidents=tuple(_incident(one) for one in results.get("incidents") or ()),
+        events=tuple(str(one["text"]) for one in results.get("events") or ()),
         problem=str(error),
     )
 
@@ -146,5 +149,6 @@ def from_json(data: Mapping[str, Any]) -> Run:
             **data,
             "checks": tuple(Check(**one) for one in data["checks"]),
             "incidents": incidents,
+            "events": tuple(data.get("events") or ()),
         }
     )

@@ -1,6 +1,6 @@
 """What terminal, page and reference say of a matrix in the same words. Pure."""
 
-from nettests.lab.selftest.judging import Judged
+from nettests.lab.selftest.judging import Judged, Problem
 from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
 
 _HEADLINES = {
@@ -17,13 +17,15 @@ def headline(matrix: Matrix) -> str:
 
 
 def counted(matrix: Matrix) -> str:
-    """Return how many were run, detected, blind, named, and how many in time."""
+    """Return how many were run, detected, recovered from, blind, named, and how many in time."""
     ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
     blind = sum(bool(one.blind) for one in ran)
-    detected = sum(one.detected and not one.blind for one in ran)
+    recovered = [one for one in ran if one.recovered]
+    detected = sum(one.detected and not one.need_not_turn for one in ran)
     parts = [
         f"{len(ran)} of {len(matrix.judged)} faults run",
-        f"{detected} of {len(ran) - blind} detected",
+        f"{detected} of {len(ran) - blind - len(recovered)} detected",
+        f"{sum(not one.problems for one in recovered)} of {len(recovered)} recovered from",
         f"{named[0]} of {named[1]} leading incidents name the cause",
         f"{sum(bool(one.unrelated) and not one.blind for one in ran)} with unrelated red",
         f"{blind} declared blind",
@@ -67,6 +69,8 @@ def reasons(one: Judged, most: int) -> list[str]:
         lines.append(f"red and unrelated: {some(one.unrelated, most)}")
     if one.detected and not one.named and not one.blind:
         lines.append(f"the leading incident does not name it: {one.cause or 'there is none'}")
+    if Problem.UNTOLD in one.problems:
+        lines.append(f"no event of the run says “{one.recovered}”")
     if one.left:
         lines.append(f"still red without the fault: {some(one.left, most)}")
     if one.detail:

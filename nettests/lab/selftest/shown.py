@@ -35,6 +35,8 @@ def faults(found: Sequence[NamedFault]) -> None:
         console.print(Text(f"    {one.summary}"))
         if one.blind:
             console.print(Text(f"    blind: {one.blind}"))
+        if one.recovered:
+            console.print(Text(f"    recovered: an event says “{one.recovered}”"))
 
 
 def matrix(found: Matrix, folder: Path) -> None:

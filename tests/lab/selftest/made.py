@@ -40,7 +40,18 @@ CAUSE = Incident(
 HEALTHY = Run(exit_code=0, seconds=30, checks=CHECKS)
 
 
-def run(*red: str, verdict: str = "fail", incidents: tuple[Incident, ...] = (CAUSE,)) -> Run:
+def run(
+    *red: str,
+    verdict: str = "fail",
+    incidents: tuple[Incident, ...] = (CAUSE,),
+    events: tuple[str, ...] = (),
+) -> Run:
     """Return a run in which these checks have another verdict."""
     checks = tuple(replace(one, verdict=verdict) if one.id in red else one for one in CHECKS)
-    return Run(exit_code=1, seconds=60, checks=checks, incidents=incidents if red else ())
+    return Run(
+        exit_code=1,
+        seconds=60,
+        checks=checks,
+        incidents=incidents if red else (),
+        events=events,
+    )

@@ -16,6 +16,12 @@ DETECTED = judge(fault(), PROFILE, HEALTHY, run("pod-to-pod-ip/a"))
 MISSED = judge(fault(name="overlooked"), PROFILE, HEALTHY, run())
 UNRELATED = judge(fault(name="loud"), PROFILE, HEALTHY, run("pod-to-pod-ip/a", "names/a"))
 BLIND = judge(fault(name="late", blind="nobody looks", must=(), names=()), PROFILE, HEALTHY, run())
+RECOVERED = judge(
+    fault(name="hangs", recovered="no end after", must=(), may=(), names=()),
+    PROFILE,
+    HEALTHY,
+    run(events=("probe x: no end after 8 s; run again: ping",)),
+)
 NOT_RUN = not_run(fault(name="later"), PROFILE)
 
 
@@ -33,6 +39,7 @@ def matrix(*judged: Judged, red: tuple[str, ...] = ()) -> Matrix:
     ("judged", "code"),
     [
         ((DETECTED, BLIND), Exit.DETECTED),
+        ((DETECTED, RECOVERED), Exit.DETECTED),
         ((DETECTED, MISSED), Exit.MISSED),
         ((DETECTED, UNRELATED), Exit.MISSED),
         ((DETECTED, NOT_RUN), Exit.UNFINISHED),
@@ -55,6 +62,16 @@ def test_flows_that_nothing_turned_are_listed() -> None:
     """Those of all runs, by all faults that were run."""
     assert matrix(DETECTED, NOT_RUN).idle == ("dns-via-service", "nodeport-from-external")
     assert matrix(DETECTED, UNRELATED).idle == ("nodeport-from-external",)
+
+
+def test_what_a_run_recovers_from_is_counted_and_said_apart() -> None:
+    """It was neither detected nor overlooked; the page says which event was to speak of it."""
+    found = matrix(DETECTED, RECOVERED)
+    text = reference.render(found)
+    assert "1 of 1 detected · 1 of 1 recovered from · 1 of 1 leading incidents" in text
+    assert "| `hangs` | nothing passes \\| at all | recovered |" in text
+    assert "- `hangs`: an event has to say “no end after”" in text
+    assert from_document(document(found)) == found
 
 
 def test_causes_are_counted_of_what_was_detected() -> None:

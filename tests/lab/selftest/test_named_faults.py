@@ -16,10 +16,10 @@ EACH = pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
 
 
 def test_there_are_thirty_and_each_has_a_name_of_its_own() -> None:
-    """Beside those that are declared blind."""
+    """Beside those that are declared blind, and those that a run recovers from."""
     names = [fault.name for fault in FAULTS]
     assert len(names) == len(set(names))
-    assert sum(not fault.blind for fault in FAULTS) >= 30
+    assert sum(not fault.need_not_turn for fault in FAULTS) >= 30
 
 
 @EACH
@@ -129,3 +129,5 @@ def test_a_fault_that_says_too_little_is_no_fault() -> None:
         NamedFault(**words, must=(Checks(),), names=("x",))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="what must turn"):
         NamedFault(**words, injections=inject("dns-down"))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nothing may turn where a run recovers"):
+        NamedFault(**words, injections=inject("exec-hangs"), recovered="x", may=(Checks(),))  # type: ignore[arg-type]
