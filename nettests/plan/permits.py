@@ -130,7 +130,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
     match then.how if then else "":
         case "exec" | "renew":
             return opening(EXEC, facts.server_version)
-        case "log":
+        case "log" | "first":
             return (POD_LOG,)
         case "pod-proxy" | "restart":
             return (POD_PROXY,)

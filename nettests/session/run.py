@@ -260,6 +260,7 @@ class Run:
                 opened,
                 profile.timing,
                 standing=deployment.pods,
+                services=deployment.services,
                 stopped=self._stopped,
             ),
         )

@@ -11,6 +11,8 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "new-pod-first-packets",
+    "new-pods-at-once",
     "pod-hook-other-node",
     "pod-to-pod-idle",
     "runtime-class-steering",

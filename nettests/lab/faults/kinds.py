@@ -152,6 +152,12 @@ KINDS = (
         "kubelets give new pods the suffixes of another cluster domain",
         ("node",),
     ),
+    Kind(
+        "late-pod-network",
+        "a node's new Pods have no network for so many seconds (6) after they were attached to it",
+        ("node", "seconds"),
+        ("node",),
+    ),
     Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),
     Kind("registry-down", "images are gone, and no registry answers", ("node",)),
     Kind(

@@ -5,7 +5,7 @@ a Service table is programmed, which is handed in.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from nettests.lab.interfaces import Disk, Hns, Namespace, PodNetwork, PortMapping
 from nettests.lab.network.alterations import Alteration
@@ -16,6 +16,9 @@ from nettests.lab.network.services import ServiceRules, Withheld, carried
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
+
+Newcomer = Callable[[Namespace], Awaitable[None]]
+"""Does something to the namespace of a pod that was just attached."""
 
 
 class Node:
@@ -40,6 +43,8 @@ class Node:
         self.disk = Disk()
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
+        self.newcomer: Newcomer | None = None
+        """Told of each pod that was attached, before any container of it starts."""
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
@@ -61,7 +66,10 @@ class Node:
 
         ``mappings`` are the host ports by which the pod is to be reached.
         """
-        return await self._worker.run(lambda: self._attach(uid, mappings))
+        network = await self._worker.run(lambda: self._attach(uid, mappings))
+        if self.newcomer is not None:
+            await self.newcomer(network.namespace)
+        return network
 
     async def detach_pod(self, uid: str) -> None:
         """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
