@@ -15,6 +15,7 @@ DUE = {
     "new-pods-at-once",
     "pod-hook-other-node",
     "pod-to-pod-idle",
+    "pod-to-pod-idle-other-node",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",

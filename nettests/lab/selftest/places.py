@@ -23,11 +23,12 @@ _POD = {
 _NAMES = (
     *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
     *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
-    *("service-external-name", "service-headless", "stateful-set-names"),
+    *("service-external-name", "service-headless", "stateful-set-names", "new-pod-first-packets"),
 )
 _OF_PROXY = (
     *("pod-to-service-*", "service-*", "session-affinity", "dsr-source-address", "etp-*"),
     *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
+    "new-pod-first-packets",
 )
 _NEGATIVE = (
     *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),

@@ -120,6 +120,9 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.DNS, "cluster DNS"
         if speaks_of_first_packets(check):
             yield Kind.NEW_PODS, check.source.node or ""
+            yield Kind.DNS, "cluster DNS"
+            yield Kind.PROXY_NODE, check.source.node or ""
+            yield Kind.SERVICE, check.target.service or ""
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
