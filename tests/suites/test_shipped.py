@@ -31,6 +31,7 @@ DUE = {
     "service-unready-backend",
     "service-without-selector",
     "service-after-churn",
+    "service-endpoints-changed",
     "dns-headless-service",
     "dns-no-such-name",
     "dns-other-namespace",
