@@ -1,7 +1,7 @@
-"""Service churn: a recreated Service is served by its current backends, not by former ones.
+"""Service churn: a Service that was recreated, or changed, is served by its current backends, not by former ones.
 
-Disruptive: Services of the run's own are deleted and recreated many times, and the proxy of every node
-has to follow. No other check runs meanwhile.
+Disruptive: Services of the run's own are deleted and recreated many times, or get other endpoints, and the proxy of
+every node has to follow. No other check runs meanwhile.
 """
 
 from nettests.model.expectation import Source
@@ -28,3 +28,19 @@ VIRTUAL_IPS = Source(
 )
 def test_service_after_churn() -> None:
     """A Service that was recreated with other backends, and with none, is answered by its last backend alone."""
+
+
+@flow(
+    "service-endpoints-changed",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="changed", changed_in_place=True),
+    check_class=CheckClass.DISRUPTIVE,
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_service_endpoints_changed() -> None:
+    """A Service whose endpoints change in place, to several and to none too, is answered by its present ones alone."""

@@ -27,3 +27,18 @@ TCP = Source(
 )
 def test_pod_to_pod_idle() -> None:
     """An idle TCP connection to a pod of the same node still works after five minutes."""
+
+
+@flow(
+    "pod-to-pod-idle-other-node",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.ELSEWHERE,
+    protocols=(Protocol.TCP,),
+    question=Question.IDLE,
+    check_class=CheckClass.COSTLY,
+    facts=("flow-tcp-idle-4min",),
+    sources=(TCP,),
+)
+def test_pod_to_pod_idle_other_node() -> None:
+    """An idle TCP connection to a pod of another node still works after five minutes."""

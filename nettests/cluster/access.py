@@ -78,6 +78,10 @@ class Access:
         """Delete an object; one that is gone already is no error."""
         self.connection.delete(path)
 
+    def update(self, path: str, item: Object) -> None:
+        """Replace an object by this state of it."""
+        self.connection.request("PUT", path, body=item)
+
     def wait_for_pods(
         self,
         namespace: str,

@@ -76,6 +76,10 @@ class Target:
         return descriptor(self.kind)
 
 
+FIRST_PACKETS = "first"
+"""The word of ``Afterwards.how`` for what a Pod's own log tells of its first packets."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Afterwards:
     """What is done with a Pod of the check's own once it has started, and what has to come of it.
@@ -86,7 +90,9 @@ class Afterwards:
     has to hold ``says``, whatever its case. ``restart`` requests a path that ends the first container and
     compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
-    as ``says``, and no longer than its grace period.
+    as ``says``, and no longer than its grace period. ``first`` (``FIRST_PACKETS``) waits until all containers have
+    ended and reads in their logs when each first reached something: a container for each kind of path.
+    ``words`` then may say how many such Pods are made at once.
     """
 
     how: str

@@ -90,6 +90,7 @@ STATEFUL = (CREATE_STATEFUL_SET, LIST_STATEFUL_SETS, DELETE_STATEFUL_SET)
 """A StatefulSet that is made has to be found and removed again: its Pods come back without end."""
 CREATE_SERVICE = _run("create", "services")
 GET_SERVICE = _run("get", "services")
+UPDATE_SERVICE = _run("update", "services")
 LIST_SERVICES = _run("list", "services")
 DELETE_SERVICE = _run("delete", "services")
 _COORDINATION = "coordination.k8s.io"
@@ -181,6 +182,7 @@ def reviewed(
         *serving(own_namespace=own_namespace),
         *isolating(own_namespace=own_namespace),
         GET_SERVICE,
+        UPDATE_SERVICE,
         LIST_SERVICES,
         DELETE_SERVICE,
         DELETE_POD,

@@ -63,6 +63,8 @@ class ServiceSettings:
     """``spec.loadBalancerSourceRanges``."""
     preserve_destination: bool = False
     """The annotation ``preserve-destination``."""
+    changed_in_place: bool = False
+    """For ``CHURN``: its endpoints change while it stays, instead of its being deleted and recreated."""
     external_name: bool = False
     """Type ExternalName, for the declared external target."""
 

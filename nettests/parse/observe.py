@@ -23,6 +23,10 @@ from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import read_raw, read_resolution
 from nettests.parse.sources import classify_source, same_address
 
+NO_ENDPOINTS = "nobody"
+"""No pod has this name: a selector of it scales a Service to zero."""
+SEVERAL = "all servers"
+"""Stands for a selector that all servers of the run fit."""
 BEHIND = "behind"
 """In ``Raw.context``: the backend that a Service was in front of when this was probed, or nobody's name."""
 REPEATED_PORTS_DIVISOR = 8
@@ -85,6 +89,11 @@ def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation
     return replace(seen, trusted=False, distrust=done.distrust)
 
 
+def changed_in_place(check: Check) -> bool:
+    """Whether the check's Service stays while its endpoints come and go."""
+    return check.target.settings is not None and check.target.settings.changed_in_place
+
+
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which change of a Service its rules did not follow, where it was run all the same."""
     behind = raws[-1].context.get(BEHIND)
@@ -92,6 +101,9 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
         return None
     former = behind in check.target.former
     made = f"recreated in front of {behind}" if former else "left without endpoints"
+    if changed_in_place(check):
+        made = f"left with {behind} as endpoints" if former or behind == SEVERAL else made
+        made += " in place"
     return f"the Service was {made}, and its rules did not follow"
 
 

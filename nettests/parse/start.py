@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nettests.model.check import FIRST_PACKETS
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse import curl, nslookup
+from nettests.parse import curl, first_packets, nslookup
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -46,6 +47,11 @@ def restarts(pod: Json, container: str) -> int:
     return next((int(one["restartCount"]) for one in listed if one["name"] == container), 0)
 
 
+def ended(pod: Json) -> bool:
+    """Whether all containers of a Pod have ended, well or not."""
+    return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+
+
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
     """Whether nothing more is to be learnt by waiting: started, failed, or failing as the case requires."""
     status = pod.get("status", {})
@@ -56,10 +62,20 @@ def read(raw: Raw) -> Reading:
     """Read one answer; ``context`` holds the case's ``reasons``, ``then`` and ``says``."""
     try:
         record = read_json(raw.stdout)
-        status = record["status"]
+        _ = record["status"]
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a Pod: {raw.stdout}")
-    if not started(record):
+    if several := record.get("pods"):
+        return first_packets.merged({name: _read(one, raw) for name, one in several.items()})
+    return _read(record, raw)
+
+
+def _read(record: Json, raw: Raw) -> Reading:
+    status = record["status"]
+    speaks = raw.context.get("then") == FIRST_PACKETS
+    if speaks and first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
+        return first_packets.read(logs)
+    if speaks or not started(record):
         return _not_started(status, record.get("events") or [], raw)
     if raw.context.get("then"):
         return _afterwards(status, record.get("then") or {}, raw)

@@ -92,7 +92,7 @@ def _target(candidate: Candidate, node_pools: NodePools) -> Target:
     template = candidate.name.template if candidate.name else None
     match descriptor(kind).owner:
         case Owner.CHECK if cell.target and cell.placement is Placement.OTHER_NODE:
-            return targets.requested_by_a_pod(cell.target)
+            return targets.requested_by_a_pod(cell.target, candidate.case)
         case Owner.CHECK | Owner.NOTHING:
             return targets.pathless(kind, cell.target, settings)
         case Owner.CLUSTER | Owner.OUTSIDE:

@@ -25,6 +25,7 @@ from nettests.model.permission import (
     POD_LOG,
     POD_PROXY,
     STATEFUL,
+    UPDATE_SERVICE,
     Permission,
     opening,
     serving,
@@ -63,13 +64,20 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
         case Question.START:
             return (*_to_reach(action, facts), *_to_start(action), *_by_way(action, facts))
         case Question.CHURN:
-            return (*_to_reach(action, facts), GET_SERVICE, DELETE_SERVICE, *_by_way(action, facts))
+            return (*_to_reach(action, facts), *_to_change(action), *_by_way(action, facts))
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case Question.IDLE | Question.PATH_MTU | Question.LOSS:
             return (*_to_reach(action, facts), *_by_way(action, facts))
         case _:
             assert_never(action.question)
+
+
+def _to_change(action: Action) -> Needs:
+    """Return what it takes to change a Service of the check's own: in place, or by making it anew."""
+    settings = action.target.settings
+    in_place = settings is not None and settings.changed_in_place
+    return (GET_SERVICE, UPDATE_SERVICE if in_place else DELETE_SERVICE)
 
 
 def _to_try(*, own: bool) -> Needs:
@@ -130,7 +138,7 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
     match then.how if then else "":
         case "exec" | "renew":
             return opening(EXEC, facts.server_version)
-        case "log":
+        case "log" | "first":
             return (POD_LOG,)
         case "pod-proxy" | "restart":
             return (POD_PROXY,)

@@ -7,7 +7,7 @@ image, is decided when it is requested.
 import json
 from typing import Any
 
-from nettests.model.check import Afterwards, Case
+from nettests.model.check import FIRST_PACKETS, Afterwards, Case
 from nettests.model.labels import DOMAIN
 from nettests.model.words import OS, Outcome
 
@@ -20,6 +20,14 @@ OTHER = "address-of-the-other-pod"
 """Stands in a case's Pod for the address of the server that its target names."""
 SERVED = 18080
 """Where that server answers HTTP requests."""
+SERVICE_ADDRESS = "address-of-its-service"
+"""Stands in a case's Pod for the ClusterIP of the Service before that server."""
+SERVICE_NAME = "name-of-its-service"
+"""The same for that Service's fully qualified name."""
+ATTEMPTS = 15
+"""So often a new Pod requests each kind of path, a second apart as long as nobody answers."""
+FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
+"""What curl says after each request; ``parse.first_packets`` reads it."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
 SENT = "x" * 8
 """What ``agnhost port-forward-tester`` sends."""
@@ -51,6 +59,29 @@ def probing(label: str) -> Case:
         counter=_text(pod(server())),
         outcome=Outcome.STARTED,
         reasons=("FailedPostStartHook",),
+    )
+
+
+def reaching(label: str, at_once: int = 1) -> Case:
+    """Return a case whose Pods request each kind of path from their first moment on, and log when it was answered.
+
+    curl takes each of the URLs that the brackets stand for in turn, so that no shell is needed: an attempt gives up
+    when a SYN would be sent again.
+    """
+    paths = {"pod": f"{OTHER}:{SERVED}", "service": SERVICE_ADDRESS, "name": SERVICE_NAME}
+    once = ("-sS", "--connect-timeout", "1", "-m", "5", "-w", FIGURES)
+    item = pod(
+        *(
+            container(name, *once, f"http://{to}/hostname?[1-{ATTEMPTS}]", command=["curl"])
+            for name, to in paths.items()
+        )
+    )
+    return Case(
+        label=label,
+        object=_text(item),
+        counter=_text(pod()),
+        outcome=Outcome.CONFORMS,
+        then=Afterwards(how=FIRST_PACKETS, words=(str(at_once),) if at_once > 1 else ()),
     )
 
 

@@ -6,7 +6,7 @@ Used by ``actions`` and ``controls``. Pure construction: which target is meant i
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from nettests.model.check import Target
+from nettests.model.check import FIRST_PACKETS, Case, Target
 from nettests.model.dns_names import KUBERNETES_FQDN, NAMESPACE_DOMAIN, POD_FQDN, SERVICE_FQDN
 from nettests.model.facts import NodeFacts
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
@@ -190,9 +190,13 @@ def pathless(
     return replace(made, service=label, settings=settings)
 
 
-def requested_by_a_pod(node: NodeFacts) -> Target:
-    """Return a Pod to be made that queries the server on ``node``."""
-    return replace(pod_ip(node), kind=TargetKind.POD)
+def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:
+    """Return a Pod to be made that queries the server on ``node``, and the Service before it if the case tests that."""
+    probed = replace(pod_ip(node), kind=TargetKind.POD)
+    then = case.then if case else None
+    if then is None or then.how != FIRST_PACKETS:
+        return probed
+    return replace(probed, service=service(server(node)))
 
 
 def in_family(target: Target, family: Family | None) -> Target:

@@ -1,6 +1,7 @@
-"""Take a Service away and make it again, each time in front of another backend, and watch who answers.
+"""Change a Service, each time to lead to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``. Only the Service that the run made for this is touched, and
+What comes before the questions of ``CHURN``. A Service is deleted and made again, or, where its settings say so, changed
+in place: its endpoints come and go while it stays. Only the Service that the run made for this is touched, and
 it keeps its address: a rule that kube-proxy left behind would still lead to a backend of before. Every
 answer on the way is written to the journal; what it means is not known here.
 """
@@ -14,9 +15,11 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Check
 from nettests.model.json_text import read_json
-from nettests.model.labels import POD_LABEL
+from nettests.model.labels import POD_LABEL, PURPOSE_LABEL, RUN_LABEL
+from nettests.model.observation import Attempt
 from nettests.model.words import Question
 from nettests.parse import read_raw
+from nettests.parse.observe import NO_ENDPOINTS, SEVERAL, changed_in_place
 from nettests.probes.seams import Services
 from nettests.probes.sending import Sender
 
@@ -24,8 +27,6 @@ Object = dict[str, Any]
 
 PURPOSE = "churn"
 ROUNDS = 2
-NO_ENDPOINTS = "nobody"
-"""No pod has this name: a selector of it scales the Service to zero."""
 PAUSE_SECONDS = 0.3
 _KEPT = ("name", "port", "targetPort", "protocol")
 
@@ -53,13 +54,18 @@ class Churn:
         known = self._read(path)
         numbers = iter(range(1, 1_000_000))
         action = replace(check.action, question=Question.REACH, connections=1)
-        for backend in _backends(check):
-            self._remake(path, known, backend)
+        in_place = changed_in_place(check)
+        for backend in _in_place(check) if in_place else _backends(check):
+            if in_place:
+                self.services.update(path, led_to(known, backend))
+            else:
+                self._remake(path, known, backend)
             if self._watch(sender, check.id, action, backend, numbers):
                 continue
             seconds = sender.timing.convergence
             sender.recorder.event(
-                f"Service {name} was recreated in front of {backend}, and its rules did not follow in {seconds:g} s"
+                f"Service {name} was {'changed in place to lead to' if in_place else 'recreated in front of'} "
+                f"{backend}, and its rules did not follow in {seconds:g} s"
             )
             return backend
         return check.target.backends[0]
@@ -89,13 +95,34 @@ class Churn:
         while True:
             raw = sender.send(check, PURPOSE, next(numbers), action)
             attempt = None if raw.error else read_raw(raw)
-            if attempt is not None:
-                silent = not attempt.outcome.positive
-                if silent if backend == NO_ENDPOINTS else attempt.backend == backend:
-                    return True
+            if attempt is not None and _followed(attempt, backend):
+                return True
             if time.monotonic() > deadline:
                 return False
             time.sleep(PAUSE_SECONDS)
+
+
+def _followed(attempt: Attempt, backend: str) -> bool:
+    """Whether an answer is that of rules which lead to ``backend``."""
+    if backend == NO_ENDPOINTS:
+        return not attempt.outcome.positive
+    if backend == SEVERAL:
+        return attempt.outcome.positive
+    return attempt.backend == backend
+
+
+def led_to(known: Object, backend: str) -> Object:
+    """Return a Service as it stands, with a selector for one pod, for all servers, or for none."""
+    marks = known["metadata"].get("labels") or {}
+    run = {RUN_LABEL: marks[RUN_LABEL]} if RUN_LABEL in marks else {}
+    chosen = {**run, PURPOSE_LABEL: "server"} if backend == SEVERAL else {POD_LABEL: backend}
+    metadata = {key: value for key, value in known["metadata"].items() if key != "resourceVersion"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata,
+        "spec": {**known["spec"], "selector": chosen},
+    }
 
 
 def remade(known: Object, backend: str) -> Object:
@@ -124,3 +151,16 @@ def _backends(check: Check) -> Iterator[str]:
             yield former
         yield NO_ENDPOINTS
         yield final
+
+
+def _in_place(check: Check) -> Iterator[str]:
+    """Yield to whom the Service leads, one after the other: others, the check's own, several, none, several, its own."""
+    (final,) = check.target.backends
+    for former in check.target.former:
+        yield former
+        yield final
+    yield SEVERAL
+    yield final
+    yield NO_ENDPOINTS
+    yield SEVERAL
+    yield final

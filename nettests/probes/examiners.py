@@ -7,7 +7,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
 from nettests.probes.configuration import Inspection
-from nettests.probes.deployment import StandingPod
+from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Admission, Examiner
 from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.objects import Blank
@@ -24,6 +24,7 @@ def examiners(
     timing: Timing,
     *,
     standing: Mapping[str, StandingPod],
+    services: Mapping[str, StandingService],
     stopped: threading.Event,
 ) -> dict[Question, Examiner]:
     """Return who answers these questions in a run, until it is stopped."""
@@ -36,7 +37,12 @@ def examiners(
         ),
         Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
         Question.START: Starting(
-            pods=api, blank=blank, facts=facts, timing=timing, standing=standing
+            pods=api,
+            blank=blank,
+            facts=facts,
+            timing=timing,
+            standing=standing,
+            services=services,
         ),
         Question.IDLE: IdleConnection(
             talks=api,

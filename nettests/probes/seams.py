@@ -93,6 +93,9 @@ class Services(Reads, Creates, Protocol):
     def delete(self, path: str) -> None:
         """Delete an object of the run's; ``ClusterError`` when it is refused."""
 
+    def update(self, path: str, item: Object) -> None:
+        """Replace an object of the run's by this state of it; ``ClusterError`` when it is refused."""
+
 
 class Pods(Creates, Executes, Protocol):
     """The cluster as far as a check makes a Pod of its own; failures are ``ChannelError``."""

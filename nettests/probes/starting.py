@@ -7,7 +7,7 @@ afterwards) and read by ``parse.start``.
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -18,16 +18,17 @@ from typing import Any
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
-from nettests.model.check import Action, Afterwards, Case, Plan
+from nettests.model.check import FIRST_PACKETS, Action, Afterwards, Case, Plan
 from nettests.model.cluster_profile import Timing
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.dns_names import SERVICE_FQDN
+from nettests.model.facts import Address, ClusterFacts, NodeFacts
 from nettests.model.labels import PURPOSE_LABEL
 from nettests.parse import start
 from nettests.plan.images import started
-from nettests.plan.pods import OTHER, STATEFUL_SET
+from nettests.plan.pods import OTHER, SERVICE_ADDRESS, SERVICE_NAME, STATEFUL_SET
 from nettests.probes import stateful
 from nettests.probes.beside import begin
-from nettests.probes.deployment import StandingPod
+from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
@@ -51,6 +52,8 @@ class Starting:
     timing: Timing
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
     """The run's pods, which a Pod of a check's own may probe."""
+    services: Mapping[str, StandingService] = field(default_factory=dict)
+    """The run's Services, likewise."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
 
@@ -73,37 +76,61 @@ class Starting:
         made = self._addressed(
             made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
         )
+        several = _copies(made, case)
         words = ("create", json.dumps(made), *_words(case.then))
         context = {
             "reasons": "\n".join(case.reasons),
             "client-node": ",".join(map(str, node.addresses)),
             **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         }
-        slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
+        slot = self._slot(node, several=len(several) > 1)
         probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
+            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
+            going = inside if self.blank.existing else afterwards
             try:
-                self.pods.create(made)
+                for one in several:
+                    self.pods.create(one)
+                    going.callback(self._remove, one)
             except ClusterError as error:
                 return probed(error=error.message)
-            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
-            (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
-                record = self._watch(pod_made(made), action, node)
+                record = self._watched(several, action, node)
             except SpentError:
                 raise
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
 
+    def _slot(self, node: NodeFacts, *, several: bool) -> Slots:
+        """Return the room for Pods of one check on a node; checks with many of them have one of their own."""
+        bounds, name = Bounds.of(self.timing), f"{node.name} ({several=})"
+        return self._slots.setdefault(name, for_starts(bounds, several=several))
+
+    def _watched(self, several: Sequence[Object], action: Action, node: NodeFacts) -> Object:
+        """Return what became of the one Pod of a check, or of each of many that were made at once."""
+        records = {
+            one["metadata"]["name"]: self._watch(pod_made(one), action, node) for one in several
+        }
+        if len(several) > 1:
+            return {"status": {}, "pods": records}
+        return next(iter(records.values()))
+
     def _addressed(self, made: Object, action: Action) -> Object:
-        """Put the address of the server that the Pod probes where the case names it."""
-        other = self.standing.get(action.target.pod or "")
-        if other is None:
-            return made
-        address = next(one for one in other.addresses if f"IPv{one.version}" == action.family.value)
-        addressed: Object = json.loads(json.dumps(made).replace(OTHER, str(address)))
+        """Put address and name of the server and the Service that the Pod probes where the case names them."""
+        texts: dict[str, str] = {}
+        if other := self.standing.get(action.target.pod or ""):
+            texts[OTHER] = _host(other.addresses, action)
+        if service := self.services.get(action.target.service or ""):
+            names = {"namespace": self.blank.namespace, "domain": self.facts.dns_domain}
+            texts[SERVICE_NAME] = SERVICE_FQDN.format(service=service.name, **names)
+            if service.addresses:
+                texts[SERVICE_ADDRESS] = _host(service.addresses, action)
+        text = json.dumps(made)
+        for placeholder, known in texts.items():
+            text = text.replace(placeholder, known)
+        addressed: Object = json.loads(text)
         return addressed
 
     def _remove(self, made: Object) -> None:
@@ -123,14 +150,17 @@ class Starting:
 
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
         case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
+        speaks = case.then is not None and case.then.how == FIRST_PACKETS
         found = self.pods.follow_pod(
             namespace,
             name,
-            settled=lambda now: start.settled(now, case.reasons),
+            settled=start.ended if speaks else lambda now: start.settled(now, case.reasons),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
         record: Object = {"status": found.get("status", {})}
+        if speaks and start.ended(found):
+            record["then"] = {"logs": self._logs(item)}
         if not start.started(found):
             record["events"] = [
                 {
@@ -141,12 +171,21 @@ class Starting:
                 for event in self.pods.events_of(namespace, name)
                 if event.get("message")
             ]
-        elif case.then is not None:
+        elif case.then is not None and not speaks:
             if case.then.how == "renew":
                 record["then"] = self._renew(action, item, node, found)
             else:
                 record["then"] = self._then(case.then, item, node, found)
         return record
+
+    def _logs(self, item: Object) -> dict[str, str]:
+        """Return what each container of a Pod wrote; one that never ran wrote nothing."""
+        namespace, name, _ = _names(item)
+        logs: dict[str, str] = {}
+        for container in (str(one["name"]) for one in item["spec"]["containers"]):
+            with suppress(ChannelError):
+                logs[container] = self.pods.log_of(namespace, name, container)
+        return logs
 
     def _then(self, then: Afterwards, item: Object, node: NodeFacts, found: Object) -> Object:
         """Do what the case wants done; a channel's failure may be the answer, so it is kept as text.
@@ -266,6 +305,17 @@ def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object
     return stateful.around(item, action.target.service or "")
 
 
+def _copies(made: Object, case: Case) -> list[Object]:
+    """Return the objects of a check: of a case that wants many Pods at once, as many with names of their own."""
+    if case.then is None or case.then.how != FIRST_PACKETS or not case.then.words:
+        return [made]
+    name = made["metadata"]["name"]
+    return [
+        {**made, "metadata": {**made["metadata"], "name": f"{name}-{number}"}}
+        for number in range(1, int(case.then.words[0]) + 1)
+    ]
+
+
 def pod_made(made: Object) -> Object:
     """Return the Pod that comes of what is created for a question."""
     return stateful.member(made) if made["kind"] == STATEFUL_SET else made
@@ -290,14 +340,22 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     A run numbers them as it comes to them.
     """
     return [
-        made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}")
+        one
         for number, action in enumerate(_actions(plan), 1)
+        for one in _copies(
+            made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}"),
+            case_of(action),
+        )
     ]
 
 
 def _actions(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
         yield from started(check.action, *(control.action for control in check.controls))
+
+
+def _host(addresses: Iterable[Address], action: Action) -> str:
+    return str(next(one for one in addresses if one.version == action.family.version))
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -267,6 +267,7 @@ class Run:
                 opened,
                 profile.timing,
                 standing=deployment.pods,
+                services=deployment.services,
                 stopped=self._stopped,
             ),
         )

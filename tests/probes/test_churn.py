@@ -13,6 +13,7 @@ from nettests.judge import judge
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.expectation import Expectation
+from nettests.model.service import ServiceSettings
 from nettests.model.words import CheckClass, Question, TargetKind, Verdict
 from nettests.probes.churn import Churn, remade
 from tests.probes.conftest import Bench
@@ -69,6 +70,18 @@ class Api:
             self.rules = "nobody"
         return item
 
+    def update(self, path: str, item: dict[str, Any]) -> None:
+        """Change the Service where it stands, and let the rules follow unless they have gone stale."""
+        assert path.endswith(f"/services/{SERVICE}")
+        if self.refuses:
+            raise ClusterError("services is forbidden")
+        assert "resourceVersion" not in item["metadata"]
+        assert item["spec"]["clusterIP"] == STORED["spec"]["clusterIP"]
+        (backend,) = item["spec"]["selector"].values()
+        self.changes.append(backend)
+        if len(self.changes) < self.stale_from:
+            self.rules = FORMER if backend == "server" else backend
+
     def answer(self, path: str) -> HttpAnswer | None:
         """Answer a dial as the rules say."""
         if "port=80" not in path:
@@ -80,18 +93,22 @@ class Api:
         return HttpAnswer(status=200, body=json.dumps(told))
 
 
-def churned(*controls: Control) -> Check:
+def churned(*controls: Control, in_place: bool = False) -> Check:
     """Return a check over a Service that ends in front of another backend."""
     question = action(PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.CHURN, connections=8)
     target = replace(question.target, backends=(FINAL,), former=(FORMER,))
+    if in_place:
+        changed = ServiceSettings(label="changed", changed_in_place=True)
+        target = replace(target, settings=changed)
     return check(replace(question, target=target), *controls, check_class=CheckClass.DISRUPTIVE)
 
 
-def observed(bench: Bench, api: Api) -> Check:
+def observed(bench: Bench, api: Api, *, in_place: bool = False) -> Check:
     """Observe such a check against rules that follow the API, or do not."""
     api.rules = FINAL
     bench.dialling[PROBE].hook = api.answer
-    made = churned(Control(proves="vantage", action=action(PROBE, TargetKind.POD_IP)))
+    proof = Control(proves="vantage", action=action(PROBE, TargetKind.POD_IP))
+    made = churned(proof, in_place=in_place)
     observer = bench.observer([made])
     observer.churn = Churn(services=api, namespace=NAMESPACE)
     observer.run()
@@ -115,6 +132,35 @@ def test_the_last_backend_answers_after_all_changes(bench: Bench) -> None:
     assert len([raw for raw in bench.raws(made.id) if raw.purpose == "check"]) == 8
     assert bench.done(made.id).get("distrust") is None
     assert verdict(bench, made) is Verdict.PASS
+
+
+def test_endpoints_that_change_in_place_are_followed(bench: Bench) -> None:
+    """The Service is never deleted; it leads to others, to several, to none and to several before its last backend."""
+    api = Api()
+    made = observed(bench, api, in_place=True)
+    assert api.changes == [FORMER, FINAL, "server", FINAL, "nobody", "server", FINAL]
+    assert verdict(bench, made) is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("stale_from", "says"),
+    [
+        (1, f"left with {FORMER} as endpoints in place"),
+        (5, "left without endpoints in place"),
+        (7, FORMER),
+    ],
+)
+def test_a_change_in_place_that_is_ignored_fails_with_who_still_answers(
+    bench: Bench, stale_from: int, says: str
+) -> None:
+    """Whichever change the rules do not follow, the verdict names it and the backend that answered instead."""
+    made = observed(bench, Api(stale_from=stale_from), in_place=True)
+    found = bench.seen(made)
+    expectation = Expectation(claim=made.claim, expected=made.claim)
+    ruling = judge(made, expectation, found)
+    assert ruling.verdict is Verdict.FAIL
+    assert says in ruling.message
+    assert (FINAL if stale_from < 7 else FORMER) in found.backends
 
 
 @pytest.mark.parametrize("stale_from", [3, 13])

@@ -33,6 +33,7 @@ from tests.report.test_results_json import SCHEMA
 Trouble = Callable[[Check], bool]
 WIN, OTHER_WIN = "windows-node-1", "windows-node-2"
 LINUX, OTHER_LINUX = "linux-node-1", "linux-node-2"
+NAMED_PODS = {"stateful-set-names", "new-pod-first-packets"}
 PATHS = {
     *(Question.REACH, Question.DISTRIBUTE, Question.RESOLVE, Question.PING),
     *(Question.PATH_MTU, Question.LOSS),
@@ -41,7 +42,7 @@ PATHS = {
 
 def without_dns(check: Check) -> bool:
     """Whether a check is in trouble where the cluster's DNS is dead."""
-    return queries_cluster_dns(check) or check.flow == "stateful-set-names"
+    return queries_cluster_dns(check) or check.flow in NAMED_PODS
 
 
 def broken(

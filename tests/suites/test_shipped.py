@@ -11,6 +11,8 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "new-pod-first-packets",
+    "new-pods-at-once",
     "connection-loss",
     "path-loss",
     "path-mtu",
@@ -21,6 +23,7 @@ DUE = {
     "payload-pod-to-service",
     "pod-hook-other-node",
     "pod-to-pod-idle",
+    "pod-to-pod-idle-other-node",
     "runtime-class-steering",
     "service-topology-hints",
     "stateful-set-names",
@@ -36,6 +39,7 @@ DUE = {
     "service-unready-backend",
     "service-without-selector",
     "service-after-churn",
+    "service-endpoints-changed",
     "dns-headless-service",
     "dns-no-such-name",
     "dns-other-namespace",

@@ -111,11 +111,6 @@ KINDS = (
         ("pod",),
     ),
     Kind(
-        "late-network",
-        "new pods have no network for so many seconds (6) after their containers could start; they are Ready as usual",
-        ("node", "seconds"),
-    ),
-    Kind(
         "service-rules-missing",
         "the node has no rules of the Service, or none of its port of that name",
         ("service", "node", "port"),
@@ -155,6 +150,12 @@ KINDS = (
     Kind(
         "wrong-cluster-domain",
         "kubelets give new pods the suffixes of another cluster domain",
+        ("node",),
+    ),
+    Kind(
+        "late-pod-network",
+        "a node's new Pods have no network for so many seconds (6) after they were attached to it",
+        ("node", "seconds"),
         ("node",),
     ),
     Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from nettests.lab.client import Json
 from nettests.lab.faults.following import Pods
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, text
+from nettests.lab.interfaces import Namespace
 
 _FIRST_KILL = 20.0
+_FIRST_SILENCE = 6.0
 
 
 class NodeFaults:
@@ -20,10 +22,40 @@ class NodeFaults:
     def actions(self) -> Mapping[str, Inject]:
         """Return what puts each kind in force."""
         return {
+            "late-pod-network": self._late_network,
             "slow-pull": self._slow_pull,
             "registry-down": self._registry_down,
             "container-killed": self._killed,
         }
+
+    async def _late_network(self, options: Json) -> Undo:
+        node = self._targets.fabric.nodes[text(options, "node")]
+        seconds = number(options, "seconds", _FIRST_SILENCE)
+        hearing: set[asyncio.Task[None]] = set()
+
+        async def strike(namespace: Namespace) -> None:
+            mend = await self._targets.fabric.node_faults.deafen(namespace)
+
+            async def later() -> None:
+                try:
+                    await asyncio.sleep(seconds)
+                finally:
+                    await mend()
+
+            task = asyncio.create_task(later())
+            hearing.add(task)
+            task.add_done_callback(hearing.discard)
+
+        self._targets.node(options)
+        node.newcomer = strike
+
+        async def undo() -> None:
+            node.newcomer = None
+            for task in (waiting := tuple(hearing)):
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+        return undo
 
     async def _slow_pull(self, options: Json) -> Undo:
         return self._without_images(options, seconds=number(options, "seconds", 5.0))

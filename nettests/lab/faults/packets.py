@@ -1,6 +1,5 @@
 """Faults of packets: between nodes, on a node's way to its pods, and at single pods."""
 
-import asyncio
 from collections.abc import Mapping
 
 from nettests.lab.client import Json
@@ -16,13 +15,10 @@ from nettests.lab.faults.targets import (
     text,
     together,
 )
-from nettests.lab.interfaces import Namespace
-from nettests.lab.network.packets import Packets
 from nettests.lab.network.wire_faults import GATEWAY, Path
 
 _VNI = 9999
 _EVERY = 5
-_LATE_NETWORK = 6.0
 
 
 class PacketFaults:
@@ -48,7 +44,6 @@ class PacketFaults:
             "source-rewritten": self.sources,
             "hairpin-broken": self.hairpins,
             "pod-silent": self.silent_pod,
-            "late-network": self.late_network,
         }
 
     async def loss(self, options: Json) -> Undo:
@@ -127,30 +122,6 @@ class PacketFaults:
 
         return await self._pods.follow(text(options, "pod"), strike)
 
-    async def late_network(self, options: Json) -> Undo:
-        """``late-network``; pods that are there keep theirs."""
-        seconds = number(options, "seconds", _LATE_NETWORK)
-        nodes = [self._targets.fabric.nodes[name] for name in self._targets.nodes(options)]
-        waiting: dict[asyncio.Task[None], Undo] = {}
-
-        async def withhold(namespace: Namespace) -> None:
-            mend = await self._node.lose_entering(namespace, Packets(), 1)
-            task = asyncio.create_task(_after(seconds, mend))
-            waiting[task] = mend
-            task.add_done_callback(waiting.pop)
-
-        for node in nodes:
-            node.late_network = withhold
-
-        async def undo() -> None:
-            for node in nodes:
-                node.late_network = None
-            for task, mend in list(waiting.items()):
-                task.cancel()
-                await mend()
-
-        return undo
-
     def _named(self, options: Json) -> str:
         return str(self._targets.node(options))
 
@@ -167,9 +138,3 @@ class PacketFaults:
         if options.get(name) == GATEWAY:
             return GATEWAY
         return self._targets.node(options, name) or ""
-
-
-async def _after(seconds: float, mend: Undo) -> None:
-    """End a fault when its time is over."""
-    await asyncio.sleep(seconds)
-    await mend()

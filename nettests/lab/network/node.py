@@ -17,6 +17,9 @@ from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
+Newcomer = Callable[[Namespace], Awaitable[None]]
+"""Does something to the namespace of a pod that was just attached."""
+
 
 class Node:
     """A node of the fabric. Everything that changes it runs on the worker thread, in order."""
@@ -40,6 +43,8 @@ class Node:
         self.disk = Disk()
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
+        self.newcomer: Newcomer | None = None
+        """Told of each pod that was attached, before any container of it starts."""
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
@@ -54,8 +59,6 @@ class Node:
         self._rules = ServiceRules()
         self._worker = worker
         self._portals = portals
-        self.late_network: Callable[[Namespace], Awaitable[None]] | None = None
-        """Called with the namespace of each new pod before its containers start; a fault may keep packets from it."""
         self._rewriting = rewriting or Rewriting()
 
     async def attach_pod(self, uid: str, mappings: Sequence[PortMapping] = ()) -> PodNetwork:
@@ -64,8 +67,8 @@ class Node:
         ``mappings`` are the host ports by which the pod is to be reached.
         """
         network, is_new = await self._worker.run(lambda: self._attach(uid, mappings))
-        if self.late_network is not None and is_new:
-            await self.late_network(network.namespace)
+        if self.newcomer is not None and is_new:
+            await self.newcomer(network.namespace)
         return network
 
     async def detach_pod(self, uid: str) -> None:

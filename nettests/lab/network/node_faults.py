@@ -49,6 +49,13 @@ class NodeFaults:
         rule = " ".join(word for word in (plain(packets), share(rate), "drop") if word)
         return await self._load(namespace, {"entering": Chain(hook=ENTERING, rules=(rule,))})
 
+    async def deafen(self, namespace: Namespace) -> Undo:
+        """Lose all that comes to a pod by its link; what it says to itself arrives."""
+        chain = Chain(hook=ENTERING, rules=('iifname "eth0" drop',))
+        return await put(
+            self._worker, self._faults, namespace, family="inet", chains={"entering": chain}
+        )
+
     async def lose_connections(self, node: str, every: int, packets: Packets) -> Undo:
         """Lose one of ``every`` new connections to the node's pods, with all that its client sends again."""
         spec = self._profile.node(node)

@@ -6,6 +6,7 @@ beyond the ones probes use are refused as unknown. The progress meter is not pri
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs import curl_options
@@ -31,13 +32,16 @@ def version(machine: Machine) -> tuple[int, int, int]:
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Transfer one URL; return curl's exit code."""
+    """Transfer one URL, or those of a range one after the other; return curl's exit code, which is the last one's."""
     try:
         options = curl_options.parse(words)
     except UsageError as error:
         await err(process, f"curl: {error}\ncurl: try 'curl --help' for more information\n")
         return 2
-    return await _transfer(process, options)
+    code = 0
+    for url in curl_options.urls(options.url):
+        code = await _transfer(process, replace(options, url=url))
+    return code
 
 
 async def _transfer(process: Process, options: Options) -> int:

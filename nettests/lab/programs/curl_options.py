@@ -34,6 +34,7 @@ _VALUES = {
     "-H": "header",
     "--header": "header",
 }
+_RANGE = re.compile(r"\[(\d+)-(\d+)\]")
 _BIT_BUCKETS = ("/dev/null", "nul", "-")
 
 
@@ -91,6 +92,16 @@ def parse(words: Sequence[str]) -> Options:
     if not options.url:
         raise UsageError("no URL specified!")
     return options
+
+
+def urls(pattern: str) -> tuple[str, ...]:
+    """Return the URLs that one with a range stands for (``[1-15]``, curl's globbing); of others the one."""
+    found = _RANGE.search(pattern)
+    if found is None:
+        return (pattern,)
+    before, after = pattern[: found.start()], pattern[found.end() :]
+    first, last = int(found[1]), int(found[2])
+    return tuple(f"{before}{number}{after}" for number in range(first, last + 1))
 
 
 def _split_short(words: Sequence[str]) -> list[str]:

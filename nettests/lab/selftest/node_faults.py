@@ -14,6 +14,15 @@ NODE_FAULTS = (
         names=("win-2|server-windows-1-2",),
     ),
     NamedFault(
+        name="late-pod-network",
+        summary="new Pods on win-1 have no network for their first 6 s",
+        profiles=(BRIDGE, OVERLAY),
+        injections=inject("late-pod-network", node="win-1", seconds=6),
+        must=(Checks(flow="new-pod-first-packets", source="win-1"),),
+        may=(Checks(flow="kubectl-to-pod", node="win-1"), Checks(flow="pod-*", node="win-1")),
+        names=("New Pods on win-1", "nothing", "first 6 s"),
+    ),
+    NamedFault(
         name="registry-down",
         summary="win-1 has lost its images, and no registry answers it",
         profiles=(BRIDGE,),

@@ -25,7 +25,7 @@ _POD = {
 _NAMES = (
     *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
     *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
-    *("service-external-name", "service-headless", "stateful-set-names"),
+    *("service-external-name", "service-headless", "stateful-set-names", "new-pod-first-packets"),
 )
 _OF_PROXY = (
     *(
@@ -38,6 +38,7 @@ _OF_PROXY = (
         "etp-*",
     ),
     *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
+    "new-pod-first-packets",
 )
 _NEGATIVE = (
     *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),

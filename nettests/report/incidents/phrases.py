@@ -6,15 +6,17 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
+from nettests.parse.first_packets import Lateness, lateness
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
 _HAPPENED = {
@@ -67,6 +69,8 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Names outside the cluster do not resolve{where}"
     if Kind.DENIAL in of:
         return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
+    if Kind.NEW_PODS in of and (said := _first_packets(of[Kind.NEW_PODS], results)):
+        return said
     if Kind.RULE in of and _only_start(results):
         return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
@@ -104,6 +108,21 @@ def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
     for one in results:
         if one.observation is not None and one.observation.path_size is not None:
             yield one.observation.path_size
+
+
+def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
+    """Return what new Pods on a node did not reach at first, and for how long at most; nothing if they said no such thing."""
+    details = (last_detail(one.observation) for one in results if one.observation)
+    told = [one for one in map(lateness, details) if one]
+    if not told:
+        return ""
+    what = Counter(one.what for one in told).most_common(1)[0][0]
+    seconds = max(one.seconds for one in told)
+    return _of_new_pods(node, Lateness(what=what, seconds=seconds))
+
+
+def _of_new_pods(node: str, late: Lateness) -> str:
+    return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -267,6 +286,8 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
     if check is None:
         return message, ()
     source, target = check.source.node, check.target.node
+    if speaks_of_first_packets(check) and source and (late := lateness(message)):
+        return _of_new_pods(source, late), (Trait(Kind.NEW_PODS, source),)
     nodes = dict.fromkeys(node for node in (source, target) if node)
     if check.action.question.has_path and source and target and source != target:
         trait = Trait(Kind.DIRECTION, f"{source} → {target}")

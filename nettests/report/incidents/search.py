@@ -99,6 +99,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.PROTOCOL, Kind.SOURCE_OS),
     (Kind.DENIAL,),
     (Kind.PROBE,),
+    (Kind.NEW_PODS,),
     (Kind.RULE,),
     (Kind.FLOW,),
     (Kind.FLOW, Kind.SOURCE_OS),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from nettests.model.check import Check
+from nettests.model.check import FIRST_PACKETS, Check
 from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import (
     OS,
@@ -87,6 +87,8 @@ class Kind(StrEnum):
     """The cluster's DNS says of names that exist that they do not."""
     SETTINGS = "settings"
     """Whose configuration deviates: a node's, or the cluster's."""
+    NEW_PODS = "new-pods"
+    """A node whose new Pods have to reach something from their first moment on."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     LIMITATION = "limitation"
@@ -117,6 +119,11 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.RULE, check.action.case.label if check.action.case else check.flow
         if looks_names_up(check):
             yield Kind.DNS, "cluster DNS"
+        if speaks_of_first_packets(check):
+            yield Kind.NEW_PODS, check.source.node or ""
+            yield Kind.DNS, "cluster DNS"
+            yield Kind.PROXY_NODE, check.source.node or ""
+            yield Kind.SERVICE, check.target.service or ""
         return
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
@@ -142,6 +149,12 @@ def looks_names_up(check: Check) -> bool:
     """Whether a Pod of a check's own has to be found by its name: that of a StatefulSet has to keep it."""
     then = check.action.case.then if check.action.case else None
     return then is not None and then.how == "renew"
+
+
+def speaks_of_first_packets(check: Check) -> bool:
+    """Whether a Pod of a check's own logs when it first reached something."""
+    then = check.action.case.then if check.action.case else None
+    return then is not None and then.how == FIRST_PACKETS
 
 
 def queries_cluster_dns(check: Check) -> bool:

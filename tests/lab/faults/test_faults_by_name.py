@@ -152,7 +152,7 @@ def test_a_silent_pod_is_silent_when_it_comes(broken: Lab) -> None:
 
 def test_a_network_that_comes_late_is_there_once_the_fault_is_cleared(broken: Lab) -> None:
     """A new pod is Ready and answers nobody, while pods that are there do; clearing gives it its network."""
-    inject(broken, "late-network", "--node", "linux-2", "--seconds", "600")
+    inject(broken, "late-pod-network", "--node", "linux-2", "--seconds", "600")
     late = broken.run("comes-late", "linux-2")
     try:
         url = f"http://{late.status.pod_ip}:8080/hostname"
@@ -165,13 +165,13 @@ def test_a_network_that_comes_late_is_there_once_the_fault_is_cleared(broken: La
 
 def test_a_late_network_comes_by_itself(broken: Lab) -> None:
     """After its seconds the pod answers, with the fault still in force."""
-    inject(broken, "late-network", "--node", "linux-2", "--seconds", "1")
+    inject(broken, "late-pod-network", "--node", "linux-2", "--seconds", "1")
     late = broken.run("comes-soon", "linux-2")
     try:
         url = f"http://{late.status.pod_ip}:8080/hostname"
         until(lambda: request(broken, "asks-on-linux", url) == 0, what="the network")
         listed = broken.command("fault", "list").stdout
-        assert listed.split()[0] == "late-network"
+        assert listed.split()[0] == "late-pod-network"
     finally:
         broken.remove("comes-soon")
 

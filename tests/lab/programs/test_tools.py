@@ -255,6 +255,17 @@ async def test_curl_tells_failures_apart_by_exit_code(world: World) -> None:
 
 
 @in_world()
+async def test_curl_takes_the_urls_of_a_range_in_turn(world: World) -> None:
+    """Each has its line of ``--write-out``, failed or not, and the last one's exit code counts."""
+    await world.serve(world.peer, ["agnhost", "netexec"], [8080])
+    told = ["curl", "-s", "-w", r"\n%{http_code}\n"]
+    ended = await finish(world.pod, [*told, "http://10.244.2.5:8080/hostname?[1-3]"])
+    assert (ended.code, ended.stdout.splitlines()[1::2]) == (0, ["200"] * 3)
+    refused = await finish(world.pod, [*told, "http://10.244.2.5:9999/?[1-2]"])
+    assert (refused.code, refused.stdout.split()) == (7, ["000"] * 2)
+
+
+@in_world()
 async def test_windows_curl_speaks_its_own_version(world: World) -> None:
     """The image's curl 7.57 says "Connection refused" after the re-sends, and no milliseconds."""
     ended = await finish(worlds.windows(world.pod), ["curl", "-sS", "http://10.244.2.5:9999/"])

@@ -1,0 +1,49 @@
+"""New Pods: whether their network is there when their first container starts, by each kind of path.
+
+Each check makes a Pod of its own whose containers send from their first moment on and log what came of it; the log is
+read when they have ended. A plain Pod on the same node, and one of the run's that reaches the same server, stand beside.
+"""
+
+from nettests.model.expectation import Source
+from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
+from nettests.plan import Matrix, flow, pods
+
+READINESS = Source(
+    document="Kubernetes documentation, Pod Lifecycle",
+    section="Pod network readiness",
+    address="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-has-network",
+)
+RETRANSMISSION = Source(
+    document="RFC 6298, Computing TCP's Retransmission Timer",
+    section="2.1",
+    address="https://www.rfc-editor.org/rfc/rfc6298",
+)
+
+
+@flow(
+    "new-pod-first-packets",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.ELSEWHERE,
+    question=Question.START,
+    cases=(pods.reaching("each-path"),),
+    facts=("pod-network-before-containers",),
+    sources=(READINESS, RETRANSMISSION),
+)
+def test_new_pod_first_packets() -> None:
+    """A new Pod reaches a Pod of another node, a ClusterIP and a Service by its name within its first second."""
+
+
+@flow(
+    "new-pods-at-once",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.ELSEWHERE,
+    question=Question.START,
+    cases=(pods.reaching("thirty-pods", at_once=30),),
+    check_class=CheckClass.COSTLY,
+    facts=("pod-network-before-containers",),
+    sources=(READINESS, RETRANSMISSION),
+)
+def test_new_pods_at_once() -> None:
+    """Of thirty Pods that are made on a node at once, each reaches each kind of path within its first second."""

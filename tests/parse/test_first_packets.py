@@ -1,0 +1,99 @@
+"""What a new Pod's own log tells of its first packets: when each kind of path first worked."""
+
+import json
+
+import pytest
+
+from nettests.model.observation import Attempt
+from nettests.model.words import Outcome
+from nettests.parse import read_raw
+from nettests.parse.first_packets import lateness
+from tests.parse.raws import raw
+
+AT_ONCE = "server-windows-1-2\nfirst-packets 200 0.004100\n"
+TIMED_OUT = (
+    "curl: (28) Connection timed out after 1001 milliseconds\n\nfirst-packets 000 1.001000\n"
+)
+UNREACHABLE = "curl: (7) Couldn't connect to server\n\nfirst-packets 000 0.000200\n"
+ENDED = {"phase": "Succeeded"}
+FAILED = {"phase": "Failed"}
+
+
+def attempt(pod: str, service: str, name: str, status: dict[str, str] = ENDED) -> Attempt:
+    """Return what the logs of a Pod's three containers read as."""
+    logs = {"pod": pod, "service": service, "name": name}
+    return of({"status": status, "then": {"logs": logs}})
+
+
+def of(record: object) -> Attempt:
+    """Return what a record of a new Pod reads as."""
+    return read_raw(raw("start", stdout=json.dumps(record), context={"then": "first"}))
+
+
+def test_a_network_that_is_there_conforms() -> None:
+    """Each path answered its first request at once; the times are told."""
+    seen = attempt(AT_ONCE, AT_ONCE, AT_ONCE)
+    assert seen.outcome is Outcome.CONFORMS
+    assert "ClusterIP after 4 ms" in seen.detail
+
+
+@pytest.mark.parametrize(("lost", "seconds"), [(1, 1.0), (2, 2.0), (6, 6.0)])
+def test_a_network_that_comes_late_deviates_with_its_seconds(lost: int, seconds: float) -> None:
+    """The first answer came after so many attempts of a second each: even one is a second SYN."""
+    late = TIMED_OUT * lost + AT_ONCE
+    seen = attempt(late, late, late)
+    told = lateness(seen.detail)
+    assert seen.outcome is Outcome.DEVIATES
+    assert told is not None
+    assert (told.what, told.seconds) == ("nothing", seconds)
+
+
+def test_one_late_path_is_told_from_those_that_were_there() -> None:
+    """Rules of Services that come late for a new Pod are no late network."""
+    seen = attempt(AT_ONCE, TIMED_OUT * 3 + AT_ONCE, AT_ONCE)
+    assert seen.detail.startswith("it reached no ClusterIP for its first 3.0 s: Pod after 4 ms")
+
+
+def test_a_slow_first_answer_is_late_too() -> None:
+    """A request that was answered after 1.2 s by itself took a packet that was sent again."""
+    seen = attempt(AT_ONCE, AT_ONCE, "host\nfirst-packets 200 1.200000\n")
+    told = lateness(seen.detail)
+    assert told is not None
+    assert told.what == "no Service by its name"
+
+
+@pytest.mark.parametrize("log", [TIMED_OUT * 15, UNREACHABLE * 15])
+def test_what_never_worked_has_no_seconds_of_lateness(log: str) -> None:
+    """A path that no attempt reached is broken, not late: it deviates, in curl's own words."""
+    seen = attempt(log, AT_ONCE, AT_ONCE, FAILED)
+    assert (seen.outcome, lateness(seen.detail)) == (Outcome.DEVIATES, None)
+    assert "Pod never in" in seen.detail
+    assert "curl: (" in seen.detail
+
+
+def test_a_container_whose_log_says_nothing_proves_nothing() -> None:
+    """A log that was lost, or a program that did not run, is no observation of a network."""
+    assert attempt(AT_ONCE, "", AT_ONCE).outcome is Outcome.PROBE_FAILED
+
+
+def test_a_pod_that_never_ran_fails_to_start() -> None:
+    """Without a single attempt the Pod's own status says why."""
+    state = {"terminated": {"exitCode": 128, "reason": "StartError", "message": 'exec: "curl"'}}
+    status = {"phase": "Failed", "containerStatuses": [{"name": "pod", "state": state}]}
+    seen = of({"status": status, "then": {"logs": {}}})
+    assert seen.outcome is Outcome.FAILS_TO_START
+
+
+def test_of_many_pods_at_once_the_latest_speaks() -> None:
+    """One late Pod of thirty is a finding, with its name, its seconds and the share."""
+    records = {}
+    for number in range(30):
+        late = TIMED_OUT * (number - 27 if number > 27 else 0) + AT_ONCE
+        logs = dict.fromkeys(("pod", "service", "name"), late)
+        records[f"start-1-{number}"] = {"status": ENDED, "then": {"logs": logs}}
+    seen = of({"status": {}, "pods": records})
+    assert seen.outcome is Outcome.DEVIATES
+    assert seen.detail.startswith("2 of 30 new Pods, start-1-29: it reached nothing")
+    told = lateness(seen.detail)
+    assert told is not None
+    assert told.seconds == 2.0
