@@ -105,7 +105,7 @@ class Starting:
 
     def _slot(self, node: NodeFacts, *, several: bool) -> Slots:
         """Return the room for Pods of one check on a node; checks with many of them have one of their own."""
-        bounds, name = Bounds.of(self.timing), f"{node.name} ({several=})"
+        bounds, name = Bounds.of(self.timing), f"{node.name}, many" if several else node.name
         return self._slots.setdefault(name, for_starts(bounds, several=several))
 
     def _watched(self, several: Sequence[Object], action: Action, node: NodeFacts) -> Object:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.expect.condition import backend_placement
-from nettests.model.check import Check
+from nettests.model.check import FIRST_PACKETS, Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import OS, Placement, Question, TargetKind, VantageKind
 from tests.facts import Shape, cluster_facts
@@ -69,9 +69,12 @@ def crosses(check: Check, facts: ClusterFacts) -> bool:
 
     Hosts are no pods: what nodes, kubelets and clients outside test is left to its own documents.
     """
+    from_windows = check.source.os is OS.WINDOWS
+    case = check.action.case
+    if case is not None and case.then is not None and case.then.how == FIRST_PACKETS:
+        return from_windows or check.target.os is OS.WINDOWS  # a Pod of its own is the client
     if check.source.kind is not VantageKind.POD:
         return False
-    from_windows = check.source.os is OS.WINDOWS
     if check.queries_dns and from_windows and check.source.dns_policy != "Default":
         return True
     if check.action.question is Question.RESOLVE or check.target.kind in NOT_PODS:

@@ -12,7 +12,7 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
-REQUESTS_A_SERVER = "pod-hook-other-node"
+REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets", "new-pods-at-once"}
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 
@@ -34,13 +34,13 @@ def test_a_case_of_one_system_is_run_there_alone() -> None:
 def test_every_case_has_a_counter_case() -> None:
     """A Pod that does not start counts beside one that does, and where it queries a server, beside one that is answered."""
     for check in plan(mixed()).checks:
-        proofs = ["path", "target"] if check.flow == REQUESTS_A_SERVER else ["path"]
+        proofs = ["path", "target"] if check.flow in REQUEST_A_SERVER else ["path"]
         assert [control.proves for control in check.controls] == proofs, check.id
 
 
 def test_a_source_pod_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -> None:
     """That the server answers is probed from the node on which the Pod starts, of the server that it probes."""
-    checks = [c for c in plan(mixed()).checks if c.flow == REQUESTS_A_SERVER]
+    checks = [c for c in plan(mixed()).checks if c.flow in REQUEST_A_SERVER]
     assert {(c.source.os, c.target.os) for c in checks} == set(itertools.product(OS, OS))
     for check in checks:
         proof = check.controls[1].action
@@ -50,7 +50,7 @@ def test_a_source_pod_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -
 
 def test_no_resident_pod_is_needed() -> None:
     """The check makes its own, but for the server that another Pod probes."""
-    flows = [flow for flow in FLOWS if flow.name != REQUESTS_A_SERVER]
+    flows = [flow for flow in FLOWS if flow.name not in REQUEST_A_SERVER]
     assert build(mixed(), flows, frozenset(CheckClass)).pods == ()
 
 

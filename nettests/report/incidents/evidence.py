@@ -29,6 +29,7 @@ from nettests.report.incidents.traits import (
     Trait,
     looks_names_up,
     queries_cluster_dns,
+    speaks_of_first_packets,
     targets_service,
     traits_of,
 )
@@ -104,7 +105,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     check, node = result.check, result.check.source.node if result.check else None
     if check is None or not node or node == dns_node:
         return
-    if not queries_cluster_dns(check) and not looks_names_up(check):
+    if not any(of(check) for of in (queries_cluster_dns, looks_names_up, speaks_of_first_packets)):
         return
     itself = check.target.descriptor.name_server
     red, green = result.verdict in RED, itself and _green(result)

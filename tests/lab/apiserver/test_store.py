@@ -1,6 +1,7 @@
 """The store: versions, conflicts, history."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -10,6 +11,7 @@ from nettests.lab.apiserver.store import (
     ExistsError,
     HistoryGoneError,
     MissingError,
+    Record,
     StaleError,
     Store,
 )
@@ -109,15 +111,16 @@ def test_a_subscription_wakes_for_its_collection_only() -> None:
     assert asyncio.run(run()) == (False, True)
 
 
+def _named(name: str) -> Callable[[Record], bool]:
+    return lambda record: record.name[1] == name
+
+
 def test_a_subscription_sleeps_through_what_it_does_not_select() -> None:
     """Of a hundred that each follow one name, one write wakes one; it is woken too when its object stops to match."""
 
     async def run() -> tuple[int, bool]:
         store = Store()
-        named = [
-            store.subscribe("pods", lambda record, name=f"p{n}": record.name[1] == name)
-            for n in range(100)
-        ]
+        named = [store.subscribe("pods", _named(f"p{n}")) for n in range(100)]
         marked = store.subscribe("pods", lambda record: record.body.get("x") == 1)
         with ExitStack() as stack:
             for one in (*named, marked):
