@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
 
+from nettests.lab.controllers.endpoints import SERVICE_LABEL
 from nettests.lab.controllers.service_table import service_table
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel import Hns, Winkernel
@@ -11,6 +12,7 @@ from nettests.lab.network.winkernel.load_balancer import NODE_PORT, Host, LoadBa
 from nettests.lab.topology import (
     OS,
     Address,
+    Backend,
     Cni,
     Driver,
     KubeProxy,
@@ -33,7 +35,8 @@ def differences(case: Case) -> Iterator[tuple[Step, frozenset[str], list[str]]]:
     for step in case.steps:
         table = service_table(step.services, step.slices, profile)
         for host, proxy in proxies:
-            proxy.sync(of_family(table, host.address), host)
+            orphaned = _orphaned(step, host.address.version)
+            proxy.sync(of_family(table, host.address), host, orphaned)
         made = frozenset(_as_recorded(one, host.endpoints, held) for one in held.balancers)
         yield (
             step,
@@ -49,6 +52,22 @@ def differences(case: Case) -> Iterator[tuple[Step, frozenset[str], list[str]]]:
                 ),
             ],
         )
+
+
+def _orphaned(step: Step, version: int) -> dict[tuple[str, str], list[Backend]]:
+    """Return what slices list, in one IP family, of Services that are not there."""
+    there = {(one["metadata"]["namespace"], one["metadata"]["name"]) for one in step.services}
+    found: dict[tuple[str, str], list[Backend]] = {}
+    for item in step.slices:
+        labels = item["metadata"].get("labels") or {}
+        owner = (item["metadata"]["namespace"], labels.get(SERVICE_LABEL, ""))
+        if owner in there or item["addressType"] != f"IPv{version}":
+            continue
+        found.setdefault(owner, []).extend(
+            Backend(address=ip_address(one["addresses"][0]), port=0, node=one.get("nodeName"))
+            for one in item.get("endpoints") or ()
+        )
+    return found
 
 
 def _as_recorded(one: LoadBalancer, local: Mapping[Address, str], held: Hns) -> Balancer:

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
+from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.rules import RULES, Evidence, UnreadableError, reduced
 from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, Step
 
@@ -13,7 +15,8 @@ PLAYED = (
     "stale-load-balancers",
 )
 ON_BRIDGES = ("empty-source-vip",)
-ALWAYS = ("stale-load-balancers",)
+OF_FRONTENDS = ("stale-load-balancers",)
+"""What compares frontends with Services alone: it holds whatever became of endpoints."""
 READINGS = {
     reading.name: reading for name in (*PLAYED, *ON_BRIDGES) for reading in RULES[name].reads
 }
@@ -25,28 +28,49 @@ def findings(
 ) -> Iterator[str]:
     """Yield what the rules find wrong where HNS holds these load balancers after a step.
 
-    Where kube-proxy deleted endpoints of Pods here (``lost``), what leads to them is broken indeed: findings
-    are no false ones then, but for load balancers that no Service has.
+    Where kube-proxy deleted endpoints of Pods here (``lost``), Services that lead to them are broken indeed: findings about
+    those are no false ones, and they are left out; all others are as they should be.
     """
-    evidence = _evidence(case, step, list(balancers))
-    played = PLAYED if case.overlay else (*PLAYED, *ON_BRIDGES)
-    for name in ALWAYS if lost else played:
+    held = list(balancers)
+    whole = _evidence(case, step, held, lost)
+    rest = _evidence(case, _without(step, case, lost), held, lost) if lost else whole
+    for name in PLAYED if case.overlay else (*PLAYED, *ON_BRIDGES):
         try:
-            found = RULES[name].demand(evidence)
+            found = RULES[name].demand(whole if name in OF_FRONTENDS else rest)
         except UnreadableError:
             continue  # nothing to look at
         if not found.conforms:
             yield f"{name}: {found.detail}"
 
 
-def _evidence(case: Case, step: Step, balancers: list[Balancer]) -> Evidence:
+def _without(step: Step, case: Case, lost: Collection[str]) -> Step:
+    """Return the step without the Services of which a slice names an address of a Pod whose endpoint is lost."""
+    gone = {address for pod in case.pods if pod[0] in lost for address in pod}
+    led = {
+        (
+            item["metadata"]["namespace"],
+            (item["metadata"].get("labels") or {}).get(SERVICE_NAME_LABEL),
+        )
+        for item in step.slices
+        for endpoint in item.get("endpoints") or ()
+        if gone & set(endpoint["addresses"])
+    }
+    kept = [
+        one
+        for one in step.services
+        if (one["metadata"]["namespace"], one["metadata"]["name"]) not in led
+    ]
+    return replace(step, services=tuple(kept))
+
+
+def _evidence(case: Case, step: Step, balancers: list[Balancer], lost: Collection[str]) -> Evidence:
     services, slices = (json.dumps({"items": list(part)}) for part in (step.services, step.slices))
     texts = {
         "services": services,
         "services-after": services,
         "endpoint-slices": slices,
         "endpoint-slices-after": slices,
-        "hns-endpoints-beside-policies": json.dumps(_endpoints(case, balancers)),
+        "hns-endpoints-beside-policies": json.dumps(_endpoints(case, balancers, lost)),
         "hns-policies": json.dumps([_policy(case, one) for one in balancers]),
     }
     facts = {
@@ -61,7 +85,7 @@ def _evidence(case: Case, step: Step, balancers: list[Balancer]) -> Evidence:
     return Evidence(texts=kept, facts=facts)
 
 
-def _endpoints(case: Case, balancers: list[Balancer]) -> list[Json]:
+def _endpoints(case: Case, balancers: list[Balancer], lost: Collection[str]) -> list[Json]:
     """Return the endpoints: of local Pods, and remote ones for what load balancers refer to."""
     local = [
         {
@@ -70,6 +94,7 @@ def _endpoints(case: Case, balancers: list[Balancer]) -> list[Json]:
             **({"IPv6Address": pod[1]} if len(pod) > 1 else {}),
         }
         for pod in case.pods
+        if pod[0] not in lost
     ]
     mine = {address for pod in case.pods for address in pod}
     referred = {address for one in balancers for address in one.backends} - mine - {GONE}

@@ -108,3 +108,18 @@ def test_a_second_source_vip_on_an_overlay_deviates() -> None:
     (found,) = rules.findings(case, case.steps[0], [old, *rest])
     assert "several source VIPs: 10.244.3.2, 10.244.3.77" in found
     assert list(rules.findings(case, case.steps[0], [own, *rest])) == []
+
+
+def test_what_leads_to_a_lost_endpoint_is_left_out_and_nothing_else() -> None:
+    """kube-proxy deleted a Pod's own endpoint: Services that lead there are broken indeed, all others are compared."""
+    case = next(one for one in read(RECORDED) if one.name.startswith("01 "))
+    step = case.steps[0]
+    assert step.balancers
+    wrong = [replace(one, backends=(*one.backends, "10.9.9.9")) for one in step.balancers]
+    mine = {address for one in step.balancers for address in one.backends}
+    (led,) = [pod[0] for pod in case.pods if mine & set(pod)]
+    assert list(rules.findings(case, step, wrong, {led})) == []
+    other = "10.244.3.99"
+    more = replace(case, settings={**case.settings, "local": [*case.settings["local"], [other]]})
+    assert list(rules.findings(more, step, sorted(step.balancers, key=str), {other})) == []
+    assert list(rules.findings(more, step, wrong, {other})) != []

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from nettests.lab.network import addressing
 from nettests.lab.network.hints import within_zone
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
-from nettests.lab.network.winkernel.endpoint_choice import Choice, choose, is_here
+from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
+from nettests.lab.network.winkernel.listed import NONE, Listed, Orphaned, by_service, name_of
 from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
     EXTERNAL_IP,
@@ -137,13 +138,21 @@ class Winkernel:
         self._known: dict[str, _Known] = {}
         self._borrowed: set[Address] = set()
         """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
+        self._listed = Listed()
 
-    def sync(self, table: ServiceTable, host: Host) -> tuple[LoadBalancer, ...]:
-        """Bring HNS to ``table``; return all that it holds, of both families."""
+    def sync(
+        self, table: ServiceTable, host: Host, orphaned: Orphaned = NONE
+    ) -> tuple[LoadBalancer, ...]:
+        """Bring HNS to ``table``; return all that it holds, of both families.
+
+        kube-proxy keeps the slices of a Service that was deleted: only with the slices does it delete what they named.
+        Without ``orphaned`` they go with their Service.
+        """
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
         host = self._hns.without_lost(host)
-        gone = self._forget(table, host)
+        self._forget(table)
+        gone = self._listed.change_to(table, orphaned, host)
         found = {self._key(one): number for number, one in self._hns.items()}
         for service in table:
             known = self._known[service.key]
@@ -165,14 +174,13 @@ class Winkernel:
         self._hns.lose(gone, host)
         return self._hns.balancers
 
-    def _forget(self, table: ServiceTable, host: Host) -> set[Address]:
-        """Take the new table; return the addresses elsewhere that a Service had before and has no more.
+    def _forget(self, table: ServiceTable) -> None:
+        """Take the new table.
 
         A Service that changed is recreated with all its ports; new endpoints alone change what is there, of all
         its ports too, whichever they are of.
         """
-        gone: set[Address] = set()
-        before, after = _by_service(one.service for one in self._known.values()), _by_service(table)
+        before, after = by_service(one.service for one in self._known.values()), by_service(table)
         for name, ports in before.items():
             if name not in after or set(map(_spec, after[name])) != set(map(_spec, ports)):
                 for port in ports:
@@ -184,20 +192,17 @@ class Winkernel:
             for name in before.keys() | after.keys()
             if _endpoints(before.get(name, ())) != _endpoints(after.get(name, ()))
         }
-        for name in renewed:
-            gone |= _elsewhere(before.get(name, ()), host) - _elsewhere(after.get(name, ()), host)
         for service in table:
             known = self._known.get(service.key)
             if known is None:
                 target = 0 if self._features.last_internal_port else service.target_port or 0
                 self._known[service.key] = _Known(service, target)
-            elif _name(service) in renewed:
+            elif name_of(service) in renewed:
                 known.service, known.applied = service, False
                 if not self._keeps(service):
                     self._delete_all(known)
                     used, known.remote = known.remote, frozenset()
                     self._drop_remote(used)
-        return gone
 
     def _drop_remote(self, addresses: Iterable[Address]) -> None:
         """Delete remote endpoints that no Service port uses."""
@@ -355,24 +360,8 @@ class _Planner:
         )
 
 
-def _name(port: ServicePort) -> tuple[str, str]:
-    return port.namespace, port.service
-
-
-def _by_service(ports: Iterable[ServicePort]) -> dict[tuple[str, str], list[ServicePort]]:
-    found: dict[tuple[str, str], list[ServicePort]] = {}
-    for port in ports:
-        found.setdefault(_name(port), []).append(port)
-    return found
-
-
 def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
     return {port.key: port.endpoints for port in ports}
-
-
-def _elsewhere(ports: Iterable[ServicePort], host: Host) -> set[Address]:
-    """Return the addresses of a Service's endpoints that do not name this node."""
-    return {one.address for port in ports for one in port.endpoints if not is_here(one, host)}
 
 
 def _spec(service: ServicePort) -> ServicePort:

@@ -147,3 +147,35 @@ def test_an_endpoint_of_this_node_that_was_told_elsewhere_is_deleted_with_its_sl
     proxy.sync((service(LOCAL),), replace(host, endpoints={}))
     proxy.sync((service(LOCAL, affinity=True),), host)
     assert held.balancers != ()
+
+
+def test_slices_that_outlive_their_service_keep_the_endpoint_that_they_name_elsewhere() -> None:
+    """kube-proxy remembers slices without a Service: a Pod's own endpoint goes with the slice, not with the Service."""
+    astray = replace(LOCAL, node=WIN_B)
+    told = service(astray, name="by-hand", vip="10.96.7.8", node_port=None)
+    orphaned = {("default", "by-hand"): (astray,)}
+    cluster, held = profile(kubernetes="v1.36.2", release=WS2022), Hns()
+    node = cluster.node(WIN_A)
+    host = replace(host_of(node, cluster, pods=((LOCAL.address,),)), pod_cidr=None)
+    proxy = Winkernel(switch_features(node, cluster), held)
+    proxy.sync((told, service(LOCAL)), host)
+    proxy.sync((service(LOCAL),), host, orphaned)
+    assert held.lost == set()
+    proxy.sync((service(LOCAL, affinity=True),), host, orphaned)
+    assert {one.service for one in held.balancers} == {"default/web:tcp"}
+    proxy.sync((service(LOCAL, affinity=True),), host)
+    assert held.lost == {str(LOCAL.address)}
+
+
+def test_a_service_that_is_deleted_with_its_slices_takes_the_endpoint_at_once() -> None:
+    """So does a slice that never had a Service."""
+    astray = replace(LOCAL, node=WIN_B)
+    told = service(astray, name="by-hand", vip="10.96.7.8", node_port=None)
+    for before, orphaned in (((told,), {}), ((), {("default", "by-hand"): (astray,)})):
+        cluster, held = profile(kubernetes="v1.36.2", release=WS2022), Hns()
+        node = cluster.node(WIN_A)
+        host = replace(host_of(node, cluster, pods=((LOCAL.address,),)), pod_cidr=None)
+        proxy = Winkernel(switch_features(node, cluster), held)
+        proxy.sync(before, host, orphaned)
+        proxy.sync((), host)
+        assert held.lost == {str(LOCAL.address)}

@@ -1,0 +1,57 @@
+"""Which addresses EndpointSlices named elsewhere and do not name any more: kube-proxy deletes HNS' endpoints at them.
+
+Mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered whether there is a Service or not. Part of
+``winkernel``; what is deleted is said in ``proxier``. Not without memory, and otherwise pure.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from nettests.lab.network.winkernel.endpoint_choice import is_here
+from nettests.lab.network.winkernel.load_balancer import Host
+from nettests.lab.topology import Address, Backend, ServicePort
+
+Name = tuple[str, str]
+"""Namespace and name of a Service."""
+Orphaned = Mapping[Name, Iterable[Backend]]
+"""What slices list of Services that are not there."""
+NONE: Orphaned = MappingProxyType({})
+
+
+class Listed:
+    """The addresses of each Service's slices that do not name this node."""
+
+    def __init__(self) -> None:
+        self._elsewhere: dict[Name, frozenset[Address]] = {}
+
+    def change_to(
+        self, table: Iterable[ServicePort], orphaned: Orphaned, host: Host
+    ) -> frozenset[Address]:
+        """Take what slices list now; return the addresses that those of a Service listed before and do not any more."""
+        listed: dict[Name, Iterable[Backend]] = {
+            name: [one for port in ports for one in port.endpoints]
+            for name, ports in by_service(table).items()
+        }
+        before = self._elsewhere
+        self._elsewhere = {
+            name: frozenset(one.address for one in backends if not is_here(one, host))
+            for name, backends in {**orphaned, **listed}.items()
+        }
+        return frozenset(
+            address
+            for name, addresses in before.items()
+            for address in addresses - self._elsewhere.get(name, frozenset())
+        )
+
+
+def name_of(port: ServicePort) -> Name:
+    """Return the name of the Service that a port is of."""
+    return port.namespace, port.service
+
+
+def by_service(ports: Iterable[ServicePort]) -> dict[Name, list[ServicePort]]:
+    """Return ports by the Service that they are of."""
+    found: dict[Name, list[ServicePort]] = {}
+    for port in ports:
+        found.setdefault(name_of(port), []).append(port)
+    return found
