@@ -34,9 +34,19 @@ def check_id(flow: str, place: str, *rest: str) -> str:
     return "/".join((flow, place, *rest))
 
 
+def parts_of(check: str) -> list[str]:
+    """Return the parts of an id, or of a pattern for ids, in their order."""
+    return check.split("/")
+
+
+def flow_of(check: str) -> str:
+    """Return the flow that an id begins with."""
+    return parts_of(check)[0]
+
+
 def details_of(check: str, *, on_no_node: bool = False) -> list[str]:
     """Return what follows the protocol in the id of a check: the suite's own distinctions."""
-    return check.split("/")[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]
+    return parts_of(check)[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]
 
 
 def member_id(check: str, label: str) -> str:

@@ -50,7 +50,7 @@ _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """Something that has to answer (``kind`` and ``name``), and the probe pod that probes it."""
+    """A server, Service or name that has to answer (``kind`` and ``name``), and the probe pod that polls it."""
 
     kind: TargetKind
     name: str
@@ -73,7 +73,7 @@ def pairs_of(
         return _once_a_node(check.action, probe_on, sentinel)
     found: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
-        probes = _askers(action, probe_on)
+        probes = _probes_on_path(action, probe_on)
         if sentinel and action.target.service is not None:
             found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
@@ -96,8 +96,8 @@ def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None)
     return frozenset(found)
 
 
-def _askers(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods of the nodes whose rules a question meets."""
+def _probes_on_path(action: Action, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods of the nodes whose Service rules the request passes."""
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
@@ -109,11 +109,11 @@ def _askers(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that the target answers where all is well: which others to wait for without an answer?"""
+    """Return the probe pods that a working target answers; polling from the others would only time out."""
     settings, own = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:
-        # Nobody but the clients of its own node is ever served.
+        # Only clients on the backend's own node are served.
         return {probe_on.get(action.target.node or "", "")}
     if (
         settings is not None

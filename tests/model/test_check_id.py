@@ -1,6 +1,6 @@
 """The grammar of check ids: what is made of parts gives them back."""
 
-from nettests.model.check_id import API, EXTERNAL, between, check_id, details_of
+from nettests.model.check_id import API, EXTERNAL, between, check_id, details_of, flow_of, parts_of
 
 
 def test_an_id_begins_with_its_flow_and_its_place() -> None:
@@ -17,3 +17,10 @@ def test_what_follows_the_protocol_is_told_apart_from_the_place() -> None:
     assert tuple(details_of(pair)) == details
     alone = check_id("no-endpoints", "windows-1", "tcp", *details)
     assert tuple(details_of(alone, on_no_node=True)) == details
+
+
+def test_an_id_gives_back_its_flow_and_its_parts() -> None:
+    """An id's first part is its flow, and its parts are those that it was made of."""
+    made = check_id("egress", between("windows-1", EXTERNAL, "outside"), "tcp")
+    assert flow_of(made) == "egress"
+    assert parts_of(made) == ["egress", "windows-1", "external", "outside", "tcp"]
