@@ -22,7 +22,7 @@ from tests.probes.made import NAMESPACE, action, check
 PROBE = "probe-linux-1-1"
 SERVICE = "svc-server-linux-1-1"
 FORMER, FINAL = "server-linux-1-2", "server-linux-1-1"
-STORED = {
+STORED: dict[str, Any] = {
     "metadata": {"name": SERVICE, "namespace": NAMESPACE, "labels": {"run": "r"}, "uid": "1"},
     "spec": {
         "type": "NodePort",
