@@ -5,7 +5,7 @@ read when they have ended. A plain Pod on the same node, and one of the run's th
 """
 
 from nettests.model.expectation import Source
-from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
+from nettests.model.words import Question, TargetKind, VantageKind
 from nettests.plan import Matrix, flow, pods
 
 READINESS = Source(
@@ -32,18 +32,3 @@ RETRANSMISSION = Source(
 )
 def test_new_pod_first_packets() -> None:
     """A new Pod reaches a Pod of another node, a ClusterIP and a Service by its name within its first second."""
-
-
-@flow(
-    "new-pods-at-once",
-    source=VantageKind.API,
-    target=TargetKind.POD,
-    matrix=Matrix.ELSEWHERE,
-    question=Question.START,
-    cases=(pods.reaching("thirty-pods", at_once=30),),
-    check_class=CheckClass.COSTLY,
-    facts=("pod-network-before-containers",),
-    sources=(READINESS, RETRANSMISSION),
-)
-def test_new_pods_at_once() -> None:
-    """Of thirty Pods that are made on a node at once, each reaches each kind of path within its first second."""

@@ -9,12 +9,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from statistics import median
 
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 LATE_SECONDS = 1.0
 """An answer that took so long took a second SYN: the initial retransmission time-out (RFC 6298, 2.1)."""
+SLOW_SECONDS = 0.25
+"""Answers that take longer where no connection begins are slow, as ``parse.resent`` has it."""
 NOTHING = "nothing"
 _PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
 """The kinds of path by the names of their containers, as people call what they lead to."""
@@ -50,14 +53,18 @@ class _Path:
     answered: float | None
     tried: float
     complaint: str
+    slow: bool
+    """Whether later requests were slow too: that is a busy node, not a network that comes late."""
 
     @property
     def late(self) -> bool:
-        return self.answered is not None and self.answered >= LATE_SECONDS
+        return self.answered is not None and self.answered >= LATE_SECONDS and not self.slow
 
     def __str__(self) -> str:
         if self.answered is None:
             return f"{self.name} never in {self.tried:.1f} s ({self.complaint or 'no answer'})"
+        if self.slow:
+            return f"{self.name} after {self.answered:.1f} s, and slowly from then on"
         if not self.late:
             return f"{self.name} after {self.answered * 1000:.0f} ms"
         return f"{self.name} after {self.answered:.1f} s"
@@ -121,15 +128,20 @@ def _none_of(paths: list[_Path]) -> str:
 def _path(name: str, log: str) -> _Path:
     """Return when the first attempt was answered: the time of all before it, and its own."""
     waited, answered = 0.0, None
-    for code, seconds in _ATTEMPT.findall(log):
-        waited += float(seconds.replace(",", "."))
+    later: list[float] = []
+    for code, text in _ATTEMPT.findall(log):
+        seconds = float(text.replace(",", "."))
+        if answered is not None:
+            later.append(seconds)
+            continue
+        waited += seconds
         if code != "000":
             answered = waited
-            break
     complaints = _COMPLAINT.findall(log)
     return _Path(
         name=_PATHS[name],
         answered=answered,
         tried=waited,
         complaint=complaints[-1] if complaints else "",
+        slow=bool(later) and median(later) > SLOW_SECONDS,
     )

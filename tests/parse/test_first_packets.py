@@ -62,6 +62,16 @@ def test_a_slow_first_answer_is_late_too() -> None:
     assert told.what == "no Service by its name"
 
 
+def test_a_node_that_is_slow_from_then_on_is_not_late() -> None:
+    """Slowness alone is no late network: later requests of the same path take as long."""
+    slow = TIMED_OUT + "host\nfirst-packets 200 0.900000\n" * 5
+    seen = attempt(slow, slow, AT_ONCE)
+    assert seen.outcome is Outcome.CONFORMS
+    assert "slowly from then on" in seen.detail
+    prompt = TIMED_OUT + AT_ONCE * 5
+    assert attempt(prompt, prompt, AT_ONCE).outcome is Outcome.DEVIATES
+
+
 @pytest.mark.parametrize("log", [TIMED_OUT * 15, UNREACHABLE * 15])
 def test_what_never_worked_has_no_seconds_of_lateness(log: str) -> None:
     """A path that no attempt reached is broken, not late: it deviates, in curl's own words."""

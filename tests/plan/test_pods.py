@@ -12,7 +12,7 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
-REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets", "new-pods-at-once"}
+REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets"}
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 

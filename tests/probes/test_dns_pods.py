@@ -54,6 +54,10 @@ class Api:
         """Nothing is deleted."""
         raise AssertionError(path)
 
+    def update(self, path: str, item: dict[str, Any]) -> None:
+        """Nothing is changed."""
+        raise AssertionError(path, item)
+
     def create(self, item: dict[str, Any]) -> dict[str, Any]:
         """Nothing is created."""
         raise AssertionError(item)

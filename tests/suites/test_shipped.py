@@ -12,7 +12,6 @@ from nettests.resources import suites_path
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     "new-pod-first-packets",
-    "new-pods-at-once",
     "connection-loss",
     "path-loss",
     "path-mtu",

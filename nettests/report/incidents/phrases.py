@@ -69,8 +69,9 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return f"Names outside the cluster do not resolve{where}"
     if Kind.DENIAL in of:
         return f"Cluster DNS denies {of[Kind.DENIAL]}{_now_and_then(results)}"
-    if Kind.NEW_PODS in of and (said := _first_packets(of[Kind.NEW_PODS], results)):
-        return said
+    if Kind.NEW_PODS in of:
+        said = _first_packets(of[Kind.NEW_PODS], results)
+        return said or f"New Pods on {of[Kind.NEW_PODS]} {happens}"
     if Kind.RULE in of and _only_start(results):
         return f"Pods of the case {of[Kind.RULE]} {happens}"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
