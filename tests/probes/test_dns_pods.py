@@ -62,10 +62,6 @@ class Api:
         """Nothing is created."""
         raise AssertionError(item)
 
-    def update(self, path: str, item: dict[str, Any]) -> None:
-        """Nothing is changed."""
-        raise AssertionError(path, item)
-
 
 @pytest.mark.parametrize(
     ("api", "distrust"),
