@@ -42,6 +42,7 @@ from nettests.session.journal import Journal
 from nettests.session.known import Known
 from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
+from nettests.session.open_files import make_room
 from nettests.session.report_dir import link_latest
 from nettests.session.run_options import Progress, RunOptions
 from nettests.session.watch import Watch
@@ -159,6 +160,7 @@ class Run:
 
         ``selected`` are ids of checks and skips; only those are recorded as planned or skipped.
         """
+        make_room()
         made = self.prepared.blueprint
         plan = select(made.plan, made.facts, selected)
         for check in plan.checks:
