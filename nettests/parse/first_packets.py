@@ -14,8 +14,8 @@ from statistics import median
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
-LATE_SECONDS = 1.0
-"""An answer that took so long took a second SYN: the initial retransmission time-out (RFC 6298, 2.1)."""
+LATE_SECONDS = 3.0
+"""By then a second SYN was lost too: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
 SLOW_SECONDS = 0.25
 """Answers that take longer where no connection begins are slow, as ``parse.resent`` has it."""
 NOTHING = "nothing"
