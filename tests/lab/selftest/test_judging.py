@@ -1,6 +1,7 @@
 """A harness that overlooks a fault, blames others or names another cause fails the selftest."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ def test_a_blind_fault_is_no_problem_and_its_detection_is_said() -> None:
     assert (seen.word, seen.problems) == ("blind, and detected", ())
 
 
-RECOVERED = {"recovered": "no end after", "must": (), "may": (), "names": ()}
+RECOVERED: dict[str, Any] = {"recovered": "no end after", "must": (), "may": (), "names": ()}
 TOLD = "probe probe-windows-1-1: no end after 8 s; run again: ping 10.0.0.1"
 
 
