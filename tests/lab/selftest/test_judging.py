@@ -1,6 +1,7 @@
 """A harness that overlooks a fault, blames others or names another cause fails the selftest."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -103,28 +104,24 @@ def test_a_blind_fault_is_no_problem_and_its_detection_is_said() -> None:
     assert (seen.word, seen.problems) == ("blind, and detected", ())
 
 
+RECOVERED: dict[str, Any] = {"recovered": "no end after", "must": (), "may": (), "names": ()}
 TOLD = "probe probe-windows-1-1: no end after 8 s; run again: ping 10.0.0.1"
-
-
-def recovered(under: Run) -> Judged:
-    """Judge a run under a fault that it recovers from."""
-    return judged(under, recovered="no end after", must=(), may=(), names=())
 
 
 def test_a_run_recovers_if_all_is_green_and_an_event_says_what_it_got_over() -> None:
     """Nothing had to turn, and what happened is not passed over in silence."""
-    found = recovered(run(events=("a probe came up", TOLD)))
+    found = judged(run(events=("a probe came up", TOLD)), **RECOVERED)
     assert (found.word, found.problems, found.detected) == ("recovered", (), True)
 
 
 def test_a_recovery_of_which_no_event_speaks_is_a_problem() -> None:
     """A green run that met nothing, or hid it, proves no recovery."""
-    found = recovered(run(events=("a probe came up",)))
+    found = judged(run(events=("a probe came up",)), **RECOVERED)
     assert (found.word, found.problems) == ("not told", (Problem.UNTOLD,))
 
 
 def test_a_red_check_is_no_recovery() -> None:
     """Whatever the events say."""
-    found = recovered(run("pod-to-pod-ip/a", events=(TOLD,)))
+    found = judged(run("pod-to-pod-ip/a", events=(TOLD,)), **RECOVERED)
     assert found.problems == (Problem.UNRELATED,)
     assert found.unrelated == ("pod-to-pod-ip/a",)
