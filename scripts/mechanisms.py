@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from nettests.model.check_id import flow_of  # noqa: E402
 from nettests.model.run_folder import LATEST, RESULTS  # noqa: E402
 from tests.acceptance.experiment import Experiment, changed  # noqa: E402
 from tests.acceptance.experiments import EXPERIMENTS  # noqa: E402
@@ -81,7 +82,7 @@ def show(experiments: list[Experiment], before: dict[str, str]) -> dict[str, Any
     )
     if all(one.apart for one in experiments):  # the switch is more than the fact: its flows alone
         flows = {flow for one in experiments for flow in one.flows}
-        before = {check: was for check, was in before.items() if check.partition("/")[0] in flows}
+        before = {check: was for check, was in before.items() if flow_of(check) in flows}
     found = changed(before, verdicts(profile, enable, f"--mechanism={switch}"))
     each = [
         {check: one.becomes for check, was in before.items() if one.concerns(check, was)}

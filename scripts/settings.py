@@ -6,6 +6,7 @@ Pure: ``soak_settings`` prepares them on a lab, runs in them and probes here whe
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from nettests.model.check_id import parts_of
 from nettests.model.verdict import ACCEPTED, ATTENTION
 
 NOTHING_REQUIRED = 7
@@ -97,8 +98,8 @@ def _wrong(setting: Setting, check: str, reference: Run, run: Run) -> str:
 
 
 def _any(check: str, patterns: tuple[str, ...]) -> bool:
-    parts = check.split("/")
-    return any(_begins(parts, one.split("/")) for one in patterns)
+    parts = parts_of(check)
+    return any(_begins(parts, parts_of(pattern)) for pattern in patterns)
 
 
 def _begins(parts: list[str], pattern: list[str]) -> bool:

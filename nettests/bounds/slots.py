@@ -114,7 +114,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class _Ahead(AbstractContextManager[None]):
-    """Slots whose ordinary queue is passed by."""
+    """The same slots for callers that do not wait in the ordinary queue."""
 
     slots: Slots
     queue: deque[int]
@@ -185,7 +185,7 @@ def for_requests(bounds: Bounds) -> Slots:
 
 
 def for_starts(bounds: Bounds) -> Slots:
-    """Return the room that one node has for Pods of checks' own: each counts as long as it is there."""
+    """Return the slots of one node for Pods that checks create; a Pod holds its slot until it is deleted."""
     return Slots(
         at_once=bounds.starts_per_node,
         patience=threading.TIMEOUT_MAX,

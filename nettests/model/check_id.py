@@ -16,19 +16,30 @@ API = "api"
 SAMPLED = "sampled"
 """The targets that the sampling rule leaves out of a source's checks."""
 
+_SEPARATOR = "/"
 _DETAILS, _DETAILS_ON_NO_NODE = 5, 3
 
 
 def between(source: str, target: str, placement: str) -> str:
     """Return the place of a check between two ends."""
-    return f"{source}/{target}/{placement}"
+    return _SEPARATOR.join((source, target, placement))
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:
     """Return the id of a flow's check at a place; ``rest`` is its case, or its protocol and what else tells it apart."""
-    return "/".join((flow, place, *rest))
+    return _SEPARATOR.join((flow, place, *rest))
+
+
+def parts_of(check: str) -> list[str]:
+    """Return the parts of an id, or of a pattern of ids."""
+    return check.split(_SEPARATOR)
+
+
+def flow_of(check: str) -> str:
+    """Return the name of the flow that a check belongs to."""
+    return parts_of(check)[0]
 
 
 def details_of(check: str, *, on_no_node: bool = False) -> list[str]:
     """Return what follows the protocol in the id of a check: the suite's own distinctions."""
-    return check.split("/")[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]
+    return parts_of(check)[_DETAILS_ON_NO_NODE if on_no_node else _DETAILS :]

@@ -51,7 +51,7 @@ def build(
 
 
 def _separated(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
-    """Part what goes on to the next stage from what is skipped."""
+    """Separate what goes on to the next stage from the skips."""
     kept: list[T] = []
     skips: list[Skip] = []
     for one in found:

@@ -38,7 +38,7 @@ PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
 """What has waited for long is polled less often: many polls at once slow down what they wait for."""
 STALLED_SECONDS = 5.0
-"""What has been silent for so long may never answer: the check that waits for it is run before its time."""
+"""A Service silent for this long may never answer: the checks that wait for it are run early."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
 UNDER_WAY = Bounds().polls_per_service
@@ -49,7 +49,7 @@ _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """Something that has to answer (``kind`` and ``name``), and the probe pod that probes it."""
+    """A target that has to answer (``kind`` and ``name``), and the probe pod from which it is polled."""
 
     kind: TargetKind
     name: str
@@ -69,7 +69,7 @@ def pairs_of(
     """
     found: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
-        probes = _askers(action, probe_on)
+        probes = _polling_pods(action, probe_on)
         if sentinel and action.target.service is not None:
             found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
@@ -79,8 +79,8 @@ def pairs_of(
     return frozenset(found)
 
 
-def _askers(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods of the nodes whose rules a question meets."""
+def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods to poll from: those of the nodes whose Service proxy the action depends on."""
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
@@ -92,7 +92,7 @@ def _askers(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that the target answers where all is well: which others to wait for without an answer?"""
+    """Return the probe pods that get an answer when all is well; the others are not waited for."""
     settings, own = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:

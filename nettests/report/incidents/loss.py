@@ -15,7 +15,7 @@ from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
 FEWEST = 3
-"""Fewer such checks may each have a reason of its own, as one dead backend of several."""
+"""Below this number, checks may fail for separate reasons, such as one dead backend of several."""
 SCOPES = (
     Kind.LINK,
     Kind.DIRECTION,
@@ -88,7 +88,7 @@ def _silent(result: CheckResult) -> bool:
 
 
 def _scope(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
+    """Return the trait that nearly all affected checks share and whose checks are affected most; none without a clear lead.
 
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
     not whether it is there.
