@@ -30,6 +30,14 @@ DEEP = 2
 """So many fields away a value still speaks of the check."""
 
 
+def _field(value: object, name: str) -> Any:
+    """Return a field of a value, if it has one: properties of a value that is still being built may fail."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001 (whatever it is, it must not reach the function that is followed)
+        return None
+
+
 class Trace:
     """Notes each function of the project that is called; a profile function of all threads."""
 
@@ -64,10 +72,10 @@ class Trace:
             return len(value) <= SHORT and any(self.carries(one, depth + 1) for one in value)
         if not type(value).__module__.startswith("nettests"):
             return False
-        named = (getattr(value, name, None) for name in NAMES)
+        named = (_field(value, name) for name in NAMES)
         if any(isinstance(name, str) and self.carries(name) for name in named):
             return True
-        carried = (getattr(value, name, None) for name in CARRIERS)
+        carried = (_field(value, name) for name in CARRIERS)
         return any(self.carries(one, depth + 1) for one in carried if one is not None)
 
     def write(self, to: Path) -> None:

@@ -77,7 +77,7 @@ def limitations_option(option: Callable[..., Decorator] = click.option) -> Decor
     )
 
 
-_OPTIONS = {
+_OPTIONS: dict[str, tuple[Decorator, ...]] = {
     CLUSTER: (
         _of_cluster(
             "--lab",
@@ -138,9 +138,10 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
             shared = {name: given.pop(name, default) for name, default in _DEFAULTS.items()}
             return command(common=_common(**shared), **given)
 
-        for option in reversed([one for heading in about for one in _OPTIONS[heading]]):
-            with_common = option(with_common)
-        return with_common
+        decorated: Command = with_common
+        for option in reversed([option for heading in about for option in _OPTIONS[heading]]):
+            decorated = option(decorated)
+        return decorated
 
     return add
 

@@ -81,14 +81,16 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     if behind is None or behind in check.target.backends:
         return None
     former = behind in check.target.former
-    made = f"recreated in front of {behind}" if former else "left without endpoints"
-    return f"the Service was {made}, and its rules did not follow"
+    change = f"recreated in front of {behind}" if former else "left without endpoints"
+    return f"the Service was {change}, and its rules did not follow"
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
     """Return the last outcome, or the last failure: there is one where ports differ."""
-    found = [one.outcome for one in attempts if not (failed and one.outcome.positive)]
-    return found[-1] if found else Outcome.PROBE_FAILED
+    outcomes = [
+        attempt.outcome for attempt in attempts if not (failed and attempt.outcome.positive)
+    ]
+    return outcomes[-1] if outcomes else Outcome.PROBE_FAILED
 
 
 def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> list[SourceSeen]:
