@@ -93,6 +93,7 @@ def test_more_mistakes_than_are_shown_are_counted() -> None:
     lines = [line for line in str(error_of("name: a\n" + text)).splitlines() if "profile" in line]
     assert len(lines) == SHOWN + 1
     assert lines[-1] == "profile.yaml: 2 more mistakes"
+    assert [line.split(":")[1] for line in lines[:-1]] == ["2", "3", "4", "5", "6"]
 
 
 def test_of_several_forms_the_one_that_matched_deepest_is_explained() -> None:
