@@ -53,7 +53,7 @@ def timely(manager: urllib3.PoolManager, patience: Patience) -> None:
 
 
 def timely_connection(connection: Any, patience: Patience) -> Any:
-    """Return a class of connections like ``connection``, whose answers end by ``patience``."""
+    """Return a subclass of ``connection`` whose responses have to be complete within ``patience``."""
 
     class Answer(http.client.HTTPResponse):
         def __init__(self, sock: socket.socket, *arguments: Any, **options: Any) -> None:
@@ -64,7 +64,7 @@ def timely_connection(connection: Any, patience: Patience) -> Any:
 
 
 def came_too_slowly(error: BaseException) -> bool:
-    """Whether it was a deadline that ended the reading of an answer, whatever a client made of it."""
+    """Whether a deadline ended the reading of a response, also where the client library wrapped the error."""
     told: BaseException | None = error
     while told is not None:
         if isinstance(told, SlowAnswerError):

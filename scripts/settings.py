@@ -99,7 +99,7 @@ def _wrong(setting: Setting, check: str, reference: Run, run: Run) -> str:
 
 def _any(check: str, patterns: tuple[str, ...]) -> bool:
     parts = parts_of(check)
-    return any(_begins(parts, parts_of(one)) for one in patterns)
+    return any(_begins(parts, parts_of(pattern)) for pattern in patterns)
 
 
 def _begins(parts: list[str], pattern: list[str]) -> bool:

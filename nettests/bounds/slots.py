@@ -114,7 +114,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class _Ahead(AbstractContextManager[None]):
-    """Slots whose ordinary queue is passed by."""
+    """The same slots for callers that do not wait in the ordinary queue."""
 
     slots: Slots
     queue: deque[int]

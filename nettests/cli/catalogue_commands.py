@@ -11,6 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.options import limitations_option, suite_option
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
@@ -20,25 +21,11 @@ from nettests.report.open_questions import render_open_questions
 from nettests.session.without_cluster import Survey, survey
 
 _FILE = click.Path(path_type=Path)
-_suites = click.option(
-    "--suite",
-    "suites",
-    type=_FILE,
-    multiple=True,
-    metavar="PATH",
-    help="A suite beside the shipped ones (repeatable).",
-)
 
 
 @click.command(cls=Command, example="nettests catalogue --json")
-@_suites
-@click.option(
-    "--limitations",
-    type=_FILE,
-    multiple=True,
-    metavar="PATH",
-    help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
-)
+@suite_option()
+@limitations_option()
 @click.option("--json", "as_json", is_flag=True, help="Facts, sources and what exercises them.")
 @click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
 @click.option(
@@ -77,7 +64,7 @@ def catalogue(
 
 @click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
-@_suites
+@suite_option()
 def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...]) -> None:
     """Check limitation manifests for mistakes.
 

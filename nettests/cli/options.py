@@ -51,7 +51,33 @@ _of_cluster = partial(click.option, cls=SharedOption, heading=CLUSTER)
 _of_images = partial(click.option, cls=SharedOption, heading=IMAGES)
 _of_checks = partial(click.option, cls=SharedOption, heading=CHECKS)
 
-_OPTIONS = {
+Decorator = Callable[[Command], Command]
+
+
+def suite_option(option: Callable[..., Decorator] = click.option) -> Decorator:
+    """Return ``--suite``, for commands that need no cluster too."""
+    return option(
+        "--suite",
+        "suites",
+        type=_FILE,
+        multiple=True,
+        metavar="PATH",
+        help="A suite beside the shipped ones (repeatable).",
+    )
+
+
+def limitations_option(option: Callable[..., Decorator] = click.option) -> Decorator:
+    """Return ``--limitations``, for commands that need no cluster too."""
+    return option(
+        "--limitations",
+        type=_FILE,
+        multiple=True,
+        metavar="PATH",
+        help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
+    )
+
+
+_OPTIONS: dict[str, tuple[Decorator, ...]] = {
     CLUSTER: (
         _of_cluster(
             "--lab",
@@ -88,21 +114,8 @@ _OPTIONS = {
         ),
     ),
     CHECKS: (
-        _of_checks(
-            "--suite",
-            "suites",
-            type=_FILE,
-            multiple=True,
-            metavar="PATH",
-            help="A suite beside the shipped ones (repeatable).",
-        ),
-        _of_checks(
-            "--limitations",
-            type=_FILE,
-            multiple=True,
-            metavar="PATH",
-            help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
-        ),
+        suite_option(_of_checks),
+        limitations_option(_of_checks),
         _of_checks(
             "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
         ),
@@ -131,9 +144,10 @@ def cluster_options(*about: str) -> Callable[[Command], Command]:
             shared = {name: given.pop(name, default) for name, default in _DEFAULTS.items()}
             return command(common=_common(**shared), **given)
 
-        for option in reversed([one for heading in about for one in _OPTIONS[heading]]):
-            with_common = option(with_common)
-        return with_common
+        decorated: Command = with_common
+        for option in reversed([option for heading in about for option in _OPTIONS[heading]]):
+            decorated = option(decorated)
+        return decorated
 
     return add
 

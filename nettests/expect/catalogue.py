@@ -124,11 +124,11 @@ def read_section(text: str, file: str) -> Section:
 def catalogue(sections: Sequence[Section]) -> Catalogue:
     """Return the sections as one; ``ManifestError`` for facts told twice and unknown duplicates."""
     mistakes = [*_told_twice(sections)]
-    made = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
-    mistakes += _unknown_originals(made)
+    combined = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
+    mistakes += _unknown_originals(combined)
     if mistakes:
         raise ManifestError("\n".join(mistakes))
-    return made
+    return combined
 
 
 def _told_twice(sections: Sequence[Section]) -> Iterator[str]:
@@ -139,8 +139,8 @@ def _told_twice(sections: Sequence[Section]) -> Iterator[str]:
         seen.setdefault(fact.id, fact)
 
 
-def _unknown_originals(made: Catalogue) -> Iterator[str]:
-    facts = made.facts
+def _unknown_originals(combined: Catalogue) -> Iterator[str]:
+    facts = combined.facts
     for fact in facts.values():
         original = fact.reason.of if fact.reason else ""
         if original and (original not in facts or original == fact.id):

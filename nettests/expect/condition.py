@@ -302,9 +302,9 @@ def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
 
 
 def _set(wanted: tuple[Setting, ...], fact: Fact[bool], name: str) -> Finding:
-    """Decide by a setting; one that could not be read is ``unknown``, a value that a condition may list."""
-    found = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
-    return _stated(found in wanted, f"{name}: {found} ({fact.origin})")
+    """Decide by a setting; a condition can name ``unknown``, so a setting that could not be read is decided too."""
+    setting = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
+    return _stated(setting in wanted, f"{name}: {setting} ({fact.origin})")
 
 
 def _decided(fact: Fact[T], name: str, holds: Callable[[T], bool]) -> Finding:

@@ -60,8 +60,8 @@ def expectation(
     check: Check, facts: ClusterFacts, limitations: Sequence[Limitation]
 ) -> Expectation:
     """Return the expectation of one check."""
-    found = candidates(check, facts, limitations)
-    standing = _standing(found)
+    covering = candidates(check, facts, limitations)
+    standing = _standing(covering)
     undecided = [c for c in standing if c.truth is Truth.UNKNOWN]
     applying = [c for c in standing if c.truth is Truth.YES and not c.limitation.only_cancels]
     deciding = _deciding(check, applying)
@@ -74,7 +74,7 @@ def expectation(
         if deciding and not first and expected != check.claim
         else None,
         undecided=_why_undecided(first) if first else None,
-        entries=tuple(c.limitation.id for c in found if c.truth is Truth.YES),
+        entries=tuple(c.limitation.id for c in covering if c.truth is Truth.YES),
         known_bugs=() if first else tuple(_known_bugs(applying, check.claim)),
     )
 
@@ -128,15 +128,15 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
             )
 
 
-def _standing(found: Sequence[Candidate]) -> list[Candidate]:
+def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
     """Leave out what a holding entry of a higher layer takes away."""
     gone = {
         name
-        for candidate in found
+        for candidate in covering
         if candidate.truth is Truth.YES
         for name in (*candidate.limitation.overrides, *candidate.limitation.cancels)
     }
-    return [c for c in found if c.limitation.id not in gone]
+    return [c for c in covering if c.limitation.id not in gone]
 
 
 def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:

@@ -17,8 +17,8 @@ def needs_controls(observation: Observation) -> bool:
     """Whether what was seen means something only beside positive controls."""
     if observation.outcome is Outcome.DEVIATES:
         return False  # it was read, word for word: there is no silence to explain
-    one = observation.distribution is Distribution.ONE_BACKEND
-    return one or not observation.outcome.positive
+    one_backend = observation.distribution is Distribution.ONE_BACKEND
+    return one_backend or not observation.outcome.positive
 
 
 def why_not_proven(observation: Observation) -> str:
@@ -46,8 +46,10 @@ def why_vantage_fails(observation: Observation) -> str:
 
 def failed_target(observation: Observation) -> ControlResult | None:
     """Return the control that shows that no other vantage reaches the target either."""
-    found = (one for one in observation.controls if one.proves == TARGET and not one.ok)
-    return next(found, None)
+    failed = (
+        control for control in observation.controls if control.proves == TARGET and not control.ok
+    )
+    return next(failed, None)
 
 
 def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:

@@ -53,7 +53,7 @@ class HttpChannel(Protocol):
         """``pod-proxy``, ``port-forward`` or ``exec``, as the journal records it."""
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Request ``path`` from the probe; ``ChannelError`` when no answer of the probe came."""
+        """Request ``path`` from the probe; ``ChannelError`` if the probe did not answer."""
 
     def close(self) -> None:
         """Release what the channel holds open."""
@@ -72,7 +72,7 @@ class Conversation(Protocol):
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended; ``None`` as long as nobody has said so."""
+        """The exit status; ``None`` until it is known."""
 
     def say(self, text: str) -> None:
         """Write to its input."""
@@ -81,7 +81,7 @@ class Conversation(Protocol):
         """Listen until all that it said is ``enough``, or it has ended; return whether it was enough."""
 
     def stay(self) -> None:
-        """Show that somebody is there, so that nobody on the way takes the stream for dead."""
+        """Send a keep-alive, so that no proxy on the way closes the stream as idle."""
 
     def close(self) -> None:
         """Hang up; its input ends."""

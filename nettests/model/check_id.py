@@ -19,6 +19,7 @@ LEFT_OUT = "left-out"
 SAMPLED = "sampled"
 """The targets that the sampling rule leaves out of a source's checks."""
 
+_SEPARATOR = "/"
 _DETAILS, _DETAILS_ON_NO_NODE = 5, 3
 _MEMBER = "#"
 """Between the id of a check and the label of one of its members, which names nodes: in journals, never in a history."""
@@ -26,21 +27,21 @@ _MEMBER = "#"
 
 def between(source: str, target: str, placement: str) -> str:
     """Return the place of a check between two ends."""
-    return f"{source}/{target}/{placement}"
+    return _SEPARATOR.join((source, target, placement))
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:
     """Return the id of a flow's check at a place; ``rest`` is its case, or its protocol and what else tells it apart."""
-    return "/".join((flow, place, *rest))
+    return _SEPARATOR.join((flow, place, *rest))
 
 
 def parts_of(check: str) -> list[str]:
-    """Return the parts of an id, or of a pattern for ids, in their order."""
-    return check.split("/")
+    """Return the parts of an id, or of a pattern of ids."""
+    return check.split(_SEPARATOR)
 
 
 def flow_of(check: str) -> str:
-    """Return the flow that an id begins with."""
+    """Return the name of the flow that a check belongs to."""
     return parts_of(check)[0]
 
 

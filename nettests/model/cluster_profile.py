@@ -204,7 +204,7 @@ class ClusterProfile:
     external_vantage: str = "none"
     external_proxy: str | None = None
     external_ips: Network = DOCUMENTATION_ADDRESSES
-    """Where Services get their ``externalIPs`` from: nobody else may have these addresses."""
+    """The range from which Services get ``externalIPs``; no host may have an address in it."""
     network_policy: bool = True
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -31,7 +31,7 @@ _KEYS: dict[type, dict[str, str]] = {
     Target: {"pool": "role"},
     Vantage: {"pool": "role"},
 }
-"""Fields whose keys in journals and ``results.json`` are older than their names: readers of both rely on them."""
+"""Fields that were renamed in code and keep their old keys in journals and ``results.json``, which others read."""
 
 _converter = cattrs.Converter(forbid_extra_keys=False)
 

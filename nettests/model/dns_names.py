@@ -4,7 +4,7 @@ Sources: "DNS for Services and Pods". Suites give them to ``NameForm``; ``probes
 """
 
 DEFAULT_DOMAIN = "cluster.local"
-"""The cluster domain where nobody could tell which it is."""
+"""The cluster domain where it could not be discovered: Kubernetes' default."""
 NAMESPACE_DOMAIN = "{namespace}.svc.{domain}"
 """What the names of all Services of a namespace end with."""
 SERVICE_FQDN = "{service}." + NAMESPACE_DOMAIN

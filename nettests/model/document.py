@@ -60,7 +60,7 @@ def _error(document: Document, mistakes: Sequence[tuple[int, str, str]]) -> Mani
 
 
 def _deepest(problem: ValidationError) -> ValidationError:
-    """Return the branch of an ``anyOf`` that came furthest: the one that was meant."""
+    """Return the branch of an ``anyOf`` that matched deepest: most likely the one that was meant."""
     while problem.context:
         problem = max(problem.context, key=lambda branch: len(branch.absolute_path))
     return problem

@@ -65,7 +65,7 @@ class AppliedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBug:
-    """A documented bug that may be there: whoever observes ``shows`` has met it."""
+    """A documented bug that this cluster may have; the outcome ``shows`` is its symptom."""
 
     id: str
     summary: str
@@ -89,5 +89,5 @@ class Expectation:
     entries: tuple[str, ...] = ()
     """Ids of all manifest entries that applied, deciding, agreeing, overridden or cancelled."""
     known_bugs: tuple[KnownBug, ...] = ()
-    """Where the outcome is open: the bugs among the reasons, each with what is seen where it is there.
+    """Where the outcome is open: the known bugs among the reasons, each with its symptom.
     Empty where it is open because documents differ, are silent, or leave it to a setting."""

@@ -105,9 +105,9 @@ class NodeFacts:
     left_out: str = ""
     """Why the node takes no part although it is Ready and schedulable; empty when it does."""
     firewall: Fact[bool] = Fact(None, "the API does not tell it")
-    """Whether the Windows firewall is on, whose stealth filter drops what closed ports would answer."""
+    """Whether the Windows firewall is on; its stealth filter drops the RST and ICMP of closed ports."""
     zone: Fact[str] = Fact(None, "it was not read")
-    """The zone of a cloud that the node stands in, by which kube-proxy follows topology hints."""
+    """The node's zone (``topology.kubernetes.io/zone``), by which kube-proxy follows topology hints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class ClusterFacts:
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
     namespace: str = ""
-    """The existing namespace that a run uses; empty where it makes one of its own."""
+    """The existing namespace that a run uses; empty if the run creates one."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
     """The level of Pod Security that the run's namespace enforces."""
     privileged: Fact[bool] = Fact(None, "it was not run")
@@ -197,13 +197,13 @@ class ClusterFacts:
     runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
     """The RuntimeClasses that say where their Pods may stand, by name."""
     platform: Fact[str] = Fact(None, "it was not read")
-    """Whose managed service the cluster is, by its nodes' labels: ``aks``, ``eks``, ``gke``, else ``other``."""
+    """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
     """Which nodes the fleet sweep takes, and the seed of its pairs."""
 
     @property
     def dns_domain(self) -> str:
-        """The cluster domain, or the one that a cluster has where nobody says otherwise."""
+        """The cluster domain, or Kubernetes' default where it is unknown."""
         return self.cluster_domain.value or DEFAULT_DOMAIN
 
     def node(self, name: str) -> NodeFacts:

@@ -21,7 +21,7 @@ POOL_LABEL = f"{DOMAIN}/pool"
 CREATED = f"{DOMAIN}/created"
 EXPIRES = f"{DOMAIN}/expires"
 KEPT = f"{DOMAIN}/kept"
-"""On the Lease of a run that was told to leave its objects standing."""
+"""Marks the Lease of a run that keeps its objects (``--keep``)."""
 COLLECTED = f"{DOMAIN}/collected"
 """On the Lease of a run that was found dead, from the moment when its objects are about to be removed."""
 

@@ -13,7 +13,7 @@ from nettests.model.words import Distribution, Outcome, SourceSeen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """One question as it was put and the answer as it came, before any parsing.
+    """One request or command and its answer, word for word, before any parsing.
 
     ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path`` or ``origin``.
     ``tool`` names the parser that reads it (``dial``, ``curl``, ``connect``, ``ping``, ``nslookup``,
@@ -112,7 +112,7 @@ class Observation:
     late: str | None = None
     """The Service that did not answer within its deadline, before this was probed."""
     resent: str | None = None
-    """Which answer came only after a packet had to be sent again, and what shows it."""
+    """An answer that came only after a retransmission, and the evidence for it."""
     slow: str | None = None
     """How long every answer took, where a client that waits no longer would have sent again."""
     loss: LossEstimate | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nettests.model.versions import KubernetesVersion
 
 RUN = "{run}"
-"""Stands for the run's namespace: one of its own, or the existing one that was named."""
+"""Placeholder for the run's namespace: its own, or the existing one that the user named."""
 EVERYWHERE = "*"
 """All namespaces."""
 SYSTEM = "kube-system"
@@ -128,7 +128,7 @@ def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]
 
 
 def standing(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return what it takes to make pods stand and to remove them again."""
+    """Return the permissions to create Pods, watch them and delete them."""
     if own_namespace:
         return (
             CREATE_NAMESPACE,
@@ -144,7 +144,7 @@ def standing(*, own_namespace: bool) -> tuple[Permission, ...]:
 
 
 def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return what it takes to make Services stand and to remove them again."""
+    """Return the permissions to create Services, watch them and delete them."""
     return (CREATE_SERVICE,) if own_namespace else (CREATE_SERVICE, LIST_SERVICES, DELETE_SERVICE)
 
 

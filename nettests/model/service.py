@@ -23,7 +23,7 @@ class ByHand(StrEnum):
     MIXED_TARGET_PORTS = "two-numbers"
     """The backends have mixed target ports for the same Service port, as named target ports bring about."""
     HINTED = "hinted"
-    """The first backend is hinted for the zones of all probe nodes, the others for one that nobody is in."""
+    """The first backend has hints for the zones of all probe nodes, the others for a zone without nodes."""
     TERMINATING = "terminating"
     """All backends are said to terminate, and still to serve: while a Service rolls, none may be left but these."""
 

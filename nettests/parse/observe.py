@@ -100,17 +100,19 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
     if behind is None or behind in check.target.backends:
         return None
     former = behind in check.target.former
-    made = f"recreated in front of {behind}" if former else "left without endpoints"
+    change = f"recreated in front of {behind}" if former else "left without endpoints"
     if changed_in_place(check):
-        made = f"left with {behind} as endpoints" if former or behind == SEVERAL else made
-        made += " in place"
-    return f"the Service was {made}, and its rules did not follow"
+        change = f"left with {behind} as endpoints" if former or behind == SEVERAL else change
+        change += " in place"
+    return f"the Service was {change}, and its rules did not follow"
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
     """Return the last outcome, or the last failure: there is one where ports differ."""
-    found = [one.outcome for one in attempts if not (failed and one.outcome.positive)]
-    return found[-1] if found else Outcome.PROBE_FAILED
+    outcomes = [
+        attempt.outcome for attempt in attempts if not (failed and attempt.outcome.positive)
+    ]
+    return outcomes[-1] if outcomes else Outcome.PROBE_FAILED
 
 
 def _loss(check: Check, attempts: Sequence[Attempt]) -> LossEstimate | None:

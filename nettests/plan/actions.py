@@ -1,4 +1,4 @@
-"""From where a check sends, to what it goes, and how: a candidate check made concrete.
+"""A candidate check made concrete: its source, its target and how it is sent.
 
 Still the third stage of planning. Objects are named by node pool and node; addresses are looked up when they stand.
 """

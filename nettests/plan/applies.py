@@ -74,7 +74,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
 
 
 def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
-    """Return what the Pod Security level of the run's namespace does not let this question have."""
+    """Return what this question needs and the Pod Security level of the run's namespace forbids."""
     level = facts.pod_security.value or pod_security.PRIVILEGED
     what = ""
     if level != pod_security.PRIVILEGED and not (action.case and action.case.level):
@@ -101,7 +101,7 @@ def _forbidden_ping(action: Action) -> str:
 
 
 def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
-    """Levels are run in namespaces that the run makes, from the version on that enforces them."""
+    """Checks of Pod Security levels need namespaces that the run creates, and a version that enforces levels."""
     if action.case is None or not action.case.level:
         return ""
     if facts.namespace:
@@ -143,7 +143,7 @@ def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_slices(action: Action, facts: ClusterFacts) -> str:
-    """Slices made by hand need their API."""
+    """EndpointSlices that the harness writes itself need the API ``discovery.k8s.io/v1``."""
     settings = action.target.settings
     if settings is None or settings.by_hand is None:
         return ""
@@ -207,7 +207,7 @@ def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:
 
 
 def why_unseen(flow: Flow, facts: ClusterFacts) -> str:
-    """Return why nobody tells whose address is seen outside, where a flow claims it, or nothing."""
+    """Return why the external target cannot report the source address that a flow claims, or nothing."""
     external = facts.external_target
     if (
         flow.source_seen is None

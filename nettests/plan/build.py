@@ -78,7 +78,7 @@ def _said_once(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
 
 
 def _separated(found: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
-    """Part what goes on to the next stage from what is skipped."""
+    """Separate what goes on to the next stage from the skips."""
     kept: list[T] = []
     skips: list[Skip] = []
     for one in found:

@@ -65,7 +65,7 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
 
 
 def _at_once(action: Action) -> Action:
-    """Return what stands for a question beside itself: a control changes nothing, and waits for nothing."""
+    """Return the plain form of a question for use as a control, which changes nothing and waits for nothing."""
     match action.question:
         case Question.CHURN | Question.IDLE | Question.LOSS:
             return replace(action, question=Question.REACH, connections=1)

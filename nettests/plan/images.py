@@ -1,4 +1,4 @@
-"""Which image stands for which node, where it comes from, and which Windows builds it has.
+"""Which image each node needs, its registry, and the Windows builds in its manifest list.
 
 Pure. Used by discovery (a node that no image serves is left out), by ``probes`` (the image of each Pod)
 and by ``nettests images`` (what to mirror). No registry is contacted: what an agnhost tag holds is documented.

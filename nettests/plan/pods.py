@@ -164,7 +164,7 @@ def after(
 
 
 def stateful(label: str, *containers: Json) -> Case:
-    """Return a case whose StatefulSet makes its Pod again by the same name, as the flow's Service knows it."""
+    """Return a case whose StatefulSet recreates its Pod under the name by which the flow's Service selects it."""
     template = pod(*(containers or (server(),)))
     item = {**template, "kind": STATEFUL_SET}
     return Case(

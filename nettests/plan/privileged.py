@@ -44,7 +44,7 @@ def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
 
 
 def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
-    """Return the nodes on whose own network a Pod has to stand."""
+    """Return the nodes that need a Pod on the host's network."""
     nodes = []
     if action.source.kind is VantageKind.NODE:
         nodes.append(facts.node(action.source.node or ""))

@@ -39,7 +39,7 @@ PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
 """What has waited for long is polled less often: many polls at once slow down what they wait for."""
 STALLED_SECONDS = 5.0
-"""What has been silent for so long may never answer: the check that waits for it is run before its time."""
+"""A Service silent for this long may never answer: the checks that wait for it are run early."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
 UNDER_WAY = Bounds().polls_per_service
@@ -50,7 +50,7 @@ _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """A server, Service or name that has to answer (``kind`` and ``name``), and the probe pod that polls it."""
+    """A target that has to answer (``kind`` and ``name``), and the probe pod from which it is polled."""
 
     kind: TargetKind
     name: str
@@ -73,7 +73,7 @@ def pairs_of(
         return _once_a_node(check.action, probe_on, sentinel)
     found: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
-        probes = _probes_on_path(action, probe_on)
+        probes = _polling_pods(action, probe_on)
         if sentinel and action.target.service is not None:
             found |= {Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe) for probe in probes}
         named = _named(action.target)
@@ -96,8 +96,8 @@ def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None)
     return frozenset(found)
 
 
-def _probes_on_path(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods of the nodes whose Service rules the request passes."""
+def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
+    """Return the probe pods to poll from: those of the nodes whose Service proxy the action depends on."""
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
@@ -109,7 +109,7 @@ def _probes_on_path(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that a working target answers; polling from the others would only time out."""
+    """Return the probe pods that get an answer when all is well; the others are not waited for."""
     settings, own = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:

@@ -32,13 +32,13 @@ class Pace:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def told(self, probe: str, at: float) -> None:
-        """Remember that ``probe`` was told at ``at`` that something is refused: a SYN may have been sent several times."""
+        """Remember that ``probe`` got a refusal at ``at``; a retransmitted SYN may have cost several."""
         with self._lock:
             kept = [one for one in self._told[probe] if one > at - _REMEMBERED]
             self._told[probe] = sorted([*kept, at])
 
     def reserve(self, probe: str, now: float) -> float:
-        """Return when ``probe`` may request a refusal, and count that one as told."""
+        """Return when ``probe`` may next send something that will be refused, and count that refusal as sent."""
         with self._lock:
             told = self._told[probe]
             at = max([now, *told[-1:]])
@@ -55,7 +55,7 @@ class Pace:
 
 
 def left(told: Sequence[float], now: float) -> float:
-    """Return how many refusals may still be told at ``now``, after those of ``told``, oldest first."""
+    """Return how many refusals the kernel can still send at ``now``, after those at ``told``, oldest first."""
     tokens, last = float(BURST), min([now, *told[:1]])
     for at in told:
         tokens = max(0.0, min(BURST, tokens + (at - last) / SECONDS) - 1)

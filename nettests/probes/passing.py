@@ -1,4 +1,4 @@
-"""What comes and goes while a run tests: Pods that single checks start, their StatefulSets, Pods that are tried out.
+"""Short-lived objects of a run: Pods that single checks start, their StatefulSets, Pods that are tried out.
 
 Pure. ``starting`` and ``examine`` make them; preflight probes here what a quota has to hold beside what stands.
 """

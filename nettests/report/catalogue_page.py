@@ -60,7 +60,7 @@ def render_catalogue(
 
 
 def totals(coverages: Iterable[Coverage]) -> str:
-    """Return how many facts there are, and what became of them, in one sentence without its dot."""
+    """Return one sentence, without its full stop: how many facts there are, and how many are exercised."""
     listed = list(coverages)
     covered = sum(one.covered for one in listed)
     kinds = Counter(

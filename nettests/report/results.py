@@ -144,7 +144,7 @@ class ExercisedPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercised:
-    """What a run looked at; Windows first. Empty without facts."""
+    """The nodes that a run exercised, Windows first; empty without facts."""
 
     nodes: tuple[ExercisedNodes, ...] = ()
     pairs: tuple[ExercisedPairs, ...] = ()

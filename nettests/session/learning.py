@@ -20,7 +20,7 @@ from nettests.session.journal import Journal
 
 
 def learn(
-    made: Blueprint, plan: Plan, readings: Sequence[NodeReading], journal: Journal
+    before: Blueprint, plan: Plan, readings: Sequence[NodeReading], journal: Journal
 ) -> Blueprint:
     """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
 
@@ -28,22 +28,22 @@ def learn(
     """
     for one in readings:
         journal.write(Reading(reading=one))
-    facts = completed(made.facts, readings)
-    if facts == made.facts:
-        return made
+    facts = completed(before.facts, readings)
+    if facts == before.facts:
+        return before
     try:
         now = expect.resolve(
-            made.plan.checks, facts, made.manifests, today=datetime.now(UTC).date()
+            before.plan.checks, facts, before.manifests, today=datetime.now(UTC).date()
         )
     except ManifestError as error:
         journal.event(f"what nodes say of themselves is left out: {error}", notable=True)
-        return made
+        return before
     journal.write(Discovered(facts=facts))
     for check in plan.checks:
         unlike = others(check, now)
-        if now[check.id] != made.expectations[check.id] or unlike != others(
-            check, made.expectations
+        if now[check.id] != before.expectations[check.id] or unlike != others(
+            check, before.expectations
         ):
             journal.write(Revised(check=check.id, expectation=now[check.id], others=unlike))
-    journal.write(Limitations(unused=unused(made.manifests, now)))
-    return replace(made, facts=facts, expectations=now)
+    journal.write(Limitations(unused=unused(before.manifests, now)))
+    return replace(before, facts=facts, expectations=now)

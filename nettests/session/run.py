@@ -137,8 +137,10 @@ class Run:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._nodes: NodeWatch | None = None
-        made = prepared.blueprint
-        self.watch = Watch(journal=self.journal, plan=made.plan, expectations=made.expectations)
+        blueprint = prepared.blueprint
+        self.watch = Watch(
+            journal=self.journal, plan=blueprint.plan, expectations=blueprint.expectations
+        )
         link_latest(self.directory)
         write_head(
             self.journal,
@@ -161,20 +163,20 @@ class Run:
         ``selected`` are ids of checks and skips; only those are recorded as planned or skipped.
         """
         make_room()
-        made = self.prepared.blueprint
-        plan = select(made.plan, made.facts, selected)
+        blueprint = self.prepared.blueprint
+        plan = select(blueprint.plan, blueprint.facts, selected)
         for check in plan.checks:
-            expectation = made.expectations[check.id]
-            unlike = others(check, made.expectations)
+            expectation = blueprint.expectations[check.id]
+            unlike = others(check, blueprint.expectations)
             self.journal.write(Planned(check=check, expectation=expectation, others=unlike))
         for skip in plan.skips:
             self.journal.write(Skipped(skip=skip))
-        for node in made.facts.nodes:
+        for node in blueprint.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
         if any(check.members for check in plan.checks):
-            self.journal.event(swept(made.facts))
-        depends = Dependence(plan=plan, facts=made.facts)
+            self.journal.event(swept(blueprint.facts))
+        depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(self.prepared.connection, tell, self._began)
         self.watch.nodes_of, self.watch.nodes = depends.of, self._nodes
@@ -253,7 +255,7 @@ class Run:
         for remark in deployment.remarks:
             self.journal.event(remark)
         opened, problems = probes.open_probes(access, deployment, facts, profile.timing, self.watch)
-        made = self._learn(plan, opened, deployment)
+        blueprint = self._learn(plan, opened, deployment)
         sender = probes.Sender(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
@@ -276,7 +278,9 @@ class Run:
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
             each = [one for check in plan.checks for one in check.each]
-            probes.Observer(sender, each, problems, self._tell, churn, _single_stack(made)).run()
+            probes.Observer(
+                sender, each, problems, self._tell, churn, _single_stack(blueprint)
+            ).run()
         finally:
             probes.close_probes(opened)
 
@@ -286,9 +290,9 @@ class Run:
         """Complete the facts by what nodes say of themselves, and expect by them from now on."""
         before, timing = self.prepared.blueprint, self.prepared.profile.timing
         readings = probes.read_host_facts(opened, deployment, before.facts, timing)
-        made = learn(before, plan, readings, self.journal)
-        self.watch.expectations = made.expectations
-        return made
+        blueprint = learn(before, plan, readings, self.journal)
+        self.watch.expectations = blueprint.expectations
+        return blueprint
 
     def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
         """Pull images onto their nodes, if that is wished, and write down how long it took."""
@@ -366,8 +370,8 @@ def _sent(connection: Connection) -> str:
     return f"the API server was sent {requests} requests, and {streams} for exec and port-forward"
 
 
-def _single_stack(made: Blueprint) -> Mapping[str, str]:
-    return documented(made.plan.checks, made.expectations)
+def _single_stack(blueprint: Blueprint) -> Mapping[str, str]:
+    return documented(blueprint.plan.checks, blueprint.expectations)
 
 
 def _external(profile: ClusterProfile) -> probes.External | None:

@@ -20,7 +20,8 @@ def test_what_follows_the_protocol_is_told_apart_from_the_place() -> None:
 
 
 def test_an_id_gives_back_its_flow_and_its_parts() -> None:
-    """An id's first part is its flow, and its parts are those that it was made of."""
-    made = check_id("egress", between("windows-1", EXTERNAL, "outside"), "tcp")
-    assert flow_of(made) == "egress"
-    assert parts_of(made) == ["egress", "windows-1", "external", "outside", "tcp"]
+    """Scripts that compare runs find a check's flow, and match ids part by part, in this grammar."""
+    pair = check_id("names", between("windows-1", "linux-1", "other-node"), "udp", "nslookup")
+    assert flow_of(pair) == "names"
+    assert parts_of(pair) == ["names", "windows-1", "linux-1", "other-node", "udp", "nslookup"]
+    assert flow_of("names") == "names"

@@ -1,4 +1,4 @@
-"""The words in which a kind of target is described, and the descriptor that is made of them.
+"""The descriptor of a kind of target, and the closed sets of words that it uses.
 
 Used by ``table``, which has one descriptor for each kind, and by its users.
 """
@@ -9,7 +9,7 @@ from typing import assert_never
 
 
 class Owner(StrEnum):
-    """Whose the target is, and so what has to stand, and on which node."""
+    """What the target belongs to, and so which objects have to exist, and on which node."""
 
     POD = "pod"
     """A server pod of the target's node."""
@@ -24,7 +24,7 @@ class Owner(StrEnum):
     HOST_PORT = "host-port"
     """The node, at a port that a pod on it claims."""
     CLUSTER = "cluster"
-    """The cluster: it stands on no probe node."""
+    """The cluster: the target is on no probe node."""
     OUTSIDE = "outside"
     """The external target of the cluster profile."""
     CHECK = "check"
@@ -60,7 +60,7 @@ class Location(StrEnum):
 
 
 class Naming(StrEnum):
-    """Whose name a resolver is queried for before anything is sent."""
+    """What kind of name is resolved before anything is sent."""
 
     NONE = "none"
     CLUSTER = "cluster"
@@ -78,7 +78,7 @@ class Proxy(StrEnum):
 
 
 class ShownBy(StrEnum):
-    """What shows that the target is there, beside a negative result."""
+    """Which positive control shows that the target works, beside a negative result."""
 
     NOTHING = "nothing"
     OTHER_VANTAGE = "other-vantage"
@@ -107,9 +107,9 @@ class Descriptor:
     location: Location
     shown_by: ShownBy
     noun: str
-    """What is reached, as incidents call it; empty where nobody would look for a cause there."""
+    """What is reached, as incidents call it; empty where it cannot be the cause of a failure."""
     heading: str = ""
-    """The column of reports that it stands in, where no probe node gives one."""
+    """The column of reports for targets that are on no probe node."""
     naming: Naming = Naming.NONE
     name_server: bool = False
     """It is the cluster's DNS, which is queried for names itself, over both protocols."""

@@ -195,7 +195,7 @@ def _met(result: CheckResult, *, red: bool) -> Sequence[str]:
 
 
 def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """Return what names show that resolve: not that a Service proxy took up Services made since."""
+    """Return the traits that a resolved name clears; it does not show that new Services are programmed."""
     return frozenset(one for one in traits if one.kind is not Kind.PROXY_NODE)
 
 
@@ -212,7 +212,7 @@ def _answered_well(result: CheckResult) -> bool:
 
 
 def _shows_replies(result: CheckResult) -> bool:
-    """Whether a green check shows the way back to the source Pod: answers came to it under its own address."""
+    """Whether a green check shows that the route back to the source Pod works: its own address got the answer."""
     check = result.check
     own = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
     pod = check is not None and check.target.kind is TargetKind.POD_IP

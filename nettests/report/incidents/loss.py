@@ -99,7 +99,7 @@ def _silent(result: CheckResult) -> bool:
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the trait that nearly all struck checks share and that is struck most; none if it stands out little.
+    """Return the trait that nearly all affected checks share and whose checks are affected most; none without a clear lead.
 
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
     not whether it is there.

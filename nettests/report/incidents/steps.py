@@ -38,7 +38,7 @@ _ENCAPSULATING = {"vxlan", "overlay", "geneve"}
 def next_step_of(
     traits: Sequence[Trait], results: Sequence[CheckResult], facts: ClusterFacts | None
 ) -> str:
-    """Return what to look at next; where no trait says it, the step that most checks name."""
+    """Return the next step: the trait's own, else the one that most of the checks advise."""
     of = {trait.kind: trait.value for trait in traits}
     node = _node(facts, of)
     for kind, step in _WHATEVER_ELSE.items():

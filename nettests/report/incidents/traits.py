@@ -72,7 +72,7 @@ class Kind(StrEnum):
     PROPERTY = "property"
     """What is asserted besides an answer: the source address, session affinity, distribution."""
     SEEN_AS = "seen-as"
-    """Whose address servers are to see."""
+    """The node whose source address translation decides which address servers see."""
     SIZE = "payload-size"
     PROBE = "probe"
     UNDECIDED = "undecided"
