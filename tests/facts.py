@@ -186,6 +186,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
     nothing: Fact[Any] = unknown("a matter of Windows")
     return _node(
         OS.LINUX,
+        f"linux-{member}",
         member,
         version,
         pool=1,
@@ -206,12 +207,13 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
 def _windows(
     version: KubernetesVersion, shape: Shape, build: str, pool: int, member: int
 ) -> NodeFacts:
-    number = pool + member + 1
+    number = shape.linux + (pool - 1) * shape.of_each + member
     vip: Fact[Any] = unknown("l2bridge has none")
     if shape.source_vip:
         vip = known(ip_address(f"10.244.{number}.2"), ORIGIN)
     return _node(
         OS.WINDOWS,
+        f"win-{number - shape.linux}",
         member,
         version,
         pool=pool,
@@ -232,6 +234,7 @@ def _windows(
 
 def _node(
     os: OS,
+    name: str,
     member: int,
     version: KubernetesVersion,
     *,
@@ -243,7 +246,7 @@ def _node(
     host_process: Fact[bool],
 ) -> NodeFacts:
     return NodeFacts(
-        name=f"{'win' if os is OS.WINDOWS else 'linux'}-{pool + member - 1}",
+        name=name,
         os=os,
         pool=f"{os.value}-{pool}",
         member=member,
