@@ -15,12 +15,11 @@ from typing import assert_never
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
 from nettests.model.observation import Raw
+from nettests.model.retransmission import QUERY_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Protocol, Question
 from nettests.parse.read import read_raw, read_resolution
 
-SYN_AGAIN = (1.0, 3.0)
-"""Seconds after which a connection stands whose first SYN, or whose first two, were lost."""
-QUERY_AGAIN = (5.0,)
+QUERY_AGAIN = (QUERY_SECONDS,)
 PROMPT = 0.25
 """Seconds within which answers come where nothing is slow; the resent one may take that much longer, too."""
 LOOKUP = 1.0

@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar
 
 from nettests.model.check import Action
 from nettests.model.observation import Raw
+from nettests.model.retransmission import QUERY_SECONDS
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.read import read_raw
 
 T = TypeVar("T")
 
-RESOLVER_SECONDS = 9.0
-"""Two time-outs of 5 s are the least that a resolver waits for a silent server (resolv.conf(5); Windows' DNS client
+RESOLVER_SECONDS = 2 * QUERY_SECONDS - 1
+"""Two of its time-outs are the least that a resolver waits for a silent server (resolv.conf(5); Windows' DNS client
 retry after 1, 2 and 4 s more), but for a little."""
 DIAL_PATIENCE = 2.0
 """Seconds after which a dial without an answer is probably silent; a lost SYN is sent again after 1 s."""

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from nettests.bounds import Bounds, ahead
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
+from nettests.model.retransmission import QUERY_SECONDS
 from nettests.probes.beside import begin
 
 HANG_SECONDS = 8.0
 """A process that has not ended by then hangs: ``ping`` waits 6 s for three lost echoes, ``curl`` 5 s, and each has to start."""
-RESOLVER_HANGS_SECONDS = 16.0
-"""The same for one that queries a resolver: three queries to a silent server take 15 s (resolv.conf(5))."""
+RESOLVER_HANGS_SECONDS = 3 * QUERY_SECONDS + 1
+"""The same for one that queries a resolver: it queries a silent server three times."""
 TOOL_HANGS_SECONDS = 12.0
 """The same for a tool of a node: PowerShell takes seconds to start, and more to list what HNS has."""
 AGAIN_SECONDS = 3.0
