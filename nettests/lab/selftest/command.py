@@ -71,7 +71,7 @@ def selftest(
 ) -> None:
     """Break labs by named faults and see whether a run notices each, and says what it is.
 
-    Exit code: 0 each was detected, nothing else turned red, and each cause was named; 1 not so; 6 nothing
+    Exit code: 0 each was detected or recovered from, nothing else turned red, and each cause was named; 1 not so; 6 nothing
     is wrong so far, but not all were run; 7 none was run.
     """
     faults = named_faults.chosen(names)

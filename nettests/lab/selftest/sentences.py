@@ -4,7 +4,7 @@ from nettests.lab.selftest.judging import Judged, Problem
 from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
 
 _HEADLINES = {
-    Exit.DETECTED: "Every fault was detected, nothing else turned red, and each cause was named",
+    Exit.DETECTED: "Every fault was detected or recovered from, nothing else turned red, and each cause was named",
     Exit.MISSED: "The harness has something to answer for",
     Exit.UNFINISHED: "Nothing is wrong so far, and not all faults were run",
     Exit.NOTHING: "No fault was run",
