@@ -1,4 +1,4 @@
-"""The fleet: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
+"""The fleet sweep: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
 
 from nettests.model.dns_names import KUBERNETES_FQDN
 from nettests.model.expectation import Source

@@ -198,7 +198,7 @@ class _Polls:
     """The questions to one pair, within its deadline: a question that is silent then is not waited for.
 
     Two things are no time of the pair's: what this machine overslept, and what a good answer took in one protocol, while
-    the next one had not been asked for.
+    the next one had not been sent.
     """
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ picture of sixty nodes by sixty is some tens of kilobytes. Pure geometry and tex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nettests.model.check_id import parts_of
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, Verdict
 from nettests.report.results import CheckResult
@@ -94,7 +95,7 @@ def _manner(result: CheckResult) -> str:
     assert result.check is not None, "only what was planned has members"
     target = result.check.target
     ends = 2 if target.os else 1
-    rest = result.id.split("/")[1 + ends + 1 :]
+    rest = parts_of(result.id)[1 + ends + 1 :]
     return " ".join((result.check.action.protocol.value.upper(), *rest))
 
 

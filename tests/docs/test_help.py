@@ -77,5 +77,7 @@ def test_shared_options_stand_under_headings() -> None:
     assert text.index("\nOptions:") < text.index("\nCluster:") < text.index("\nImages:")
     assert {"--kubeconfig", "--lab"} <= options_under("Cluster", text)
     assert options_under("Images", text) == {"--image", "--registry", "--pre-pull"}
-    assert options_under("Checks", text) == {"--suite", "--limitations", "--flow", "--enable"}
+    assert options_under("Checks", text) == {
+        *("--suite", "--limitations", "--flow", "--enable", "--nodes"),
+    }
     assert {"--keep", "--report-dir"} <= options_under("Options", text)

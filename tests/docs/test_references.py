@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import timedelta
 from importlib import import_module
@@ -41,6 +42,8 @@ OTHERS = {
     "--http-override": "agnhost netexec",
     "--udp-listen-addresses": "agnhost netexec",
     "--junitxml": "pytest",
+    "--lab-only": "bench/fleet.py",
+    "--write-out": "curl",
     "--render": "scripts/sample.py",
     "--preserve-credentials": "nsenter",
     "--user": "nsenter",
@@ -213,10 +216,14 @@ def test_targets_of_make_in_documents_exist() -> None:
 
 def field(value: Any, path: str) -> Any:
     """Return what ``checks[].source.kind`` names in a document; ``KeyError`` when nothing has it."""
-    for part in path.split("."):
-        name, many = part.removesuffix("[]"), part.endswith("[]")
-        value = value[name][0] if many else value[name]
-    return value
+    part, _, rest = path.partition(".")
+    found = value[part.removesuffix("[]")]
+    if not part.endswith("[]"):
+        return field(found, rest) if rest else found
+    for item in found:
+        with suppress(KeyError):
+            return field(item, rest)
+    raise KeyError(path)
 
 
 def test_fields_of_results_exist() -> None:
@@ -286,7 +293,7 @@ def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
     """What waits or retries without a key of the profile has a row with its value."""
     # sample: POLL_SECONDS = 0.2
     pattern = re.compile(
-        r"^([A-Z_]*(?:SECONDS|TRIES|PAUSE|PATIENCE|ROUNDS|RENEWALS|EXPIRES_AFTER)) =",
+        r"^([A-Z_]*(?:SECONDS|TRIES|PAUSE|PATIENCE|ROUNDS|IN_A_ROW|RENEWALS|EXPIRES_AFTER)) =",
         re.MULTILINE,
     )
     found = {

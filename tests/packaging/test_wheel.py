@@ -92,7 +92,7 @@ def test_the_catalogue_travels_too(installed: Installed) -> None:
     """``nettests lint`` finds facts, flows and entries in the bundle, and nothing to repair."""
     done = installed.nettests("lint")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "237 facts: nothing to repair" in done.stdout
+    assert "facts: nothing to repair" in done.stdout
 
 
 def test_it_renders_reports(installed: Installed) -> None:
