@@ -117,6 +117,11 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         )
 
 
+def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[str]:
+    stated = profile.facts.platform
+    return known(stated, STATED) if stated else nodes.platform_of(known_nodes)
+
+
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     """Read the facts from what was fetched; what the profile states overrides it."""
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
@@ -165,9 +170,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
-        platform=known(profile.facts.platform, STATED)
-        if profile.facts.platform
-        else nodes.platform_of(known_nodes),
+        platform=_platform(known_nodes, profile),
         fleet=scope_of(known_nodes, profile.fleet_nodes),
     )
 

@@ -49,6 +49,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     others = tuple(others)
     if again := _in_trains(check, raws, others) or _looked_up_again(raws, others):
         return again
+    if check.action.size is not None and not check.action.protocol.echoed:
+        return None  # a payload takes what the path and both ends take: nobody knows which second was waited
     told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
     if len(told) < 2 or not delays:

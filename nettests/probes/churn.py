@@ -1,6 +1,6 @@
 """Change a Service, each time to lead to other backends, and watch who answers.
 
-What comes before the questions of ``CHURN``. A Service is deleted and made again, or, where its settings say so, changed
+What comes before the questions of ``CHURN``. A Service is deleted and recreated, or, where its settings say so, changed
 in place: its endpoints come and go while it stays. Only the Service that the run made for this is touched, and
 it keeps its address: a rule that kube-proxy left behind would still lead to a backend of before. Every
 answer on the way is written to the journal; what it means is not known here.

@@ -72,7 +72,8 @@ async def _get_once(machine: Machine, url: str, referer: str) -> tuple[int, str,
     except h11.RemoteProtocolError as error:
         raise NetError(f"net/http: HTTP/1.x transport connection broken: {error}") from error
     finally:
-        writer.close()
+        # As Go closes a connection: what a server that answered early did not read is not waited for.
+        writer.transport.abort()
 
 
 def _request(netloc: str, url: str, referer: str) -> h11.Request:
