@@ -29,8 +29,6 @@ class Bounds:
     """Images that are pulled at the same time, over all nodes; a node pulls them one by one by itself."""
     starts_per_node: int = 4
     """Pods of checks' own on one node: Windows nodes make sandboxes slowly."""
-    many_starts_per_node: int = 1
-    """Checks that make many Pods at once on one node, beside those of one Pod: more would meet its limit of Pods (110)."""
     openings: int = 8
     """Probes whose channels are opened at the same time: each costs handshakes with the API server and a kubelet."""
     host_readings: int = 8

@@ -193,7 +193,7 @@ def for_members(bounds: Bounds) -> Slots:
     )
 
 
-def for_starts(bounds: Bounds, *, several: bool = False) -> Slots:
-    """Return the room that one node has for Pods of checks' own, or for checks with several: each counts while it is there."""
-    room = bounds.many_starts_per_node if several else bounds.starts_per_node
+def for_starts(bounds: Bounds) -> Slots:
+    """Return the slots of one node for Pods that checks create; a Pod holds its slot until it is deleted."""
+    room = bounds.starts_per_node
     return Slots(at_once=room, patience=threading.TIMEOUT_MAX, ceiling=room)

@@ -92,7 +92,6 @@ class Afterwards:
     to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
     as ``says``, and no longer than its grace period. ``first`` (``FIRST_PACKETS``) waits until all containers have
     ended and reads in their logs when each first reached something: a container for each kind of path.
-    ``words`` then may say how many such Pods are made at once.
     """
 
     how: str

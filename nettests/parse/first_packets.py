@@ -5,16 +5,16 @@ from its first moment on (``plan.pods.reaching``). What is late is said with its
 seconds after a container's first attempt, before which its Pod's network has to be there. It judges nothing.
 """
 
-import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
+from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
-LATE_SECONDS = 3.0
+LATE_SECONDS = SYN_AGAIN[1]
 """By then a second SYN was lost too: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
 SLOW_SECONDS = 0.25
 """Answers that take longer where no connection begins are slow, as ``parse.resent`` has it."""
@@ -90,23 +90,6 @@ def read(logs: Mapping[str, str]) -> Reading:
         seconds = max(one.answered or 0 for one in late)
         return _deviates(f"it reached {_none_of(late)} for its first {seconds:.1f} s: {each}")
     return Reading(outcome=Outcome.CONFORMS, detail=one_line(f"from its first moment on: {each}"))
-
-
-def merged(readings: Mapping[str, Reading]) -> Reading:
-    """Return one reading of many Pods that were made at once: the worst, with its Pod and how many were like it."""
-    for outcome in (Outcome.PROBE_FAILED, Outcome.FAILS_TO_START, Outcome.DEVIATES):
-        bad = {name: one for name, one in readings.items() if one.outcome is outcome}
-        if bad:
-            name = max(bad, key=lambda one: _seconds(bad[one].detail))
-            share = f"{len(bad)} of {len(readings)} new Pods"
-            return replace(bad[name], detail=one_line(f"{share}, {name}: {bad[name].detail}"))
-    name, one = next(iter(readings.items()))
-    return replace(one, detail=one_line(f"all {len(readings)} new Pods, {name}: {one.detail}"))
-
-
-def _seconds(detail: str) -> float:
-    late = lateness(detail)
-    return late.seconds if late else math.inf
 
 
 def lateness(detail: str) -> Lateness | None:

@@ -10,18 +10,17 @@ from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
+from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.read import read_answer, read_raw
 from nettests.parse.resent import LOOKUP, PROMPT, Carried, during
 
-RETRANSMITTED = 1.0
+RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
 REFERENCE = "control:probe"
 """The purpose of what is sent to the probe itself, beside a check whose answers are late."""
-
-
 FEWEST = 2
 """So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 BY_REQUEST = frozenset({"dial", "train"})

@@ -62,16 +62,9 @@ def read(raw: Raw) -> Reading:
     """Read one answer; ``context`` holds the case's ``reasons``, ``then`` and ``says``."""
     try:
         record = read_json(raw.stdout)
-        _ = record["status"]
+        status = record["status"]
     except (ValueError, KeyError, TypeError):
         return probe_failed(f"no record of a Pod: {raw.stdout}")
-    if several := record.get("pods"):
-        return first_packets.merged({name: _read(one, raw) for name, one in several.items()})
-    return _read(record, raw)
-
-
-def _read(record: Json, raw: Raw) -> Reading:
-    status = record["status"]
     speaks = raw.context.get("then") == FIRST_PACKETS
     if speaks and first_packets.told(logs := (record.get("then") or {}).get("logs") or {}):
         return first_packets.read(logs)

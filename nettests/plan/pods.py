@@ -62,8 +62,8 @@ def probing(label: str) -> Case:
     )
 
 
-def reaching(label: str, at_once: int = 1) -> Case:
-    """Return a case whose Pods request each kind of path from their first moment on, and log when it was answered.
+def reaching(label: str) -> Case:
+    """Return a case whose Pod requests each kind of path from its first moment on, and logs when it was answered.
 
     curl takes each of the URLs that the brackets stand for in turn, so that no shell is needed: an attempt gives up
     when a SYN would be sent again.
@@ -81,7 +81,7 @@ def reaching(label: str, at_once: int = 1) -> Case:
         object=_text(item),
         counter=_text(pod()),
         outcome=Outcome.CONFORMS,
-        then=Afterwards(how=FIRST_PACKETS, words=(str(at_once),) if at_once > 1 else ()),
+        then=Afterwards(how=FIRST_PACKETS),
     )
 
 

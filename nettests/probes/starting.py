@@ -7,7 +7,7 @@ afterwards) and read by ``parse.start``.
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -76,46 +76,29 @@ class Starting:
         made = self._addressed(
             made_for(action, node, self.blank, f"start-{next(self._numbers)}"), action
         )
-        several = _copies(made, case)
         words = ("create", json.dumps(made), *_words(case.then))
         context = {
             "reasons": "\n".join(case.reasons),
             "client-node": ",".join(map(str, node.addresses)),
             **({"then": case.then.how, "says": case.then.says} if case.then else {}),
         }
-        slot = self._slot(node, several=len(several) > 1)
+        slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
         probed = partial(Examination, tool="start", words=words, context=context)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
-            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
-            going = inside if self.blank.existing else afterwards
             try:
-                for one in several:
-                    self.pods.create(one)
-                    going.callback(self._remove, one)
+                self.pods.create(made)
             except ClusterError as error:
                 return probed(error=error.message)
+            # In the run's own namespace a Pod that goes holds up none that comes: the room is left before.
+            (inside if self.blank.existing else afterwards).callback(self._remove, made)
             try:
-                record = self._watched(several, action, node)
+                record = self._watch(pod_made(made), action, node)
             except SpentError:
                 raise
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
-
-    def _slot(self, node: NodeFacts, *, several: bool) -> Slots:
-        """Return the room for Pods of one check on a node; checks with many of them have one of their own."""
-        bounds, name = Bounds.of(self.timing), f"{node.name}, many" if several else node.name
-        return self._slots.setdefault(name, for_starts(bounds, several=several))
-
-    def _watched(self, several: Sequence[Object], action: Action, node: NodeFacts) -> Object:
-        """Return what became of the one Pod of a check, or of each of many that were made at once."""
-        records = {
-            one["metadata"]["name"]: self._watch(pod_made(one), action, node) for one in several
-        }
-        if len(several) > 1:
-            return {"status": {}, "pods": records}
-        return next(iter(records.values()))
 
     def _addressed(self, made: Object, action: Action) -> Object:
         """Put address and name of the server and the Service that the Pod probes where the case names them."""
@@ -305,17 +288,6 @@ def made_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object
     return stateful.around(item, action.target.service or "")
 
 
-def _copies(made: Object, case: Case) -> list[Object]:
-    """Return the objects of a check: of a case that wants many Pods at once, as many with names of their own."""
-    if case.then is None or case.then.how != FIRST_PACKETS or not case.then.words:
-        return [made]
-    name = made["metadata"]["name"]
-    return [
-        {**made, "metadata": {**made["metadata"], "name": f"{name}-{number}"}}
-        for number in range(1, int(case.then.words[0]) + 1)
-    ]
-
-
 def pod_made(made: Object) -> Object:
     """Return the Pod that comes of what is created for a question."""
     return stateful.member(made) if made["kind"] == STATEFUL_SET else made
@@ -340,12 +312,8 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     A run numbers them as it comes to them.
     """
     return [
-        one
+        made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}")
         for number, action in enumerate(_actions(plan), 1)
-        for one in _copies(
-            made_for(action, facts.node(action.source.node or ""), blank, f"start-{number}"),
-            case_of(action),
-        )
     ]
 
 

@@ -61,7 +61,7 @@ def of(**verdicts: Verdict) -> Judgement:
     ],
 )
 def test_the_worst_member_decides(verdicts: Mapping[str, Verdict], expected: Verdict) -> None:
-    """One that deviates fails the check, and one that nobody could judge is no pass, however many others passed."""
+    """One that deviates fails the check, and one that could not be judged is no pass, however many others passed."""
     assert of(**verdicts).verdict is expected
 
 

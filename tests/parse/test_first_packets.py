@@ -100,18 +100,3 @@ def test_a_pod_that_never_ran_fails_to_start() -> None:
     status = {"phase": "Failed", "containerStatuses": [{"name": "pod", "state": state}]}
     seen = of({"status": status, "then": {"logs": {}}})
     assert seen.outcome is Outcome.FAILS_TO_START
-
-
-def test_of_many_pods_at_once_the_latest_speaks() -> None:
-    """One late Pod of thirty is a finding, with its name, its seconds and the share."""
-    records = {}
-    for number in range(30):
-        late = TIMED_OUT * (3 * (number - 27) if number > 27 else 0) + AT_ONCE
-        logs = dict.fromkeys(("pod", "service", "name"), late)
-        records[f"start-1-{number}"] = {"status": ENDED, "then": {"logs": logs}}
-    seen = of({"status": {}, "pods": records})
-    assert seen.outcome is Outcome.DEVIATES
-    assert seen.detail.startswith("2 of 30 new Pods, start-1-29: it reached nothing")
-    told = lateness(seen.detail)
-    assert told is not None
-    assert told.seconds == 6.0

@@ -15,8 +15,8 @@ from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, READY, Cluster, question
 
 
-def first_packets(cluster: Cluster, at_once: int = 1) -> Examination:
-    """Let a Pod, or many, log their first packets to a server and its Service."""
+def first_packets(cluster: Cluster) -> Examination:
+    """Let a Pod log its first packets to a server and its Service."""
     other = StandingPod(
         name="server",
         node="w2",
@@ -35,7 +35,7 @@ def first_packets(cluster: Cluster, at_once: int = 1) -> Examination:
         standing={"server": other},
         services={"server-svc": service},
     )
-    action = question(pods.reaching("each-path", at_once))
+    action = question(pods.reaching("each-path"))
     target = replace(action.target, pod="server", service="server-svc")
     return probing.examine(replace(action, target=target))
 
@@ -61,13 +61,3 @@ def test_a_new_pods_logs_are_written_down_once_it_has_ended(phase: str) -> None:
     assert logs == dict.fromkeys(("pod", "service", "name"), cluster.answer)
     running = Cluster(status=READY, answer="first-packets 000 1.0\n")
     assert "then" not in json.loads(first_packets(running).stdout)
-
-
-def test_many_pods_at_once_are_all_made_before_one_is_followed_and_all_removed() -> None:
-    """Each has a name of its own and its own record."""
-    cluster = Cluster(status={"phase": "Succeeded"}, answer="first-packets 200 0.01\n")
-    record = json.loads(first_packets(cluster, at_once=30).stdout)
-    names = [f"start-1-{number}" for number in range(1, 31)]
-    assert [one["metadata"]["name"] for one in cluster.created] == names
-    assert list(record["pods"]) == names
-    assert sorted(cluster.deleted) == sorted(names)

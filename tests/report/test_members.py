@@ -120,7 +120,7 @@ def test_the_leading_incident_names_the_node_or_the_pair(silent: object, cause: 
 
 
 def test_nodes_that_were_not_chosen_are_left_out_for_that_reason() -> None:
-    """A run over a part of the fleet says whom it speaks of, and why not of the others."""
+    """A run over a part of the fleet says which nodes it speaks of, and why not of the others."""
     facts = replace(twelve(), fleet=FleetScope(chosen="pool=canary", nodes=("win-1", "linux-1")))
     windows, linux = swept(facts=facts).exercised.nodes
     assert windows.exercised == ("win-1",)
