@@ -157,7 +157,8 @@ class Done:
     """That a check was run to its end, or why it was not.
 
     ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
-    the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``. ``judgement`` is the
+    the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``.
+    ``overloaded`` are the attempts that an overloaded probe left without an answer. ``judgement`` is the
     verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
     """
 
@@ -170,6 +171,7 @@ class Done:
     late: str | None = None
     resent: str | None = None
     slow: str | None = None
+    overloaded: tuple[int, ...] = ()
     judgement: Judgement | None = None
 
 

@@ -65,6 +65,8 @@ class Attempt:
     """How often the question was sent in a row."""
     lost: int = 0
     """How many of several tries had no answer."""
+    overloaded: bool = False
+    """Whether its silence says nothing: the probe answered everything else late meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

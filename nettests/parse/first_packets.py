@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from nettests.model.retransmission import SYN_AGAIN
+from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 LATE_SECONDS = SYN_AGAIN[1]
 """By then a second SYN was lost too: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
-SLOW_SECONDS = 0.25
-"""Answers that take longer where no connection begins are slow, as ``parse.resent`` has it."""
 NOTHING = "nothing"
 _PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
 """The kinds of path by the names of their containers, as people call what they lead to."""
@@ -126,5 +124,5 @@ def _path(name: str, log: str) -> _Path:
         answered=answered,
         tried=waited,
         complaint=complaints[-1] if complaints else "",
-        slow=bool(later) and median(later) > SLOW_SECONDS,
+        slow=bool(later) and median(later) > PROMPT_SECONDS,
     )

@@ -6,7 +6,7 @@ untrusted, whatever else was seen; so does what the journal says of a check that
 (``observation_of``). What was expected is not known here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check, Target
@@ -34,20 +34,25 @@ REPEATED_PORTS_DIVISOR = 8
 kept-alive connection shows one port again and again."""
 
 
-def observe(check: Check, raws: Sequence[Raw]) -> Observation:
-    """Return what is known about one check from all raw answers that were recorded for it."""
+def observe(check: Check, raws: Sequence[Raw], overloaded: Collection[int] = ()) -> Observation:
+    """Return what is known about one check from all raw answers that were recorded for it.
+
+    ``overloaded`` are the attempts whose silence says nothing, because the probe answered nothing in time.
+    """
     probed = (raw for raw in raws if raw.purpose == "check")
     own = sorted(probed, key=lambda raw: raw.attempt)  # questions may go out side by side
     read = read_resolution if check.action.question is Question.RESOLVE else read_raw
     if not own:
         return unusable(check.id, "nothing was probed")
-    attempts = tuple(read(raw) for raw in own)
+    attempts = tuple(
+        replace(one, overloaded=one.number in overloaded) for one in (read(raw) for raw in own)
+    )
     seen = _sources(check, own, attempts)
     distrust = (
         _lost_origin(check, raws) or _unusable(attempts) or _too_few_connections(check, attempts)
     )
     ports = differing_ports(attempts) if len(set(seen)) <= 1 else ()
-    told = telling(own, attempts)
+    told = tuple(one for one in telling(own, attempts) if one.number not in overloaded)
     outcome = _outcome(told, failed=bool(ports))
     outcomes = {attempt.outcome for attempt in told}
     distribution = _distribution(check, attempts)
@@ -83,7 +88,9 @@ def observe(check: Check, raws: Sequence[Raw]) -> Observation:
 
 def observation_of(check: Check, done: Done, raws: Sequence[Raw]) -> Observation:
     """Return what is known about a check that is done, not trusted where its record says why."""
-    seen = replace(observe(check, raws), late=done.late, resent=done.resent, slow=done.slow)
+    seen = replace(
+        observe(check, raws, done.overloaded), late=done.late, resent=done.resent, slow=done.slow
+    )
     if done.distrust is None:
         return seen
     return replace(seen, trusted=False, distrust=done.distrust)

@@ -8,20 +8,22 @@ and others of the same probe over the same channel in that very time, must have 
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.loss import proves_loss
 from nettests.model.observation import Raw
-from nettests.model.retransmission import QUERY_SECONDS, SYN_AGAIN
+from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Protocol, Question
+from nettests.parse.overload import Carried, beside, carried, prompt_beside
 from nettests.parse.read import read_raw, read_resolution
 
 QUERY_AGAIN = (QUERY_SECONDS,)
-PROMPT = 0.25
-"""Seconds within which answers come where nothing is slow; the resent one may take that much longer, too."""
+REFERENCE = "control:probe"
+"""The purpose of what is sent to the probe itself, beside a question of a check that takes long."""
+FEWEST_REFERENCES = 2
+"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 LOOKUP = 1.0
 """Seconds that a process which looks a name up, and its exec, may take beside the waiting."""
 _SAID_AGAIN = re.compile(
@@ -33,21 +35,13 @@ _SAID_AGAIN = re.compile(
 SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """When a probe's control channel was busy with a question: seconds since the run began, and how long."""
-
-    started: float
-    elapsed: float
-
-
 def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Return which answer came only after a packet was sent again, and what shows it; ``None`` if none did.
 
-    ``raws`` are the check's own answers, ``others`` what the same probe was reached over the same channel.
+    ``raws`` are all answers of the check, ``others`` what else the same probe was sent over the same channel.
     """
     others = tuple(others)
-    if again := _in_trains(check, raws, others) or _looked_up_again(raws, others):
+    if again := _in_trains(check, raws) or _looked_up_again(raws, others):
         return again
     if check.action.size is not None and not check.action.protocol.echoed:
         return None  # a payload takes what the path and both ends take: nobody knows which second was waited
@@ -55,46 +49,49 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     delays = _delays(check)
     if len(told) < 2 or not delays:
         return None
-    slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT for one in delays)]
-    elsewhere = [one for one in others if one.elapsed <= PROMPT] if slow else []
+    slow = [raw for raw in told if any(0 <= raw.elapsed - one <= PROMPT_SECONDS for one in delays)]
     for raw in slow:
         prompt = _prompt_otherwise(raw, told, several=len(check.target.backends) > 1)
-        beside = [one for one in elsewhere if during(one, raw)]
-        if prompt and beside:
+        meanwhile = prompt_beside(raw, others)
+        if prompt and meanwhile:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
                 f"for, and the others {median(one.elapsed for one in prompt) * 1000:.0f} ms; the probe answered "
-                f"{len(beside)} other questions meanwhile"
+                f"{meanwhile} other questions meanwhile"
             )
     return None
 
 
-def _in_trains(check: Check, raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
+def _in_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     """Return how many trains of connections took as long as a lost SYN, if they are too many for a path in order."""
     if check.action.question is not Question.LOSS or not check.action.protocol.retransmitted:
         return None
     trains = [raw for raw in raws if raw.tool == "train" and raw.error is None]
-    prompt = [Carried(raw.started, raw.elapsed) for raw in trains if raw.elapsed <= PROMPT]
+    prompt = [Carried(raw.started, raw.elapsed) for raw in trains if raw.elapsed <= PROMPT_SECONDS]
+    itself = [carried(raw) for raw in raws if raw.purpose == REFERENCE]
     late = [
         raw
         for raw in trains
         if read_raw(raw).lost == 0
         and raw.elapsed >= SYN_AGAIN[0]
-        and any(_beside(one, raw) for one in prompt)
-        and any(one.elapsed <= PROMPT and during(one, raw) for one in others)
+        and any(beside(one, raw) for one in prompt)
+        and _prompt_throughout(raw, itself)
     ]
     tries = sum(read_raw(raw).tries for raw in trains)
     if not proves_loss(tries, len(late)):
         return None
     return (
         f"{len(late)} of {len(trains)} trains, of {tries} connections in all, took {min(raw.elapsed for raw in late):.1f} s "
-        f"and more, as long as a lost SYN is waited for, while others took {PROMPT:.2f} s at most"
+        f"and more, as long as a lost SYN is waited for, while others and the probe itself took {PROMPT_SECONDS:.2f} s at most"
     )
 
 
-def _beside(one: Carried, raw: Raw) -> bool:
-    """Whether a train was sent side by side with another one: a busy machine makes all of a round late."""
-    return one.started < raw.started + raw.elapsed and raw.started < one.started + one.elapsed
+def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
+    """Whether the probe answered for itself at once all the while: a machine that stood still for a second did not."""
+    meanwhile = [one for one in itself if beside(one, raw)]
+    return len(meanwhile) >= FEWEST_REFERENCES and all(
+        one.answered and one.elapsed <= PROMPT_SECONDS for one in meanwhile
+    )
 
 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
@@ -110,11 +107,11 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
         if said := _SAID_AGAIN.search(_about_the_name(raw)):
             return f"attempt {raw.attempt} found the name only at a second query ({said[0].strip('; ')})"
         waited = any(0 <= raw.elapsed - one <= LOOKUP for one in QUERY_AGAIN)
-        beside = [one for one in others if one.elapsed <= LOOKUP and during(one, raw)]
-        if waited and beside:
+        meanwhile = prompt_beside(raw, others, LOOKUP) if waited else 0
+        if meanwhile:
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost query to the name server is "
-                f"waited for; the probe carried out {len(beside)} other commands meanwhile"
+                f"waited for; the probe carried out {meanwhile} other commands meanwhile"
             )
     return None
 
@@ -134,7 +131,7 @@ def _prompt_otherwise(slow: Raw, told: Sequence[Raw], *, several: bool) -> list[
     if several and backend is None:
         return []
     same = [raw for raw in told if not several or read_raw(raw).backend == backend]
-    prompt = [raw for raw in same if raw.elapsed <= PROMPT]
+    prompt = [raw for raw in same if raw.elapsed <= PROMPT_SECONDS]
     return prompt if len(prompt) * 2 >= len(same) else []
 
 
@@ -162,8 +159,3 @@ def _delays(check: Check) -> tuple[float, ...]:
 def _what(check: Check, raw: Raw) -> str:
     named = check.target.descriptor.by_name and raw.elapsed >= QUERY_AGAIN[0]
     return "query to the name server" if named else "SYN"
-
-
-def during(one: Carried, raw: Raw) -> bool:
-    """Whether something else was sent and answered while ``raw`` was on its way."""
-    return raw.started < one.started and one.started + one.elapsed < raw.started + raw.elapsed

@@ -10,19 +10,16 @@ from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.retransmission import SYN_AGAIN
+from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Question, VantageKind
+from nettests.parse.overload import Carried, during
 from nettests.parse.read import read_answer, read_raw
-from nettests.parse.resent import LOOKUP, PROMPT, Carried, during
+from nettests.parse.resent import FEWEST_REFERENCES, LOOKUP, REFERENCE
 
 RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP sends its first packet again, and who speaks UDP is told to (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
-REFERENCE = "control:probe"
-"""The purpose of what is sent to the probe itself, beside a check whose answers are late."""
-FEWEST = 2
-"""So many times a probe has to answer for itself at once, while its question was on its way: a busy machine does not."""
 BY_REQUEST = frozenset({"dial", "train"})
 """Tools of a probe that is reached over HTTP, and answers for itself over the same channel."""
 
@@ -95,7 +92,9 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     if not lost or not answered or min(answered) < RETRANSMITTED:
         return None
     prompt = [
-        one for one in others if one.elapsed <= PROMPT and any(during(one, raw) for raw in own)
+        one
+        for one in others
+        if one.elapsed <= PROMPT_SECONDS and any(during(one, raw) for raw in own)
     ]
     if not prompt:
         return None
@@ -112,9 +111,9 @@ def _by_itself(raws: Sequence[Raw], own: Sequence[Raw]) -> str | None:
         raw.elapsed
         for raw in raws
         if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
-        if raw.elapsed <= PROMPT and during(Carried(raw.started, raw.elapsed), last)
+        if raw.elapsed <= PROMPT_SECONDS and during(Carried(raw.started, raw.elapsed), last)
     ]
-    if len(itself) < FEWEST:
+    if len(itself) < FEWEST_REFERENCES:
         return None
     return f"the probe answered for itself in {max(itself) * 1000:.0f} ms meanwhile"
 

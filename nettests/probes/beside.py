@@ -78,6 +78,12 @@ def one_over(pending: Collection[Pending[Any]], seconds: float | None = None) ->
     )
 
 
+def all_over(pending: Collection[Pending[Any]], seconds: float) -> bool:
+    """Wait until all of them are over, or for so long; return whether all are."""
+    done = [one.done for one in pending]
+    return not concurrent.futures.wait(done, seconds).not_done
+
+
 def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:
     """Begin ``call``, which says by its argument that it has waited for its turn and its question is sent."""
     return Pending(call)

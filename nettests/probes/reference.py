@@ -1,7 +1,8 @@
-"""Send a question once more where all answers of a check came late, and let the probe answer for itself meanwhile.
+"""Let a probe answer for itself while a question of a check is under way and takes long.
 
-Used by ``attempts`` and ``trains`` when they are done: ``parse.slow`` reads from it whether it was the path that took so
-long, or the way to the probe and the machines at both ends of it. Nothing is judged here.
+Used by ``attempts`` and ``trains`` when all their answers came late, and by ``trains`` beside each round of
+connections: ``parse.slow`` and ``parse.resent`` read from it whether it was the path that took so long, or the way to the
+probe and the machines at both ends of it. Nothing is judged here.
 """
 
 from collections.abc import Sequence
@@ -10,14 +11,21 @@ from dataclasses import replace
 from nettests.model.check import Action, Check, Target
 from nettests.model.observation import Raw
 from nettests.model.words import Protocol, Question, TargetKind
-from nettests.parse.slow import BY_REQUEST, REFERENCE, late
-from nettests.probes.beside import begin
+from nettests.parse.resent import REFERENCE
+from nettests.parse.slow import BY_REQUEST, late
+from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.sending import Sender
 
 REFERENCES = 4
 """How often a probe answers for itself at most, beside the question that is sent once more."""
 APART_SECONDS = 0.1
 """Between two of these."""
+BESIDE_TRAINS = 8
+"""How often a probe answers for itself at most beside one round of trains: for the first two seconds."""
+BEGIN_SECONDS = 0.3
+"""Trains that are over by then waited for no lost SYN."""
+APART_BESIDE_TRAINS = 0.2
+"""Between two of these: a SYN that was lost is waited for through at least three."""
 
 
 def compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
@@ -32,6 +40,19 @@ def compare_if_late(sender: Sender, check: Check, raws: Sequence[Raw]) -> None:
             break
         sender.send(check.id, REFERENCE, reference, _itself(check.action))
     again.result()
+
+
+def beside_trains(
+    sender: Sender, check: Check, trains: Sequence[Pending[Raw]], first: int
+) -> list[Raw]:
+    """Let the probe answer for itself, again and again, while trains wait; they are counted from ``first`` on."""
+    answered: list[Raw] = []
+    apart = BEGIN_SECONDS
+    while len(answered) < BESIDE_TRAINS and not all_over(trains, apart):
+        number = first + len(answered)
+        answered.append(sender.send(check.id, REFERENCE, number, _itself(check.action)))
+        apart = APART_BESIDE_TRAINS
+    return answered
 
 
 def _itself(action: Action) -> Action:

@@ -17,7 +17,7 @@ from nettests.model.words import Protocol
 from nettests.parse.read import read_raw
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
-from nettests.probes.reference import compare_if_late
+from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 
 BESIDE = 8
@@ -38,6 +38,7 @@ class Trains:
     _raws: list[Raw] = field(default_factory=list)
     _seen: list[Attempt] = field(default_factory=list)
     _number: int = 0
+    _references: int = 0
 
     def run(self) -> None:
         """Send round after round; run the controls where nothing at all was answered."""
@@ -51,6 +52,10 @@ class Trains:
     def _sent(self, trains: tuple[int, ...]) -> bool:
         """Send trains side by side; return whether every one of them can be read."""
         pending = [self._begin(tries) for tries in trains]
+        if self.check.action.protocol.retransmitted:
+            self._references += len(
+                beside_trains(self.sender, self.check, pending, self._references + 1)
+            )
         raws = results(pending)
         self._raws += raws
         self._seen += [read_raw(raw) for raw in raws]

@@ -20,7 +20,8 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
-from nettests.parse.resent import Carried, resent
+from nettests.parse.overload import Carried, carried, overloaded
+from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
 from nettests.session.journal import Journal
@@ -65,10 +66,13 @@ class Watch:
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
         told = self.journal.raw(raw)
+        seen = carried(told)
         with self._lock:
             self._raws[raw.check].append(told)
-            if raw.error is None:
-                self._carried[raw.probe, raw.channel].append(Carried(raw.started, raw.elapsed))
+            if (
+                raw.error is None and raw.tool != "train"
+            ):  # a train is many questions, one after another
+                self._carried[raw.probe, raw.channel].append(seen)
 
     def done(
         self,
@@ -87,9 +91,8 @@ class Watch:
             return
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
-        again, slowly = self._sent_again(check, raws)
         told = self.journal.without_secrets(
-            Done(check=check, distrust=distrust, skip=skip, late=late, resent=again, slow=slowly)
+            self._with_delays(Done(check=check, distrust=distrust, skip=skip, late=late), raws)
         )
         if skip is None:
             told = self._judged(told, raws)
@@ -161,18 +164,23 @@ class Watch:
         self.observations[check.id] = seen
         return judge(check, self.expectations[check.id], seen)
 
-    def _sent_again(self, check: str, raws: Sequence[Raw]) -> tuple[str | None, str | None]:
-        """Say which answer came only after a packet was sent again, and whether all were as late.
+    def _with_delays(self, done: Done, raws: Sequence[Raw]) -> Done:
+        """Say which answer came only after a packet was sent again, whether all were as late, and which silence is none.
 
         What the same channel carried meanwhile tells a slow path from a slow way to the probe.
         """
         own = [raw for raw in raws if raw.purpose == "check"]
-        if not own or check not in self._checks:
-            return None, None
+        if not own or done.check not in self._checks:
+            return done
         with self._lock:
             others = tuple(self._carried[own[-1].probe, own[-1].channel])
-        of = self._checks[check]
-        return resent(of, own, others), slow(of, raws, others)
+        of = self._checks[done.check]
+        return replace(
+            done,
+            resent=resent(of, raws, others),
+            slow=slow(of, raws, others),
+            overloaded=overloaded(own, others),
+        )
 
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.

@@ -19,7 +19,8 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.parse.resent import Carried, resent
+from nettests.parse.overload import Carried
+from nettests.parse.resent import REFERENCE, resent
 
 MEANWHILE = [Carried(10.3, 0.02), Carried(10.6, 0.03)]
 """What the same probe answered while the slow attempt, from 10.0 on, was on its way."""
@@ -351,30 +352,57 @@ def trains(*rounds: Sequence[float]) -> list[Raw]:
 
 
 COUNTING = replace(check(), action=replace(check().action, question=Question.LOSS, connections=200))
-BESIDE_ALL = [Carried(10.1 * number, 0.02) for number in range(1, 5)]
-"""What the same probe answered while the trains of each round were on their way."""
 EASY = [0.05] * 8
+
+
+def itself(*elapsed: float) -> list[Raw]:
+    """Return what the probe answered for itself during the second round, from 0.3 s on and 0.2 s apart."""
+    return [
+        replace(raw, purpose=REFERENCE, started=20.3 + 0.2 * number, elapsed=seconds)
+        for number, seconds in enumerate(elapsed)
+        for raw in answers(seconds)
+    ]
+
+
+AT_ONCE = itself(0.02, 0.02, 0.03)
 
 
 def test_trains_that_waited_for_lost_syns_are_told() -> None:
     """Two of sixteen trains that took a second, beside others that took milliseconds, are more than an accident."""
-    told = resent(COUNTING, trains(EASY, [*EASY[:6], 1.05, 2.04]), BESIDE_ALL)
+    told = resent(COUNTING, [*trains(EASY, [*EASY[:6], 1.05, 2.04]), *AT_ONCE], [])
     assert told is not None
     assert told.startswith("2 of 16 trains, of 160 connections in all, took 1.1 s and more")
 
 
 @pytest.mark.parametrize(
-    ("rounds", "others"),
+    ("rounds", "references"),
     [
-        ([EASY, [*EASY[:7], 1.05]], BESIDE_ALL),
-        ([EASY, [1.2, 1.05, 2.04, 1.5]], BESIDE_ALL),
+        ([EASY, [*EASY[:7], 1.05]], AT_ONCE),
+        ([EASY, [1.2, 1.05, 2.04, 1.5]], AT_ONCE),
         ([EASY, [*EASY[:6], 1.05, 2.04]], []),
-        ([EASY, [*EASY[:6], 0.9, 0.8]], BESIDE_ALL),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], AT_ONCE[:1]),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], itself(0.02, 0.6, 0.4, 0.02)),
+        ([EASY, [*EASY[:6], 0.9, 0.8]], AT_ONCE),
     ],
-    ids=["one", "a busy machine", "the way to the probe may be slow", "no SYN waits so long"],
+    ids=[
+        "one",
+        "a busy machine",
+        "the way to the probe may be slow",
+        "nothing shows that it was not",
+        "the machine stood still meanwhile",
+        "no SYN waits so long",
+    ],
 )
 def test_trains_that_prove_nothing_are_not_told(
-    rounds: list[list[float]], others: list[Carried]
+    rounds: list[list[float]], references: list[Raw]
 ) -> None:
-    """One late train, a round that is late as a whole, a slow way to the probe, or less than a lost SYN's second."""
-    assert resent(COUNTING, trains(*rounds), others) is None
+    """One late train, a round late as a whole, a probe late for itself as well, or less than a lost SYN's second."""
+    assert resent(COUNTING, [*trains(*rounds), *references], []) is None
+
+
+def test_an_answer_that_is_late_among_late_ones_is_no_lost_syn() -> None:
+    """A probe whose answers are late for the most part is overloaded, though some came at once (seen on a busy machine)."""
+    late = [Carried(10.1, 0.8), Carried(9.5, 1.4), Carried(10.4, 0.9)]
+    assert resent(check(), answers(1.05, 0.14, 0.14), [*MEANWHILE, *late]) is None
+    silent = [replace(one, answered=False) for one in late]
+    assert resent(check(), answers(1.05, 0.14, 0.14), [*MEANWHILE, *silent]) is not None

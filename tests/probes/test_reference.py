@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
-from nettests.parse.slow import REFERENCE, slow
+from nettests.parse.resent import REFERENCE
+from nettests.parse.slow import slow
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 from tests.probes.netexec import DialChannel

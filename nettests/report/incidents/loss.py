@@ -73,7 +73,11 @@ def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss 
         return None
     ids = {result.id for result in struck}
     attempts = [
-        one for result in struck if result.observation for one in result.observation.attempts
+        one
+        for result in struck
+        if result.observation
+        for one in result.observation.attempts
+        if not one.overloaded
     ]
     # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
