@@ -204,3 +204,23 @@ def test_a_rewritten_source_is_named_with_its_node(quiet: Results) -> None:
     assert found.cause == (
         f"Servers see another source address than the client Pod's from {WIN} elsewhere"
     )
+
+
+def test_loss_of_one_protocol_alone_is_named_with_its_node(quiet: Results) -> None:
+    """Where TCP alone is sent again on one node's paths, neither the node nor TCP alone is the cause: both are."""
+
+    def of(one: CheckResult) -> CheckResult:
+        if not one.check or not one.observation or not crossed(one.check):
+            return one
+        near = any(WIN in way for way in crossed(one.check))
+        over_tcp = one.check.action.protocol is Protocol.TCP
+        if not (near and over_tcp) or one.verdict is not Verdict.PASS or sum(one.id.encode()) % 3:
+            return one
+        seen = replace(one.observation, resent="attempt 1 took 1.03 s")
+        return replace(one, verdict=Verdict.FLAKY, observation=seen)
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert found.traits == {"remote-node": WIN, "protocol": "tcp"}
+    assert found.cause.startswith(
+        f"TCP packets are lost now and then between {WIN} and other nodes: "
+    )

@@ -6,7 +6,7 @@ tells them from the rest.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from nettests.model.path_size import SizeFinding
@@ -33,6 +33,9 @@ SCOPES = (
     Kind.SYSTEMS,
 )
 """Traits that loss may be bound to, the narrowest first."""
+PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
+FAR_MORE = 1.5
+"""A place and a protocol are named together where their share of affected checks is so many times as large as either's."""
 SHARED = 0.85
 """The share of the struck checks that has to have a trait for it to be named: the rest met something else."""
 
@@ -103,31 +106,41 @@ def _silent(result: CheckResult) -> bool:
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the trait that nearly all affected checks share and whose checks are affected most; none without a clear lead.
+    """Return the traits that nearly all affected checks share and whose checks are affected most; none without a clear lead.
 
     Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
-    not whether it is there.
+    not whether it is there. A place is named with its protocol where both together are affected far more than either.
     """
-    having: Counter[Trait] = Counter()
-    hit: Counter[Trait] = Counter()
-    for one in evidence:
-        for trait in one.traits:
-            having[trait] += 1
-            hit[trait] += one.check in struck
-    every = sum(any(trait.kind in SCOPES for trait in one.traits) for one in evidence)
+    scopes = [one for one in evidence if any(trait.kind in SCOPES for trait in one.traits)]
+    having: Counter[tuple[Trait, ...]] = Counter()
+    hit: Counter[tuple[Trait, ...]] = Counter()
+    for one in scopes:
+        for scope in _scopes(one.traits):
+            having[scope] += 1
+            hit[scope] += one.check in struck
 
-    def stands_out(trait: Trait) -> bool:
-        elsewhere = (len(struck) - hit[trait]) / max(every - having[trait], 1)
-        return hit[trait] >= SHARED * len(struck) and hit[trait] / having[trait] > 2 * elsewhere
+    def share(scope: tuple[Trait, ...]) -> float:
+        return hit[scope] / having[scope]
 
-    fitting = [
-        trait
-        for trait in having
-        if trait.kind in SCOPES and having[trait] < every and stands_out(trait)
-    ]
-    best = max(
+    def stands_out(scope: tuple[Trait, ...]) -> bool:
+        elsewhere = (len(struck) - hit[scope]) / max(len(scopes) - having[scope], 1)
+        if hit[scope] < SHARED * len(struck) or share(scope) <= 2 * elsewhere:
+            return False
+        return len(scope) == 1 or all(share(scope) > FAR_MORE * share((one,)) for one in scope)
+
+    fitting = [one for one in having if having[one] < len(scopes) and stands_out(one)]
+    return max(
         fitting,
-        key=lambda trait: (hit[trait] / having[trait], -SCOPES.index(trait.kind), trait.value),
-        default=None,
+        key=lambda one: (share(one), -SCOPES.index(one[0].kind), one[0].value),
+        default=(),
     )
-    return (best,) if best else ()
+
+
+def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
+    """Yield each trait that loss may be bound to, and each place with the protocol."""
+    alone = [trait for trait in traits if trait.kind in SCOPES]
+    protocols = [trait for trait in alone if trait.kind is Kind.PROTOCOL]
+    for trait in alone:
+        yield (trait,)
+        if trait.kind in PLACES:
+            yield from ((trait, protocol) for protocol in protocols)

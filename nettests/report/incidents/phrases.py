@@ -313,15 +313,16 @@ def cause_of_slowness(slowness: Slowness) -> str:
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
+    packets = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.DNS_SERVICE in of:
         where = f"of queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
     elif Kind.DNS in of:
         where = "of queries to the cluster DNS"
     elif Kind.PROXY_NODE in of:
         where = f"through the Service proxy of {of[Kind.PROXY_NODE]}"
-    elif of:
+    elif of.keys() - {Kind.PROTOCOL}:
         what = _subject(of)
-        plain = what.removeprefix("Packets ")
+        plain = what.removeprefix(f"{packets} ")
         where = f"({what})" if plain == what else plain
     else:
         where = "across the cluster"
@@ -331,4 +332,4 @@ def cause_of_loss(loss: Loss) -> str:
     if loss.resent:
         had = "had one" if figures else "had an answer"
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
-    return f"Packets are lost now and then {where}: {', '.join(figures)}"
+    return f"{packets} are lost now and then {where}: {', '.join(figures)}"
