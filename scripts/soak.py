@@ -2,7 +2,7 @@
 
     python scripts/soak.py [--budget 40m] [--rounds N] [--profile P …] [--at-once 2] [--state FILE]
 
-Without ``--rounds`` the two profiles that differ most run ten times, the others three times. Resumable:
+What a run that was not clean wrote is kept beside the state file. Without ``--rounds`` the two profiles that differ most run ten times, the others three times. Resumable:
 each finished run is one line of the state file, and a later call goes on where the file ends.
 It records what ran and what did not, prints a table, and exits 1 when two runs of a profile disagree or
 a run was not clean, 3 when the budget ended before all rounds.
@@ -11,6 +11,7 @@ a run was not clean, 3 when the budget ended before all rounds.
 import argparse
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,7 +48,7 @@ def main() -> int:
     def once(profile: str) -> None:
         if time.monotonic() > deadline:
             return
-        run = one_run(profile)
+        run = one_run(profile, state.with_suffix(""))
         runs.append(run)
         with state.open("a", encoding="utf-8") as file:
             file.write(json.dumps(run) + "\n")
@@ -101,13 +102,16 @@ def read(state: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in state.read_text(encoding="utf-8").splitlines()]
 
 
-def one_run(profile: str) -> dict[str, Any]:
-    """Run once on a lab of its own and return exit code, time and verdicts by check id."""
+def one_run(profile: str, kept: Path) -> dict[str, Any]:
+    """Run once on a lab of its own and return exit code, time and verdicts by check id; keep the report if not clean."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         exit_code = ended(f"--lab={profile}", f"--report-dir={folder}")
         results = Path(folder) / LATEST / RESULTS
         checks = json.loads(results.read_text())["checks"] if results.exists() else []
+        if exit_code != CLEAN:
+            for report in Path(folder).glob("2*"):
+                shutil.copytree(report, kept / f"{profile}-{report.name}")
     verdicts = {check["id"]: check["verdict"] for check in checks}
     return {
         "profile": profile,

@@ -61,12 +61,12 @@ def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SE
 def overloaded(raws: Sequence[Raw], others: Iterable[Carried]) -> tuple[int, ...]:
     """Return the attempts that were silent while the probe answered everything else late, in order.
 
-    Only beside an attempt that was answered: without one, silence is what the target brought.
+    Only beside an attempt that was answered, or refused: without one, silence is what the target brought.
     """
     read = [
         (raw, read_raw(raw).outcome) for raw in raws if raw.purpose == "check" and raw.error is None
     ]
-    if not any(outcome.positive for _, outcome in read):
+    if not any(outcome.positive or outcome is Outcome.REFUSED for _, outcome in read):
         return ()
     silent = [raw for raw, outcome in read if outcome is Outcome.TIMED_OUT]
     if not silent:

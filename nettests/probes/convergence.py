@@ -294,11 +294,12 @@ def _answers(
         wanted = command(action, sender.directory.endpoint(action), turn, sender.timing)
     except (NotStandingError, CannotProbeError):
         return True
+    since = time.monotonic()
     raw = _read(wanted, sender.carry_out(wanted, action))
     if raw is None:
         return False
     if read_raw(raw).outcome is Outcome.REFUSED:
-        sender.pace.told(pair.probe, time.monotonic())
+        sender.pace.told(pair.probe, since, time.monotonic())
     enough = _enough(raw)
     if enough and queries_resolver(action):
         sender.resolvers.told(pair.probe, time.monotonic())

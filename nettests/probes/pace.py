@@ -6,6 +6,7 @@ is 1,000 ms, and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) lets 6 go at once. Wha
 like a packet that was dropped. Used by ``sending`` and ``attempts``; pure but for its lock.
 """
 
+import math
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,37 +22,64 @@ UNHEARD = 1
 """So many refusals may have gone to one who did not listen any more, such as that of a last SYN."""
 
 
+@dataclass(slots=True, eq=False)
+class Refusal:
+    """One that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
+
+    since: float
+    until: float = math.inf
+
+    def latest(self, now: float) -> float:
+        """Return the latest moment up to ``now`` at which it may have been sent."""
+        return max(self.since, min(self.until, now))
+
+
 @dataclass(slots=True)
 class Pace:
     """The refusals that each probe was told of, and those that it is about to request; safe for threads.
 
-    Nobody tells who sent a refusal, so all of a probe's are counted as one sender's.
+    Nobody tells who sent a refusal, so all of a probe's are counted as one sender's. Nor does anybody tell when: on a busy
+    machine an answer is read seconds after it came, so each counts as if it had been sent at the worst moment.
     """
 
-    _told: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    _told: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def told(self, probe: str, at: float) -> None:
-        """Remember that ``probe`` got a refusal at ``at``; a retransmitted SYN may have cost several."""
-        with self._lock:
-            kept = [one for one in self._told[probe] if one > at - _REMEMBERED]
-            self._told[probe] = sorted([*kept, at])
+    def told(self, probe: str, since: float, until: float) -> None:
+        """Remember that ``probe`` got a refusal to what it sent at ``since``, and heard of it by ``until``.
 
-    def reserve(self, probe: str, now: float) -> float:
-        """Return when ``probe`` may next send something that will be refused, and count that refusal as sent."""
+        A SYN that was sent again may have cost several.
+        """
         with self._lock:
-            told = self._told[probe]
-            at = max([now, *told[-1:]])
-            missing = 1 - left(told, at)
+            self._told[probe] = [*self._remembered(probe, until), Refusal(since, until)]
+
+    def reserve(self, probe: str, now: float) -> Refusal:
+        """Return the refusal of what ``probe`` sends next: ``since`` is when it may be sent, and it counts as sent."""
+        with self._lock:
+            told = self._remembered(probe, now)
+            at = max([now, *(one.since for one in told)])
+            planned = [one.latest(at) if math.isfinite(one.until) else one.since for one in told]
+            missing = 1 - left(sorted(planned), at)
             if missing > 0:
                 at += missing * SECONDS + ON_THE_WAY
-            told.append(at)
-            return at
+            reserved = Refusal(at)
+            self._told[probe] = [*told, reserved]
+            return reserved
+
+    def settle(self, reserved: Refusal, since: float, until: float) -> None:
+        """Remember when that was sent, and by when it was answered; what stayed silent was refused at once if at all."""
+        with self._lock:
+            reserved.since, reserved.until = since, min(until, since + SECONDS)
 
     def spent(self, probe: str, at: float) -> bool:
-        """Whether the kernel may have kept back a refusal of what ``probe`` probed at ``at``."""
+        """Whether the kernel may have kept back a refusal of what ``probe`` sent at ``at``."""
         with self._lock:
-            return left([one for one in self._told[probe] if one < at], at) < 1 + UNHEARD
+            told = [one for one in self._told[probe] if one.since < at + ON_THE_WAY]
+            heard = at + ON_THE_WAY
+            return left(sorted(one.latest(heard) for one in told), heard) < 1 + UNHEARD
+
+    def _remembered(self, probe: str, now: float) -> list[Refusal]:
+        return [one for one in self._told[probe] if one.until > now - _REMEMBERED]
 
 
 def left(told: Sequence[float], now: float) -> float:

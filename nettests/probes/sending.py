@@ -123,9 +123,10 @@ class Sender:
             context["request"] = wanted.request
         if wanted.port is not None:
             context["port"] = str(wanted.port)
-        if paced:
-            now = time.monotonic()
-            self.stopped.wait(max(0.0, self.pace.reserve(action.source.probe, now) - now))
+        now = time.monotonic()
+        reserved = self.pace.reserve(action.source.probe, now) if paced else None
+        if reserved is not None:
+            self.stopped.wait(max(0.0, reserved.since - now))
         with self._slot(wanted, action):  # waiting for a turn is no part of the answer's time
             self._go_on()
             started = time.monotonic()
@@ -139,8 +140,10 @@ class Sender:
         raw = self._written(
             action, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
-        if not paced and read_raw(raw).outcome is Outcome.REFUSED:
-            self.pace.told(action.source.probe, ended)
+        if reserved is not None:
+            self.pace.settle(reserved, started, ended)
+        elif read_raw(raw).outcome is Outcome.REFUSED:
+            self.pace.told(action.source.probe, started, ended)
         if queries_resolver(action) and positive(raw, action.question):
             self.resolvers.told(action.source.probe, ended)
         return raw

@@ -53,6 +53,7 @@ def attempts(*bodies: str) -> list[Raw]:
 def test_silence_of_an_overloaded_probe_says_nothing_beside_an_answer() -> None:
     """An attempt without an answer, while the probe answered all else late, is left out where another was answered."""
     assert overloaded(attempts(SILENT, ANSWERED), LATE) == (1,)
+    assert overloaded(attempts(SILENT, REFUSED), LATE) == (1,)
 
 
 @pytest.mark.parametrize(

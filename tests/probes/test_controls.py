@@ -16,7 +16,7 @@ from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
 from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
-from nettests.probes.pace import BURST, Pace
+from nettests.probes.pace import BURST, Pace, Refusal
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 from tests.probes.netexec import Server
@@ -261,7 +261,7 @@ def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
     sent_in_all: int,
 ) -> None:
     """Each would be waited for to its time-out, as often as a kernel may have kept its refusal back."""
-    monkeypatch.setattr(Pace, "reserve", lambda _pace, _probe, now: now)
+    monkeypatch.setattr(Pace, "reserve", lambda _pace, _probe, now: Refusal(now))
     node = str(bench.facts.node("n1").addresses[0])
     bench.dialling[PROBE].hook = silence = Silence(node)
     probed = replace(
@@ -271,7 +271,7 @@ def test_a_silent_question_at_the_kernels_pace_does_not_hold_the_next(
     )
     sender = bench.observer([probed]).sender
     for _ in range(refused):
-        sender.pace.told(PROBE, time.monotonic())
+        sender.pace.told(PROBE, time.monotonic(), time.monotonic())
     probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
     probing.start()
     eventually(lambda: silence.waiting >= sent_in_all)

@@ -8,7 +8,7 @@ PROBE = "probe-linux-1-1"
 def test_a_burst_is_told_at_once_and_then_one_a_second() -> None:
     """Six questions may be run now; each later one a second after the one before, with room for what is on the way."""
     pace = Pace()
-    times = [pace.reserve(PROBE, 100.0) for _ in range(BURST + 3)]
+    times = [pace.reserve(PROBE, 100.0).since for _ in range(BURST + 3)]
     assert times[:BURST] == [100.0] * BURST
     later = [100.0 + ON_THE_WAY + number * SECONDS for number in (1, 2, 3)]
     assert times[BURST:] == later
@@ -18,7 +18,7 @@ def test_each_probe_has_a_limit_of_its_own() -> None:
     """The kernel counts by destination: what one probe was told takes nothing from another."""
     pace = Pace()
     for _ in range(BURST):
-        pace.told(PROBE, 100.0)
+        pace.told(PROBE, 100.0, 100.0)
     assert pace.spent(PROBE, 100.1)
     assert not pace.spent("probe-linux-1-2", 100.1)
 
@@ -27,7 +27,7 @@ def test_a_refusal_that_nobody_heard_may_have_been_the_last() -> None:
     """Who gave up a connection does not hear that its last SYN was refused: one of six may be gone."""
     pace = Pace()
     for _ in range(BURST - 1):
-        pace.told(PROBE, 100.0)
+        pace.told(PROBE, 100.0, 100.0)
     assert pace.spent(PROBE, 100.0 + SECONDS / 2)
     assert not pace.spent(PROBE, 100.0 + SECONDS)
 
@@ -42,5 +42,26 @@ def test_what_was_sent_later_explains_nothing() -> None:
     """A refusal told after a question was run was not told instead of its answer."""
     pace = Pace()
     for _ in range(BURST):
-        pace.told(PROBE, 100.5)
+        pace.told(PROBE, 100.5, 100.5)
     assert not pace.spent(PROBE, 100.0)
+
+
+def test_a_refusal_that_was_read_late_counts_at_the_worst_moment() -> None:
+    """On a busy machine six that were sent a while ago may as well have been told just before the next question."""
+    pace = Pace()
+    for _ in range(BURST):
+        pace.told(PROBE, 90.0, 100.0)
+    assert pace.spent(PROBE, 100.0)
+    assert pace.spent(PROBE, 95.0)
+    assert not pace.spent(PROBE, 102.0)
+
+
+def test_a_question_that_waited_for_its_turn_counts_when_it_was_sent() -> None:
+    """What was reserved seconds before may be refused any time until it is answered; then it counts by its own times."""
+    pace = Pace()
+    reserved = [pace.reserve(PROBE, 100.0) for _ in range(BURST)]
+    assert pace.spent(PROBE, 110.0)
+    for one in reserved:
+        pace.settle(one, 101.0, 101.1)
+    assert not pace.spent(PROBE, 110.0)
+    assert pace.spent(PROBE, 101.5)

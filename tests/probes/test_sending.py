@@ -49,9 +49,9 @@ def test_a_refusal_is_told_when_it_comes(bench: Bench) -> None:
     told: list[float] = []
 
     class Remembered(Pace):
-        def told(self, probe: str, at: float) -> None:
-            assert probe == PROBE
-            told.append(at)
+        def told(self, probe: str, since: float, until: float) -> None:
+            assert (probe, since < until) == (PROBE, True)
+            told.append(until)
 
     bench.dialling[PROBE].hook = lambda _: slowly(REFUSED)
     probed = check(action(PROBE, TargetKind.POD_IP))
