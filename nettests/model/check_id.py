@@ -10,6 +10,8 @@ ids, so no part is a build, a version, a plugin, a node, a pod or an address. ``
 to people.
 """
 
+from collections.abc import Iterable
+
 EXTERNAL = "external"
 """What is not in the cluster, as a source and as a target."""
 API = "api"
@@ -28,6 +30,11 @@ _MEMBER = "#"
 def between(source: str, target: str, placement: str) -> str:
     """Return the place of a check between two ends."""
     return _SEPARATOR.join((source, target, placement))
+
+
+def across(systems: Iterable[str]) -> str:
+    """Return the place of a check of the fleet: the source's system, and the target's where it has one."""
+    return _SEPARATOR.join(systems)
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:

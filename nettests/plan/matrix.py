@@ -7,7 +7,7 @@ cluster cannot offer (another node of a node pool that has one) is a gap with it
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nettests.model.check_id import API, EXTERNAL, SAMPLED, between
+from nettests.model.check_id import API, EXTERNAL, SAMPLED, across, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
 from nettests.plan.fleet import ALL_NODE_PORTS, peers
@@ -37,7 +37,7 @@ class Cell:
     def path(self) -> str:
         """The part of a check's id that says where: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
         if self.member:
-            return "/".join(end.os.value for end in (self.source, self.target) if end)
+            return across(end.os.value for end in (self.source, self.target) if end)
         if self.placement is Placement.NOWHERE:
             return self.source.pool if self.source else API
         return between(self.source_name, self.target_name, self.placement.value)
