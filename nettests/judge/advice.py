@@ -12,7 +12,7 @@ from nettests.judge.not_started import not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
-from nettests.model.observation import Observation
+from nettests.model.observation import OVERLOADED, Observation
 from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import (
     OS,
@@ -202,6 +202,10 @@ AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is know
 UNREADY = "was not Ready while this was probed"
 """What the reason holds of a check that depends on a node which was NotReady meanwhile."""
 AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
+AFTER_OVERLOAD = (
+    "run again when the probe's node, and the machine that runs nettests, have less to do, or lower "
+    "`timing.perProbe` in the cluster profile"
+)
 AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"
 AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"
 
@@ -249,4 +253,6 @@ def after_distrust(why: str) -> str:
     """Return what to do where nothing that was seen can be trusted."""
     if pod := not_started(why):
         return pod.next_step
+    if OVERLOADED in why:
+        return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST

@@ -127,6 +127,10 @@ class Observation:
     channel: str = ""
 
 
+OVERLOADED = "the probe was overloaded"
+"""How the reason begins why nothing of a large transfer can be trusted, where its probe was late with everything."""
+
+
 def unusable(check: str, why: str) -> Observation:
     """Return what is known about a check without any answer that can be used, and why there is none."""
     return Observation(

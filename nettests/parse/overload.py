@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from nettests.model.observation import Raw
+from nettests.model.check import Check
+from nettests.model.observation import OVERLOADED, Raw
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
@@ -73,6 +74,25 @@ def overloaded(raws: Sequence[Raw], others: Iterable[Carried]) -> tuple[int, ...
         return ()
     others = [one for one in others if one.answered]
     return tuple(raw.attempt for raw in silent if _late_beside(raw, others))
+
+
+def too_busy(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
+    """Return why the silence of a large transfer proves nothing: the probe answered everything else late, each time.
+
+    A transfer has a fixed time, 5 s in agnhost, and needs the CPU of both ends for as long as it lasts; small questions
+    that are never answered say what they say on a busy probe too.
+    """
+    if check.action.size is None or not check.action.protocol.retransmitted or not raws:
+        return None
+    silent = all(raw.error is None and read_raw(raw).outcome is Outcome.TIMED_OUT for raw in raws)
+    answered = [one for one in others if one.answered]
+    if not silent or not all(_late_beside(raw, answered) for raw in raws):
+        return None
+    meanwhile = [one.elapsed for one in answered if any(beside(one, raw) for raw in raws)]
+    return (
+        f"{OVERLOADED}: its other answers took {median(meanwhile):.1f} s in the median while "
+        "nothing came of this transfer"
+    )
 
 
 def _late_beside(raw: Raw, answered: Iterable[Carried]) -> bool:

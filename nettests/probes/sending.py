@@ -96,6 +96,8 @@ class Sender:
     """Who answers the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
     resolvers: Resolvers = field(default_factory=Resolvers)
+    carried: Callable[[Raw], None] = lambda _raw: None
+    """Hears of each answer at once, also where the recorder keeps it back."""
 
     def send(
         self,
@@ -193,6 +195,7 @@ class Sender:
             context=dict(done.context),
         )
         self.recorder.raw(raw)
+        self.carried(raw)
         return raw
 
     def carry_out(self, wanted: Command, action: Action) -> Answer:

@@ -261,6 +261,7 @@ class Run:
             probes=opened,
             external=_external(profile),
             recorder=self.watch,
+            carried=self.watch.carried,
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,

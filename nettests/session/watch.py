@@ -20,7 +20,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
-from nettests.parse.overload import Carried, carried, overloaded
+from nettests.parse.overload import Carried, carried, overloaded, too_busy
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
@@ -66,13 +66,16 @@ class Watch:
     def raw(self, raw: Raw) -> None:
         """Write one question and its answer."""
         told = self.journal.raw(raw)
-        seen = carried(told)
         with self._lock:
             self._raws[raw.check].append(told)
-            if (
-                raw.error is None and raw.tool != "train"
-            ):  # a train is many questions, one after another
-                self._carried[raw.probe, raw.channel].append(seen)
+
+    def carried(self, raw: Raw) -> None:
+        """Remember when a probe was busy with a question, also of a check whose answers are kept back for now."""
+        if raw.error is not None or raw.tool == "train":  # a train is many questions in a row
+            return
+        seen = carried(raw)
+        with self._lock:
+            self._carried[raw.probe, raw.channel].append(seen)
 
     def done(
         self,
@@ -165,7 +168,7 @@ class Watch:
         return judge(check, self.expectations[check.id], seen)
 
     def _with_delays(self, done: Done, raws: Sequence[Raw]) -> Done:
-        """Say which answer came only after a packet was sent again, whether all were as late, and which silence is none.
+        """Say which answer came only after a packet was sent again, whether all were as late, and which silence is no loss.
 
         What the same channel carried meanwhile tells a slow path from a slow way to the probe.
         """
@@ -177,6 +180,7 @@ class Watch:
         of = self._checks[done.check]
         return replace(
             done,
+            distrust=done.distrust or too_busy(of, own, others),
             resent=resent(of, raws, others),
             slow=slow(of, raws, others),
             overloaded=overloaded(own, others),

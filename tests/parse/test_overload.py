@@ -19,7 +19,7 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.parse.observe import observation_of
-from nettests.parse.overload import Carried, carried, overloaded, prompt_beside
+from nettests.parse.overload import Carried, carried, overloaded, prompt_beside, too_busy
 
 ANSWERED = json.dumps({"responses": ["server-1"]})
 SILENT = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
@@ -48,6 +48,27 @@ def attempts(*bodies: str) -> list[Raw]:
         )
         for number, body in enumerate(bodies, 1)
     ]
+
+
+def checking(size: int | None = None) -> Check:
+    """Return a check from a Pod over TCP, of a payload of that size."""
+    source = Vantage(kind=VantageKind.POD, probe="probe-linux-1-1", os=OS.LINUX)
+    return Check(
+        id="f",
+        flow="f",
+        title="f",
+        action=Action(
+            source=source,
+            target=Target(kind=TargetKind.POD_IP),
+            protocol=Protocol.TCP,
+            question=Question.REACH,
+            size=size,
+        ),
+        placement=Placement.OTHER_NODE,
+        claim=Expected(outcome=Outcome.CONNECTED),
+        controls=(),
+        sources=(),
+    )
 
 
 def test_silence_of_an_overloaded_probe_says_nothing_beside_an_answer() -> None:
@@ -86,27 +107,26 @@ def test_silence_counts_where_overload_does_not_explain_it(
 
 def test_what_is_left_out_makes_no_disagreement_and_stays_on_record() -> None:
     """The observation agrees on the attempts that tell something, and names the one that does not."""
-    source = Vantage(kind=VantageKind.POD, probe="probe-linux-1-1", os=OS.LINUX)
-    check = Check(
-        id="f",
-        flow="f",
-        title="f",
-        action=Action(
-            source=source,
-            target=Target(kind=TargetKind.POD_IP),
-            protocol=Protocol.TCP,
-            question=Question.REACH,
-        ),
-        placement=Placement.OTHER_NODE,
-        claim=Expected(outcome=Outcome.CONNECTED),
-        controls=(),
-        sources=(),
-    )
+    check = checking()
     seen = observation_of(check, Done(check="f", overloaded=(1,)), attempts(SILENT, ANSWERED))
     assert (seen.outcome, seen.agreed) == (Outcome.CONNECTED, True)
     assert [one.overloaded for one in seen.attempts] == [True, False]
     torn = observation_of(check, Done(check="f"), attempts(SILENT, ANSWERED))
     assert not torn.agreed
+
+
+def test_a_transfer_without_an_answer_from_an_overloaded_probe_proves_nothing() -> None:
+    """Large transfers need CPU all the while; small questions, and transfers of a probe that has time, are believed."""
+    large = checking(size=523264)
+    silent = attempts(SILENT, SILENT)
+    late = [*LATE, *(replace(one, started=one.started + 10) for one in LATE)]
+    told = too_busy(large, silent, late)
+    assert told is not None
+    assert told.startswith("the probe was overloaded: its other answers took 1.9 s in the median")
+    assert too_busy(checking(), silent, late) is None
+    assert too_busy(large, silent, LATE) is None
+    assert too_busy(large, attempts(SILENT, REFUSED), late) is None
+    assert too_busy(large, [], late) is None
 
 
 def test_a_channel_tells_when_it_was_busy_and_whether_it_was_answered() -> None:

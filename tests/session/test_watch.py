@@ -1,5 +1,6 @@
 """The process that observes reads and judges each check once; all others take its verdict."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -52,12 +53,18 @@ def watch(tmp_path: Path) -> Iterator[Watch]:
         yield Watch(journal=journal, plan=plan, expectations=claims)
 
 
+def hear(watch: Watch, raw: Raw) -> None:
+    """Write an answer, and take note of the time that it took."""
+    watch.raw(raw)
+    watch.carried(raw)
+
+
 def tell(watch: Watch, busy: float) -> Verdict | None:
     """Write a check whose second attempt took 1.01 s, beside another check that was answered in ``busy`` s."""
-    watch.raw(answer(SLOW, 1, 5.0, 0.01))
-    watch.raw(answer(BUSY, 1, 6.2, busy))
-    watch.raw(answer(SLOW, 2, 6.0, 1.01))
-    watch.raw(answer(SLOW, 3, 8.0, 0.01))
+    hear(watch, answer(SLOW, 1, 5.0, 0.01))
+    hear(watch, answer(BUSY, 1, 6.2, busy))
+    hear(watch, answer(SLOW, 2, 6.0, 1.01))
+    hear(watch, answer(SLOW, 3, 8.0, 0.01))
     watch.done(SLOW.id)
     return {check.id: verdict for check, verdict in watch.failing()}.get(SLOW.id)
 
@@ -79,8 +86,28 @@ def test_a_slow_probe_makes_none_flaky(watch: Watch) -> None:
 
 def test_another_channel_shows_nothing(watch: Watch) -> None:
     """What came over exec says nothing of the port-forward."""
-    watch.raw(replace(answer(BUSY, 1, 6.2, 0.02), channel="exec"))
+    hear(watch, replace(answer(BUSY, 1, 6.2, 0.02), channel="exec"))
     assert tell(watch, busy=0.6) is None
+
+
+def test_an_answer_that_is_kept_back_shows_something(watch: Watch) -> None:
+    """A check that is run before its Service converged is written later; that it was answered at once counts now."""
+    watch.carried(answer(BUSY, 1, 6.2, 0.02))
+    assert tell(watch, busy=0.02) is Verdict.FLAKY
+
+
+def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
+    """An attempt without an answer is left out where another was answered and all else was late; the journal says which."""
+    for number in range(3):
+        watch.carried(answer(BUSY, number, 5.5 + number, 1.5))
+    told = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
+    watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
+    watch.raw(answer(SLOW, 2, 15.0, 0.9))
+    watch.done(SLOW.id)
+    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    assert done.overloaded == (1,)
+    assert done.judgement is not None
+    assert done.judgement.verdict is Verdict.PASS
 
 
 def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
