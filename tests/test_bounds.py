@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from nettests.bounds import Bounds, Slots, ahead, for_processes, opened
+from nettests.bounds.slots import REMEMBERED
 from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 
@@ -227,3 +228,38 @@ def test_processes_of_a_node_are_bounded_while_the_api_server_is_slow() -> None:
     """Half as many again at most are under way as may be started at once."""
     slots = for_processes(6, Bounds())
     assert (slots.at_once, slots.handshakes) == (6, 9)
+
+
+def test_patience_grows_where_answers_come_late(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """On an overloaded probe a question of a second is not silent: no further one begins beside it until it would be."""
+    now = [100.0]
+    slots = Slots(at_once=1, patience=1.0, ceiling=9, forbearance=3.0, clock=lambda: now[0])
+    for _ in range(REMEMBERED):
+        slots.took(0.9)
+    with crowd(slots, eventually, 1) as found:
+        now[0] += 1.5
+        assert slots._full_for() == pytest.approx(1.2)
+        now[0] += 1.3
+        assert slots._full_for() is None
+        found.go(0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "patience"), [([0.9] * 8, 1.0), ([0.2] * 9, 1.0), ([9.0] * 9, 3.0)]
+)
+def test_patience_keeps_to_its_bounds(answers: list[float], patience: float) -> None:
+    """A few answers tell nothing, prompt ones leave it as it is, and none makes it longer than forbearance."""
+    slots = Slots(at_once=1, patience=1.0, ceiling=9, forbearance=3.0)
+    for seconds in answers:
+        slots.took(seconds)
+    assert slots._patience() == patience
+
+
+def test_without_forbearance_late_answers_change_nothing() -> None:
+    """Processes and API requests keep their patience: what delays them is told by nobody."""
+    slots = for_processes(2, Bounds())
+    for _ in range(REMEMBERED):
+        slots.took(9.0)
+    assert slots._patience() == Bounds().process_patience

@@ -15,6 +15,7 @@ from nettests.bounds.slots import (
     for_starts,
     opened,
     room_for_questions,
+    took,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "for_starts",
     "opened",
     "room_for_questions",
+    "took",
 ]

@@ -58,6 +58,8 @@ class Bounds:
     """Members that are waited for at the same time, each by a thread: as many as questions may be open."""
     question_patience: float = 1.0
     """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
+    question_forbearance: float = 3.0
+    """Seconds to which that grows where a probe answers late: on an overloaded one, more questions make all of them later."""
     per_probe: int = SET.per_probe
     """Questions that begin at the same time over one probe's HTTP channel (``timing.perProbe``)."""
     exec_linux: int = SET.exec_linux

@@ -12,9 +12,15 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from statistics import median
 from types import TracebackType
 
 from nettests.bounds.amounts import Bounds
+
+REMEMBERED = 9
+"""So many answers tell how long they take at present."""
+TIMES = 3.0
+"""Who has waited so many times as long as answers take hardly gets one."""
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class Slots:
     seconds counts no more, as long as there are no more than ``ceiling`` inside, and room in ``room``, which
     several may share. Where ``handshakes`` is set, something has to be opened first: who entered longer ago than
     ``opening`` seconds counts no more until it says ``opened``, as long as those and who counts are no more than that.
+    Where ``forbearance`` is set, answers that come late (``took``) make patience longer, up to so many seconds: what has
+    no time to answer is not silent, and the more is begun, the later everything is answered.
     """
 
     at_once: int
@@ -41,6 +49,7 @@ class Slots:
     room: threading.Semaphore | None = None
     opening: float = 0.0
     handshakes: int = 0
+    forbearance: float = 0.0
     clock: Callable[[], float] = time.monotonic
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _inside: dict[int, _Stay] = field(default_factory=dict)
@@ -48,6 +57,7 @@ class Slots:
     _queue: deque[int] = field(default_factory=deque)
     first: deque[int] = field(default_factory=deque)
     """Who is let in before the queue."""
+    _took: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def __enter__(self) -> None:
         """Wait for the turn of this thread, then for room."""
@@ -78,6 +88,11 @@ class Slots:
                 stay.since, stay.opened = self.clock(), True
                 self._changed.notify_all()
 
+    def took(self, seconds: float) -> None:
+        """Say how long a question took that was answered: silence says nothing of how busy anybody is."""
+        with self._changed:
+            self._took.append(seconds)
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -101,15 +116,20 @@ class Slots:
         """Return for how many seconds nobody may enter if nobody leaves, ``None`` if somebody may now."""
         if len(self._inside) >= self.ceiling:
             return threading.TIMEOUT_MAX
-        now, stays = self.clock(), self._inside.values()
-        young = [stay.since + self.patience - now for stay in stays]
+        now, stays, patience = self.clock(), self._inside.values(), self._patience()
+        young = [stay.since + patience - now for stay in stays]
         counting = [
-            stay.since + (self.patience if stay.opened else self.opening) - now for stay in stays
+            stay.since + (patience if stay.opened else self.opening) - now for stay in stays
         ]
         for left, most in ((counting, self.at_once), (young, self.handshakes or self.ceiling)):
             if len(those := [seconds for seconds in left if seconds > 0]) >= most:
                 return min(those)
         return None
+
+    def _patience(self) -> float:
+        """Return after how many seconds somebody inside only waits: several times as long as answers take."""
+        usual = median(self._took) if len(self._took) == REMEMBERED else 0.0
+        return max(self.patience, min(self.forbearance, TIMES * usual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +157,12 @@ def ahead(slots: AbstractContextManager[object]) -> AbstractContextManager[objec
     For what takes longest where nobody answers: begun last, it would be all that a run still waits for.
     """
     return _Ahead(slots, slots.first) if isinstance(slots, Slots) else slots
+
+
+def took(slots: AbstractContextManager[object], seconds: float) -> None:
+    """Say how long an answered question took that was bounded by ``slots``."""
+    if isinstance(slots, Slots):
+        slots.took(seconds)
 
 
 def opened(slots: AbstractContextManager[object]) -> None:
@@ -172,6 +198,7 @@ def for_questions(at_once: int, room: threading.Semaphore, bounds: Bounds) -> Sl
         patience=bounds.question_patience,
         ceiling=bounds.questions_open,
         room=room,
+        forbearance=bounds.question_forbearance,
     )
 
 

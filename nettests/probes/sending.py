@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from nettests.bounds import ahead
+from nettests.bounds import ahead, took
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Action
@@ -146,8 +146,10 @@ class Sender:
             self.pace.settle(reserved, started, ended)
         elif read_raw(raw).outcome is Outcome.REFUSED:
             self.pace.told(action.source.probe, started, ended)
-        if queries_resolver(action) and positive(raw, action.question):
-            self.resolvers.told(action.source.probe, ended)
+        if positive(raw, action.question):
+            took(self._slot(wanted, action), elapsed / read_raw(raw).tries)
+            if queries_resolver(action):
+                self.resolvers.told(action.source.probe, ended)
         return raw
 
     def _go_on(self) -> None:
