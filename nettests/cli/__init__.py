@@ -12,6 +12,7 @@ __all__ = ["main"]
 
 HOMES = {
     "run": "nettests.cli.run_command",
+    "watch": "nettests.cli.watch_command",
     "preflight": "nettests.cli.preflight_command",
     "plan": "nettests.cli.discover_commands",
     "render": "nettests.cli.render_command",

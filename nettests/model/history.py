@@ -29,6 +29,7 @@ from nettests.model.journal_records import (
     Reading,
     Record,
     Revised,
+    Round,
     Skipped,
     Unknown,
     UnusedLimitation,
@@ -59,6 +60,8 @@ class History:
     unused: tuple[UnusedLimitation, ...] = ()
     pulls: list[Pull] = field(default_factory=list)
     convergence: list[Convergence] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    """Of a watch, in their order; none for a run."""
     events: list[Event] = field(default_factory=list)
     diagnostics: list[Diagnostics] = field(default_factory=list)
     _counted: dict[str, int] = field(default_factory=dict)
@@ -108,6 +111,8 @@ class History:
                 self.pulls.append(record.pull)
             case Convergence():
                 self.convergence.append(record)
+            case Round():
+                self.rounds.append(record)
             case Event():
                 self.events.append(record)
             case Diagnostics():

@@ -17,6 +17,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.observation import Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import Judgement
+from nettests.model.words import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +189,25 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One of the rounds in which a watch runs the same checks again and again.
+
+    ``ran`` counts checks, those of members each; ``red`` are those that were not as documented in it, by id, members
+    included. ``lost`` says why nothing was judged at all, as while the API server is away. Answers are written of each
+    check once: of the first round in which it was red, or of the last one that was judged.
+    """
+
+    KIND: ClassVar = "round"
+
+    number: int
+    started: str
+    seconds: float
+    ran: int = 0
+    red: Mapping[str, Verdict] = field(default_factory=dict)
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """Something that happened to the run as a whole."""
 
@@ -264,7 +284,16 @@ class Unknown:
 OfCheck = Planned | Skipped | Revised | Answer | Done | Judged
 """Records that speak of one check."""
 OfRun = (
-    Begin | Discovered | Limitations | Reading | Convergence | Event | Pulled | Diagnostics | End
+    Begin
+    | Discovered
+    | Limitations
+    | Reading
+    | Convergence
+    | Round
+    | Event
+    | Pulled
+    | Diagnostics
+    | End
 )
 Record = OfCheck | OfRun | Unknown
 

@@ -16,6 +16,7 @@ from nettests.model.loss import proves_loss
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Protocol, Question
+from nettests.parse.observe import some_may_refuse
 from nettests.parse.overload import Carried, beside, carried, prompt_beside
 from nettests.parse.read import read_raw, read_resolution
 
@@ -43,6 +44,8 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     others = tuple(others)
     if again := _in_trains(check, raws) or _looked_up_again(raws, others):
         return again
+    if some_may_refuse(check.target):
+        return None  # Windows sends a refused SYN again after half a second, and twice (TcpMaxConnectRetransmissions)
     if check.action.size is not None and not check.action.protocol.echoed:
         return None  # a payload takes what the path and both ends take: nobody knows which second was waited
     told = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]

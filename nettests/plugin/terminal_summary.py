@@ -102,6 +102,8 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
         yield f"{coverage_line(results)}, in {spent}" if spent else coverage_line(results), ""
         if converged := convergence_line(results):
             yield converged, ""
+        if results.rounds:
+            yield str(results.rounds), ""
     if results.pulls:
         lost = sum(bool(one.problem) for one in results.pulls)
         slowest = duration(max(one.seconds for one in results.pulls))

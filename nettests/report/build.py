@@ -31,6 +31,7 @@ from nettests.report.results import (
     UsedLimitation,
     run_singly,
 )
+from nettests.report.rounds import rounds_of
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
 
@@ -66,9 +67,16 @@ def build_results(
         convergence=tuple(sorted(history.convergence, key=lambda c: (c.service, c.probe))),
         latencies=latencies(run_singly(checks)),
         paths=paths(run_singly(checks)),
+        rounds=rounds_of(history.rounds, _by_id(history)),
         events=tuple(history.events),
         diagnostics=tuple(history.diagnostics),
     )
+
+
+def _by_id(history: History) -> dict[str, Check]:
+    """Return all checks that were planned, and their members, by id."""
+    planned = [one.check for one in history.planned.values()]
+    return {one.id: one for check in planned for one in (check, *check.each)}
 
 
 def _planned_result(

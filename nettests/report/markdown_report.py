@@ -43,13 +43,32 @@ def _head(results: Results) -> str:
     lines += [
         f"\n{inert(line)}." for line in (exercised_line(results), convergence_line(results)) if line
     ]
+    if results.rounds:
+        lines.append(f"\n{inert(str(results.rounds))}.")
     if told := [inert(one.text) for one in results.events if one.notable]:
         lines += ["", *(f"- {text}" for text in told)]
     spent = duration(run.seconds)
     told = [f"Run {code(run.run_id)}", f"started {inert(moment(run.started))}"]
     told += [f"took {spent}"] if spent else []
     told += [] if run.complete else ["broke off: its journal has no end"]
-    return "\n".join([*lines, "", ", ".join(told) + "."])
+    return "\n".join([*lines, "", ", ".join(told) + ".", *_rounds(results)])
+
+
+def _rounds(results: Results) -> list[str]:
+    """Return which checks, nodes and pairs of nodes were red in how many rounds of a watch."""
+    if results.rounds is None or not results.rounds.checks:
+        return []
+    of = results.rounds.judged
+    rows = [
+        [what, code(one.name), f"{one.red} of {of}", moment(one.first), moment(one.last)]
+        for what, rates in (
+            ("check", results.rounds.checks),
+            ("node", results.rounds.nodes),
+            ("pair", results.rounds.pairs),
+        )
+        for one in rates[:ATTENTION_LIMIT]
+    ]
+    return ["", "### Rounds", "", _table(["", "name", "red rounds", "first", "last"], rows)]
 
 
 def _attention(results: Results) -> str:

@@ -23,6 +23,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.pull import Pull
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Placement, Verdict
+from nettests.report.rounds import Rounds
 
 API_VERSION = document_version("v1")
 """The version of ``results.json``: a change that a reader must know about changes it."""
@@ -233,5 +234,7 @@ class Results:
     convergence: tuple[Convergence, ...] = ()
     latencies: tuple[Latency, ...] = ()
     paths: tuple[PathPace, ...] = ()
+    rounds: Rounds | None = None
+    """Of a watch; a run has none."""
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()

@@ -50,6 +50,7 @@ def document(results: Results) -> dict[str, Any]:
         "convergence": to_data(results.convergence),
         "latencies": to_data(results.latencies),
         **({"paths": to_data(results.paths)} if results.paths else {}),
+        **({"rounds": to_data(results.rounds)} if results.rounds else {}),
         "events": to_data(results.events),
         **({"diagnostics": to_data(results.diagnostics)} if results.diagnostics else {}),
         "facts": to_data(results.facts),

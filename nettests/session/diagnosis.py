@@ -5,7 +5,7 @@ decide what is reported. A clean run collects nothing.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,17 +15,20 @@ from nettests.diagnose import Collected, Collector, Reader, chosen, index
 from nettests.diagnose.folder import write_below
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.model.channel import ExecChannel
-from nettests.model.check import Plan
+from nettests.model.check import Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, DiagnosticsItem
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX
-from nettests.model.words import OS
+from nettests.model.words import OS, Verdict
 from nettests.probes.objects import INSPECTOR
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
+from nettests.session.journal import Journal
 from nettests.session.known import Known
-from nettests.session.watch import Watch
+
+Failing = Sequence[tuple[Check, Verdict]]
+"""Checks, or members, that do not leave a run green, in the plan's order."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,10 +127,10 @@ class Diagnosis:
         return found
 
 
-def diagnose_failures(diagnosis: Diagnosis, watch: Watch) -> None:
+def diagnose_failures(diagnosis: Diagnosis, journal: Journal, failing: Failing) -> None:
     """Collect what lies around the failing checks, and record in the journal what was collected."""
-    journal, limit = watch.journal, diagnosis.profile.diagnostics.subjects
-    red = watch.failing() if limit else []
+    limit = diagnosis.profile.diagnostics.subjects
+    red = failing if limit else ()
     if not red:
         return
     began = time.monotonic()

@@ -104,6 +104,10 @@ class Journal:
                 self._file.write(line)
                 self._file.flush()
 
+    def as_written(self, raw: Raw) -> Raw:
+        """Return one question and its answer without secrets, as they would be written."""
+        return from_data(self._redacted(Answer(raw=raw)), Answer).raw
+
     def raw(self, raw: Raw) -> Raw:
         """Append one question and its answer, before anybody parses it; return it as it was written."""
         told = self._redacted(Answer(raw=raw))

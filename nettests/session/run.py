@@ -31,6 +31,7 @@ from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.diagnosis import (
     Diagnosis,
+    Failing,
     diagnose_failures,
     host_pods,
     redactor_of,
@@ -104,6 +105,15 @@ def blank_of(
         external_ips=profile.external_ips,
         isolated=profile.network_policy,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a run has created: the door by which it did, what its objects have in common, and what stands."""
+
+    access: Access
+    blank: probes.Blank
+    deployment: probes.Deployment
 
 
 class Run:
@@ -237,9 +247,13 @@ class Run:
                 self._end_holding(None)
 
     def _observe(self, plan: Plan) -> None:
-        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
         if self._nodes is not None:
             self._nodes.start()
+        self._observe_once(plan, self._deploy(plan), self.watch)
+
+    def _deploy(self, plan: Plan) -> Standing:
+        """Create what the checks of the plan need."""
+        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
         access, marks = self.holding.begin(touches=probes.in_cluster(plan))
         blank = blank_of(marks.labels, profile, facts, self.holding.namespace)
         deployment = probes.deploy(
@@ -254,14 +268,20 @@ class Run:
         )
         for remark in deployment.remarks:
             self.journal.event(remark)
-        opened, problems = probes.open_probes(access, deployment, facts, profile.timing, self.watch)
-        blueprint = self._learn(plan, opened, deployment)
+        return Standing(access=access, blank=blank, deployment=deployment)
+
+    def _observe_once(self, plan: Plan, standing: Standing, watch: Watch) -> None:
+        """Open the probes, run every check of the plan to its end, and close them."""
+        profile, facts = self.prepared.profile, self.prepared.blueprint.facts
+        access, blank, deployment = standing.access, standing.blank, standing.deployment
+        opened, problems = probes.open_probes(access, deployment, facts, profile.timing, watch)
+        blueprint = self._learn(plan, opened, deployment, watch)
         sender = probes.Sender(
             directory=probes.Directory(facts=facts, deployment=deployment),
             probes=opened,
             external=_external(profile),
-            recorder=self.watch,
-            carried=self.watch.carried,
+            recorder=watch,
+            carried=watch.carried,
             timing=profile.timing,
             began=self._began,
             stopped=self._stopped,
@@ -286,13 +306,17 @@ class Run:
             probes.close_probes(opened)
 
     def _learn(
-        self, plan: Plan, opened: Mapping[str, probes.Probe], deployment: probes.Deployment
+        self,
+        plan: Plan,
+        opened: Mapping[str, probes.Probe],
+        deployment: probes.Deployment,
+        watch: Watch,
     ) -> Blueprint:
         """Complete the facts by what nodes say of themselves, and expect by them from now on."""
         before, timing = self.prepared.blueprint, self.prepared.profile.timing
         readings = probes.read_host_facts(opened, deployment, before.facts, timing)
         blueprint = learn(before, plan, readings, self.journal)
-        self.watch.expectations = blueprint.expectations
+        watch.expectations = blueprint.expectations
         return blueprint
 
     def _pull(self, access: Access, plan: Plan, blank: probes.Blank) -> None:
@@ -311,10 +335,11 @@ class Run:
             if pull.problem:
                 self.journal.event(f"{pull.image} did not come to {pull.node}: {pull.problem}")
 
-    def _diagnose(self, plan: Plan) -> None:
+    def _diagnose(self, plan: Plan, failing: Failing | None = None) -> None:
         """Collect what lies around failing checks as long as the objects stand; it never fails a run."""
         if self._broken_off.is_set():
             return
+        failing = self.watch.failing() if failing is None else failing
         prepared = self.prepared
         diagnosis = Diagnosis(
             connection=prepared.connection,
@@ -330,7 +355,7 @@ class Run:
             on_progress=lambda done, total: self._tell("diagnose", done, total),
         )
         try:
-            diagnose_failures(diagnosis, self.watch)
+            diagnose_failures(diagnosis, self.journal, failing)
         except Exception as error:  # noqa: BLE001 - what was observed stands without it
             self.journal.event(f"no diagnostics: {type(error).__name__}: {error}")
 

@@ -9,6 +9,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from nettests.judge import judge, judge_members
 from nettests.judge.members import skipped
@@ -24,15 +25,33 @@ from nettests.parse.overload import Carried, carried, overloaded, too_busy
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
-from nettests.session.journal import Journal
 from nettests.session.node_watch import NodeWatch
+
+
+class Writes(Protocol):
+    """What takes a run's records: its journal, or what one round of a watch saw."""
+
+    def raw(self, raw: Raw) -> Raw:
+        """Take one question and its answer; return it without secrets."""
+
+    def finish(self, done: Done) -> None:
+        """Take that all raws of a check are there."""
+
+    def without_secrets(self, done: Done) -> Done:
+        """Return what would be written of a check that is done."""
+
+    def event(self, text: str) -> None:
+        """Take what happened to the run as a whole."""
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Take how long a Service took."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """Writes to the journal for the probes, and judges each check when it is done. Safe for threads."""
 
-    journal: Journal
+    journal: Writes
     plan: Plan
     expectations: Mapping[str, Expectation]
     nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()

@@ -10,6 +10,7 @@ import pytest
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.expectation import Expected
 from nettests.model.observation import Raw
+from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import (
     OS,
     Outcome,
@@ -365,6 +366,17 @@ def itself(*elapsed: float) -> list[Raw]:
 
 
 AT_ONCE = itself(0.02, 0.02, 0.03)
+
+
+def test_a_refused_syn_that_windows_sent_again_is_not_lost() -> None:
+    """Of backends of which one refuses, a Windows client reaches the other at its second or third SYN (seen on a lab)."""
+    settings = ServiceSettings(label="mixed", by_hand=ByHand.MIXED_TARGET_PORTS)
+    plain = check(kind=TargetKind.SERVICE_CLUSTERIP)
+    mixed = replace(
+        plain, action=replace(plain.action, target=replace(plain.target, settings=settings))
+    )
+    assert resent(plain, answers(1.05, 0.06, 0.06), MEANWHILE) is not None
+    assert resent(mixed, answers(1.05, 0.06, 0.06), MEANWHILE) is None
 
 
 def test_trains_that_waited_for_lost_syns_are_told() -> None:

@@ -22,6 +22,7 @@ from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
 from nettests.session.blueprint import blueprint, read_manifests
+from nettests.session.diagnosis import Failing
 from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
@@ -115,7 +116,7 @@ class CannedRun(Run):
             self._answer(check, word)
             self._tell("observe", number + 1, len(plan.checks))
 
-    def _diagnose(self, plan: Plan) -> None:
+    def _diagnose(self, plan: Plan, failing: Failing | None = None) -> None:
         """Collect nothing: there is no cluster to read."""
 
     def _answer(self, check: Check, word: str) -> None:

@@ -19,6 +19,7 @@ from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.probes.made import action, check
+from tests.session.journals import journal_of
 
 PROBE = "probe-windows-1-1"
 SLOW = check(action(PROBE, TargetKind.POD_IP), id="slow")
@@ -72,7 +73,7 @@ def tell(watch: Watch, busy: float) -> Verdict | None:
 def test_a_lost_packet_makes_a_check_flaky(watch: Watch) -> None:
     """The same probe answered others in milliseconds meanwhile; who follows the journal reads the same."""
     assert tell(watch, busy=0.02) is Verdict.FLAKY
-    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
     assert done.resent is not None
     assert watch.observations[SLOW.id].resent == done.resent
     assert done.judgement is not None
@@ -104,7 +105,7 @@ def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
     watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
     watch.raw(answer(SLOW, 2, 15.0, 0.9))
     watch.done(SLOW.id)
-    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
     assert done.overloaded == (1,)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.PASS
@@ -113,7 +114,7 @@ def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
 def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
     """It is judged like everything else, and calls for no diagnostics."""
     watch.done(SLOW.id, distrust=f"{STOPPED} before this check was run")
-    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
     assert watch.failing() == []
@@ -122,7 +123,7 @@ def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
 def test_what_could_not_be_tested_has_no_verdict(watch: Watch) -> None:
     """Its test is skipped with the reason."""
     watch.done(SLOW.id, skip="this image has no ping")
-    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
     assert (done.skip, done.judgement) == ("this image has no ping", None)
     assert watch.skipped == {SLOW.id}
     assert watch.observations == {}
@@ -130,10 +131,10 @@ def test_what_could_not_be_tested_has_no_verdict(watch: Watch) -> None:
 
 def test_it_is_judged_by_what_is_written(watch: Watch) -> None:
     """Verdict and observation repeat no secret that the journal leaves out."""
-    watch.journal.redactor = Redactor(("hunter2-planted",))
+    journal_of(watch).redactor = Redactor(("hunter2-planted",))
     watch.raw(replace(answer(SLOW, 1, 5.0, 0.01), error="hunter2-planted was refused"))
     watch.done(SLOW.id, distrust="exec: hunter2-planted was refused")
-    done = Follower(watch.journal.path).wait(SLOW.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
     assert done.judgement is not None
     assert f"exec: {REDACTED} was refused" in done.judgement.message
     assert "hunter2" not in repr(watch.observations)
@@ -142,9 +143,9 @@ def test_it_is_judged_by_what_is_written(watch: Watch) -> None:
 def test_a_journal_tells_the_same_again(watch: Watch) -> None:
     """Whoever has nothing but the journal reads the observation that was judged."""
     tell(watch, busy=0.02)
-    watch.journal.write(Discovered(facts=mixed()))
+    journal_of(watch).write(Discovered(facts=mixed()))
     for one in (SLOW, BUSY):
-        watch.journal.write(Planned(check=one, expectation=watch.expectations[one.id]))
-    again = read_recorded(watch.journal.path)
+        journal_of(watch).write(Planned(check=one, expectation=watch.expectations[one.id]))
+    again = read_recorded(journal_of(watch).path)
     assert again.observations == watch.observations
     assert set(again.observations) == {SLOW.id}

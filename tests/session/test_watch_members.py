@@ -24,6 +24,7 @@ from nettests.session.journal import Follower, Journal, read_journal
 from nettests.session.rejudge import read_recorded, rejudged
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
+from tests.session.journals import journal_of
 
 FACTS = mixed()
 FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
@@ -79,9 +80,9 @@ def test_it_is_done_with_its_last_member(watch: Watch) -> None:
     """No test gets a verdict before every node was looked at."""
     for member in EACH[:-1]:
         carry_out(watch, member)
-    assert CHECK.id not in watch.journal.finished
+    assert CHECK.id not in journal_of(watch).finished
     carry_out(watch, EACH[-1])
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert (done.judgement.verdict, done.judgement.members) == (Verdict.PASS, ())
     assert watch.failing() == []
@@ -91,7 +92,7 @@ def test_one_silent_member_fails_it_and_is_named(watch: Watch) -> None:
     """The record names the pair, and diagnostics look at its nodes alone."""
     for member in EACH:
         carry_out(watch, member, well=member is not EACH[1])
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.FAIL
     (group,) = done.judgement.members
@@ -104,7 +105,7 @@ def test_members_that_are_not_run_any_more_are_unknown(watch: Watch) -> None:
     """A run that is stopped ends the check, and says of each member why."""
     carry_out(watch, EACH[0])
     watch.done(CHECK.id, distrust=f"{STOPPED} before this check was run")
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
     named = [label for group in done.judgement.members for label in group.labels]
@@ -116,10 +117,10 @@ def test_a_check_of_which_no_member_applies_is_skipped(watch: Watch) -> None:
     """Its test is skipped with the reason."""
     for member in EACH:
         watch.done(member.id, skip="this image has no such tool")
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     assert (done.skip, done.judgement) == ("this image has no such tool", None)
     assert watch.skipped == {CHECK.id}
-    assert History.of(read_journal(watch.journal.path)).skipped == (CHECK.id,)
+    assert History.of(read_journal(journal_of(watch).path)).skipped == (CHECK.id,)
 
 
 @pytest.mark.parametrize("silent", [None, 0, 2])
@@ -127,8 +128,8 @@ def test_rejudging_finds_the_same(watch: Watch, silent: int | None) -> None:
     """The journal holds all that the verdict was made of: members, their answers, and what was expected of each."""
     for number, member in enumerate(EACH):
         carry_out(watch, member, well=number != silent)
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
-    (again,) = rejudged(read_recorded(watch.journal.path), ())
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+    (again,) = rejudged(read_recorded(journal_of(watch).path), ())
     assert again == done.judgement
 
 
@@ -136,10 +137,10 @@ def test_a_report_is_made_of_the_journal_alone(watch: Watch) -> None:
     """Who has nothing but the journal shows the members as the run's own process does."""
     for member in EACH:
         carry_out(watch, member, well=member is not EACH[3])
-    done = Follower(watch.journal.path).wait(CHECK.id, timeout=1)
+    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
-    watch.journal.write(Judged(judgement=done.judgement))
-    records = read_journal(watch.journal.path)
+    journal_of(watch).write(Judged(judgement=done.judgement))
+    records = read_journal(journal_of(watch).path)
     alone, beside = build_results(records), build_results(records, watch.observations)
     assert alone == beside
     (result,) = alone.checks
@@ -154,11 +155,11 @@ def test_a_member_whose_answers_are_lost_is_not_believed(watch: Watch) -> None:
     """A journal from which answers were lost says so of the member, and so of its check."""
     for member in EACH:
         carry_out(watch, member)
-    lines = watch.journal.path.read_bytes().splitlines(keepends=True)
+    lines = journal_of(watch).path.read_bytes().splitlines(keepends=True)
     first = json.dumps(member_id(CHECK.id, CHECK.members[0].label), ensure_ascii=False).encode()
     kept = [line for line in lines if b'"raw"' not in line or first not in line]
     assert len(kept) == len(lines) - 1
-    shorter = watch.journal.path.with_name("shorter.jsonl")
+    shorter = journal_of(watch).path.with_name("shorter.jsonl")
     shorter.write_bytes(b"".join(kept))
     (again,) = rejudged(read_recorded(shorter), ())
     assert again.verdict is Verdict.UNKNOWN

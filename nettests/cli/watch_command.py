@@ -1,0 +1,161 @@
+"""``nettests watch``: a few checks again and again while the probes stand.
+
+Only words here: rounds are ``session.rounds``', documents are those of a run.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from nettests import terminal
+from nettests.cli.help import Command
+from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.errors import NettestsError
+from nettests.judge.exit_status import of_run
+from nettests.model.exit_code import ExitCode
+from nettests.model.journal_records import Limitations, Round
+from nettests.model.verdict import DEVIATING
+from nettests.model.words import Verdict
+from nettests.plan import load
+from nettests.plugin.documents import write_documents
+from nettests.plugin.reporter import Reporter
+from nettests.plugin.terminal_summary import show
+from nettests.report.text import plural
+from nettests.session.blueprint import unused
+from nettests.session.known import Known
+from nettests.session.report_dir import require_writable
+from nettests.session.rounds import Rounds, Schedule
+from nettests.session.run import Prepared, prepare
+from nettests.session.run_options import RunOptions
+from nettests.session.signals import ending_signals
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+SLICE_SECONDS = 0.5
+"""Between two looks at whether somebody wants the watch to end."""
+
+
+def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> float:
+    """Read a number and a unit, as seconds; what is none is a usage error."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if found is None or not float(found[1]):
+        raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+@click.command(
+    cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
+)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
+@click.option(
+    "--every",
+    callback=_duration,
+    default="1m",
+    show_default=True,
+    metavar="DURATION",
+    help="How often a round begins.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    callback=_duration,
+    default="1h",
+    show_default=True,
+    metavar="DURATION",
+    help="When to end: no round begins after that.",
+)
+@click.option(
+    "--report-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports"),
+    show_default=True,
+    metavar="DIR",
+    help="Where reports go.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say only the result.")
+def watch(
+    *, common: CommonOptions, every: float, seconds: float, report_dir: Path, quiet: bool
+) -> None:
+    """Run a few checks of a cluster again and again, with probes that stay.
+
+    The fleet sweep unless flows are named. A check that is red in any round keeps what that round saw; the report says
+    in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
+    counted. Ctrl-C ends it with a report.
+
+    Exit code: that of `nettests run`, over all rounds.
+    """
+    with common.cluster() as options, ending_signals():
+        require_writable(report_dir)
+        wanted = replace(options, report_dir=report_dir, argv=tuple(sys.argv[1:]))
+        code = _watched(wanted, Schedule(every=every, seconds=seconds), common, quiet=quiet)
+    sys.exit(code)
+
+
+def _watched(options: RunOptions, schedule: Schedule, common: CommonOptions, *, quiet: bool) -> int:
+    """Prepare, and run rounds until the schedule ends."""
+    flows = load(common.suites).select(common.flows).flows
+    known = Known()
+    with Reporter("quiet" if quiet else "own", known.redactor) as reporter:
+        prepared = prepare(options, flows, known)
+        chosen = _chosen(prepared, named=bool(common.flows))
+        rounds = Rounds(prepared, schedule, reporter.progress, lambda one: _tell(reporter, one))
+        return _carry_out(rounds, chosen, reporter)
+
+
+def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
+    """Return the ids of what is run in each round: checks whose members are nodes, unless flows are named."""
+    plan = prepared.blueprint.plan
+    checks = [one.id for one in plan.checks if named or one.members]
+    if not checks:
+        raise NettestsError(
+            "there is nothing to watch: no check of these flows applies to this cluster",
+            hint="see `nettests plan`, and name flows with --flow",
+        )
+    return frozenset([*checks, *(skip.id for skip in plan.skips if named)])
+
+
+def _tell(reporter: Reporter, one: Round) -> None:
+    """Print a line for a round that was red or lost, and for the first."""
+    if one.lost:
+        reporter.paragraph(f"round {one.number}: lost: {one.lost}", style="magenta")
+    elif one.red:
+        worst = next(name for name in one.red)
+        more = f", and {plural(len(one.red) - 1, 'more')}" if len(one.red) > 1 else ""
+        reporter.paragraph(
+            f"round {one.number}: {one.red[worst].value} {worst}{more}", style="bold red"
+        )
+    elif one.number == 1:
+        reporter.paragraph(
+            f"round 1: {plural(one.ran, 'check')} as documented, {one.seconds:.1f} s"
+        )
+
+
+def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> int:
+    """Run to the end, or until somebody interrupts; write the documents in any case."""
+    made = rounds.prepared.blueprint
+    rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
+    interrupted = False
+    try:
+        rounds.start(chosen)
+        while not rounds.wait(SLICE_SECONDS):
+            pass
+    except KeyboardInterrupt:
+        interrupted = True
+        rounds.end_rounds()
+    verdicts = rounds.verdicts()
+    code = of_run(ExitCode.OK, verdicts, {}, others_failed=False)
+    if interrupted and not set(verdicts.values()) & DEVIATING:
+        code = ExitCode.INTERRUPTED
+    counted = Counter(one.value for one in verdicts.values())
+    try:
+        rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})
+    finally:
+        results = write_documents(rounds.directory)
+        show(reporter, results, rounds.directory)
+        if rounds.holding.left_behind:
+            terminal.paragraph(f"left behind: {rounds.holding.left_behind}", err=True)
+    return code

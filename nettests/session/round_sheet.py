@@ -1,0 +1,91 @@
+"""What one round of a watch saw, until it is known whether it is worth writing down.
+
+Stands where a run has its journal: ``Watch`` writes to it and judges. Twelve hours of the same answers are no evidence
+that anybody reads, so answers stay in memory and ``rounds`` decides which check's are written.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
+from nettests.model.journal_records import Done, Judged
+from nettests.model.observation import Raw
+from nettests.model.verdict import DEVIATING, Judgement
+from nettests.model.words import Verdict
+from nettests.session.journal import Journal
+
+
+@dataclass(slots=True)
+class RoundSheet:
+    """The records of one round, by check and by member; safe for threads. ``first`` is whether all is new to the journal."""
+
+    journal: Journal
+    first: bool
+    _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
+    _done: dict[str, Done] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def raw(self, raw: Raw) -> Raw:
+        """Keep one question and its answer, without secrets; return it so."""
+        told = self.journal.as_written(raw)
+        with self._lock:
+            self._raws[raw.check].append(told)
+        return told
+
+    def finish(self, done: Done) -> None:
+        """Keep that a check was run to its end."""
+        with self._lock:
+            self._done[done.check] = done
+
+    def without_secrets(self, done: Done) -> Done:
+        """Return what would be written of a check that is done."""
+        return self.journal.without_secrets(done)
+
+    def event(self, text: str, *, notable: bool = False) -> None:
+        """Write what happened; what every round says again is written of the first."""
+        if self.first or notable:
+            self.journal.event(text, notable=notable)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took, once: later it serves already."""
+        if self.first:
+            self.journal.convergence(
+                service=service, probe=probe, seconds=seconds, converged=converged
+            )
+
+    def over(self, check: Check) -> bool:
+        """Whether a check was run to its end in this round, or is known not to apply."""
+        return check.id in self._done
+
+    def judgement(self, check: Check) -> Judgement | None:
+        """Return what a check came to in this round; ``None`` where it was not judged."""
+        done = self._done.get(check.id)
+        return done.judgement if done else None
+
+    def lost(self, checks: Sequence[Check]) -> str:
+        """Return why nothing at all was judged in this round; nothing where something was."""
+        judged = [self.judgement(check) for check in checks]
+        if any(one is not None and one.verdict is not Verdict.UNKNOWN for one in judged):
+            return ""
+        return next(
+            (one.message for one in judged if one is not None), "no check was run to its end"
+        )
+
+    def deviates(self, check: Check) -> bool:
+        """Whether a check was not as documented in this round."""
+        judgement = self.judgement(check)
+        return judgement is not None and judgement.verdict in DEVIATING
+
+    def write(self, check: Check) -> None:
+        """Write all that was kept of a check and its members to the journal, with its verdict."""
+        for one in check.each:
+            for raw in self._raws.get(one.id, ()):
+                self.journal.raw(raw)
+            if one.id != check.id and one.id in self._done:
+                self.journal.finish(self._done[one.id])
+        if check.id in self._done:
+            self.journal.finish(self._done[check.id])
+        if judgement := self.judgement(check):
+            self.journal.write(Judged(judgement=judgement))

@@ -1,0 +1,175 @@
+"""The same checks again and again while the probes stand: what fails now and then, and when it first did.
+
+For ``nettests watch``: a ``Run`` whose checks are observed in rounds. What the first round in which a check is not as
+documented saw goes into the journal, with diagnostics at the first such round; of a check that always was, the last
+round's answers do. A round in which the API server is away is lost, and the next one is begun when it is due.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from nettests import probes
+from nettests.errors import NettestsError
+from nettests.model.check import Check, Plan
+from nettests.model.journal_records import Round
+from nettests.model.verdict import ATTENTION, DEVIATING
+from nettests.model.words import Verdict
+from nettests.session.blueprint import Blueprint
+from nettests.session.round_sheet import RoundSheet
+from nettests.session.run import STOP_SECONDS, Prepared, Run, Standing
+from nettests.session.run_options import Progress
+from nettests.session.watch import Watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Seconds: a round begins ``every`` so many, or at once where one took longer, and none after ``seconds``."""
+
+    every: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The sheets that may still be written: each check's last one in which it was judged."""
+
+    last: dict[str, RoundSheet] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    """By check: of the first round in which it was red, else of the last one that judged it."""
+    _written: set[str] = field(default_factory=set)
+
+    def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
+        """Keep a round's sheet for the checks that it judged; write those that are red for the first time."""
+        red: list[Check] = []
+        for check in checks:
+            if check.id in self._written or not sheet.over(check):
+                continue
+            judgement = sheet.judgement(check)
+            verdict = judgement.verdict if judgement else Verdict.SKIPPED
+            if check.id in self.last and verdict is Verdict.UNKNOWN:
+                continue
+            self.last[check.id], self.verdicts[check.id] = sheet, verdict
+            if verdict in DEVIATING:
+                self._write(check)
+                red.append(check)
+        return red
+
+    def write_rest(self, checks: Collection[Check]) -> None:
+        """Write the last that is known of every check that was as documented all the time."""
+        for check in checks:
+            if check.id not in self._written and check.id in self.last:
+                self._write(check)
+
+    def _write(self, check: Check) -> None:
+        self.last[check.id].write(check)
+        self._written.add(check.id)
+
+
+class Rounds(Run):
+    """A run in rounds; ``on_round`` is called from a background thread after each."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        schedule: Schedule,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_round: Callable[[Round], None] = lambda _round: None,
+    ) -> None:
+        super().__init__(prepared, on_progress)
+        self._schedule = schedule
+        self._on_round = on_round
+        self._kept = _Kept()
+        self._learned: Blueprint | None = None
+        self._diagnosed = False
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the last round is over and all is removed, or for so long; return whether it is over."""
+        assert self._thread is not None, "it was started"
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def end_rounds(self) -> None:
+        """Begin no further round, and wait for what is under way to be broken off and removed."""
+        self._let_end(STOP_SECONDS)
+
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """Return what the checks came to, by id: what the journal holds of them."""
+        return dict(self._kept.verdicts)
+
+    def _observe(self, plan: Plan) -> None:
+        if self._nodes is not None:
+            self._nodes.start()
+        standing = self._deploy(plan)
+        try:
+            for number in self._due():
+                self._round(plan, standing, number)
+        finally:
+            self._kept.write_rest(plan.checks)
+
+    def _due(self) -> Iterator[int]:
+        """Yield the number of each round when it is due."""
+        began, number = time.monotonic(), 0
+        while not self._stopped.is_set():
+            number += 1
+            yield number
+            now = time.monotonic()
+            next_at = max(now, began + number * self._schedule.every)
+            if next_at >= began + self._schedule.seconds:
+                return
+            self._stopped.wait(next_at - now)
+
+    def _round(self, plan: Plan, standing: Standing, number: int) -> None:
+        began, started = time.monotonic(), datetime.now(UTC).isoformat()
+        sheet = RoundSheet(self.journal, first=number == 1)
+        watch = Watch(
+            journal=sheet,
+            plan=plan,
+            expectations=self.watch.expectations,
+            nodes_of=self.watch.nodes_of,
+            nodes=self.watch.nodes,
+        )
+        lost = ""
+        try:
+            self._observe_once(plan, standing, watch)
+        except (NettestsError, OSError) as error:
+            lost = str(error)
+        if self._stopped.is_set() and not all(map(sheet.over, plan.checks)):
+            return  # broken off: half a round says nothing of the checks that it did not come to
+        lost = lost or sheet.lost(plan.checks)
+        new = self._kept.take(plan.checks, sheet) if not lost else []
+        done = Round(
+            number=number,
+            started=started,
+            seconds=round(time.monotonic() - began, 3),
+            ran=sum(len(check.each) for check in plan.checks),
+            red={} if lost else _red(plan, sheet, watch),
+            lost=lost,
+        )
+        self.journal.write(done)
+        self._on_round(done)
+        if new and not self._diagnosed:
+            self._diagnosed = True
+            self._diagnose(plan, [one for one in watch.failing() if one[1] in DEVIATING])
+
+    def _learn(
+        self,
+        plan: Plan,
+        opened: Mapping[str, probes.Probe],
+        deployment: probes.Deployment,
+        watch: Watch,
+    ) -> Blueprint:
+        """Read the nodes' own settings in the first round; they are as good in the others."""
+        if self._learned is None:
+            self._learned = super()._learn(plan, opened, deployment, watch)
+            self.watch.expectations = self._learned.expectations
+        return self._learned
+
+
+def _red(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
+    """Return what was not as documented in a round: checks, and members by ids of their own."""
+    told = {check.id: sheet.judgement(check) for check in plan.checks}
+    whole = {name: one.verdict for name, one in told.items() if one and one.verdict in ATTENTION}
+    members = {one.id: verdict for one, verdict in watch.failing()}
+    return dict(sorted((members | whole).items()))

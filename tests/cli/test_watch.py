@@ -1,0 +1,27 @@
+"""The words of ``nettests watch``: durations, and what is refused before a cluster is contacted."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from nettests.cli import main
+from nettests.cli.watch_command import _duration
+
+CONTEXT = click.Context(click.Command("watch"))
+EVERY = click.Option(["--every"])
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90.0), ("1m", 60.0), ("12h", 43200.0), ("0.5s", 0.5)]
+)
+def test_durations_have_units(text: str, seconds: float) -> None:
+    """Seconds, minutes and hours are read as people write them."""
+    assert _duration(CONTEXT, EVERY, text) == seconds
+
+
+@pytest.mark.parametrize("text", ["60", "1d", "0s", "-1m", "1 m", "", "NaNs"])
+def test_what_is_no_duration_is_a_usage_error(text: str) -> None:
+    """The message says how one is written."""
+    done = CliRunner().invoke(main, ["watch", f"--every={text}"])
+    assert done.exit_code == 2
+    assert "write 90s, 1m or 12h" in done.output

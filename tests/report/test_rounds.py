@@ -1,0 +1,76 @@
+"""What the documents of a watch say of its rounds."""
+
+from dataclasses import replace
+
+from nettests.model.check import Check
+from nettests.model.journal_records import Round
+from nettests.model.words import Verdict
+from nettests.plan import build, load
+from nettests.report import Results, render_html, render_json, render_markdown
+from nettests.report.rounds import Lost, Rate, rounds_of
+from nettests.resources import suites_path
+from tests.plan.clusters import mixed
+
+FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+CHECK = next(
+    one for one in build(mixed(), FLOWS).checks if one.id == "fleet-pod-to-pod/windows/linux/tcp"
+)
+CHECKS: dict[str, Check] = {one.id: one for one in (CHECK, *CHECK.each)}
+FIRST, SECOND = CHECK.each[:2]
+AWAY = "the API server does not answer: connection refused"
+
+
+def at(number: int, *red: Check, lost: str = "") -> Round:
+    """Return a round that began in that minute."""
+    return Round(
+        number=number,
+        started=f"2026-05-04T10:{number:02}:00+00:00",
+        seconds=9.5,
+        ran=len(CHECK.each),
+        red={one.id: Verdict.FAIL for one in red},
+        lost=lost,
+    )
+
+
+ROUNDS = [at(1), at(2, CHECK, FIRST), at(3, lost=AWAY), at(4, CHECK, FIRST, SECOND), at(5)]
+
+
+def test_a_run_has_no_rounds() -> None:
+    """Only a watch has some."""
+    assert rounds_of([], CHECKS) is None
+
+
+def test_rates_count_judged_rounds() -> None:
+    """A lost round is no green one: rates are of the rounds that judged something, the most frequent first."""
+    found = rounds_of(ROUNDS, CHECKS)
+    assert found is not None
+    assert (found.count, found.judged, found.red) == (5, 4, 2)
+    assert found.lost == (Lost(reason=AWAY, rounds=1),)
+    began = [one.started for one in ROUNDS]
+    assert found.checks[:2] == (
+        Rate(name=CHECK.id, red=2, first=began[1], last=began[3]),
+        Rate(name=FIRST.id, red=2, first=began[1], last=began[3]),
+    )
+    assert found.checks[2] == Rate(name=SECOND.id, red=1, first=began[3], last=began[3])
+    assert str(found) == f"5 rounds: 2 with failures, 1 lost ({AWAY})"
+
+
+def test_nodes_and_pairs_come_from_members() -> None:
+    """A check of many nodes says nothing of one; its members do, as source, as target, and as a pair in that order."""
+    found = rounds_of([at(1, CHECK, FIRST)], CHECKS)
+    assert found is not None
+    source, target = FIRST.source.node, FIRST.target.node
+    assert {one.name for one in found.nodes} == {source, target}
+    assert [one.name for one in found.pairs] == [f"{source} → {target}"]
+
+
+def test_every_document_tells_of_rounds(quiet: Results) -> None:
+    """The page, the summary and results.json name them; those of a run do not."""
+    watched = replace(quiet, rounds=rounds_of(ROUNDS, CHECKS))
+    assert "5 rounds: 2 with failures" in render_markdown(watched)
+    assert f"| check | `{CHECK.id}` | 2 of 4 |" in render_markdown(watched)
+    assert "5 rounds: 2 with failures" in render_html(watched)
+    assert '"rounds": {' in render_json(watched)
+    for render in (render_markdown, render_html, render_json):
+        assert "with failures" not in render(quiet)
+        assert '"rounds": {' not in render(quiet)

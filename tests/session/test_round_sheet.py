@@ -1,0 +1,149 @@
+"""Rounds of a watch: which answers are worth writing down, and what a check comes to over all of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nettests.model.check import Check, Plan
+from nettests.model.expectation import Expectation
+from nettests.model.history import History
+from nettests.model.journal_records import Discovered, Planned
+from nettests.model.observation import Raw
+from nettests.model.words import Verdict
+from nettests.plan import build, load
+from nettests.redaction import REDACTED, Redactor
+from nettests.resources import suites_path
+from nettests.session.journal import Journal, read_journal
+from nettests.session.round_sheet import RoundSheet
+from nettests.session.rounds import _Kept
+from nettests.session.watch import Watch
+from tests.plan.clusters import mixed
+
+FACTS = mixed()
+FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+CHECK = next(
+    one for one in build(FACTS, FLOWS).checks if one.id == "fleet-pod-to-pod/windows/linux/tcp"
+)
+PLAN = Plan(checks=(CHECK,), skips=(), pods=(), services=())
+
+
+def answer(of: Check, said: str, purpose: str = "check") -> Raw:
+    """Return an answer of a dial: what it brought, or an error that speaks of a time-out."""
+    told = {"responses": [of.action.target.pod]} if not said else {"errors": [said]}
+    return Raw(
+        check=of.id,
+        purpose=purpose,
+        attempt=1,
+        tool="dial",
+        client_os="windows",
+        probe=of.source.probe,
+        channel="port-forward",
+        command=("GET", "/dial"),
+        started=1.0,
+        elapsed=0.01,
+        status=200,
+        stdout=json.dumps(told),
+        context={"request": "hostname"},
+    )
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    """Yield a journal in which the check is planned."""
+    with Journal(tmp_path / "journal.jsonl", Redactor(("hunter2-planted",))) as found:
+        found.write(Discovered(facts=FACTS))
+        claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
+        found.write(Planned(check=CHECK, expectation=claim))
+        yield found
+
+
+def round_of(
+    journal: Journal, *, failing: int = 0, distrust: str | None = None, first: bool = False
+) -> RoundSheet:
+    """Return the sheet of a round in which so many members fail; with ``distrust`` none is trusted."""
+    sheet = RoundSheet(journal, first=first)
+    claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
+    expected = {one.id: claim for one in (CHECK, *CHECK.each)}
+    watch = Watch(journal=sheet, plan=PLAN, expectations=expected)
+    for number, one in enumerate(CHECK.each):
+        said = "dial tcp 10.1.1.1:80: i/o timeout" if number < failing else ""
+        watch.raw(answer(one, said))
+        for control in one.controls:
+            watch.raw(answer(one, "", f"control:{control.proves}"))
+        watch.done(one.id, distrust=distrust)
+    return sheet
+
+
+def history(journal: Journal) -> History:
+    """Return what the journal holds by now."""
+    return History.of(read_journal(journal.path))
+
+
+def test_what_is_always_as_documented_is_written_once(journal: Journal) -> None:
+    """Three rounds leave the answers of the last one, with the verdict of a run."""
+    kept = _Kept()
+    for _ in range(3):
+        assert kept.take(PLAN.checks, round_of(journal)) == []
+    assert history(journal).raws == {}
+    kept.write_rest(PLAN.checks)
+    found = history(journal)
+    assert found.judged[CHECK.id].verdict is Verdict.PASS
+    assert {len(raws) for raws in found.raws.values()} == {1 + len(CHECK.each[0].controls)}
+    assert found.done[CHECK.id].distrust is None
+    assert kept.verdicts == {CHECK.id: Verdict.PASS}
+
+
+def test_the_first_red_round_is_kept(journal: Journal) -> None:
+    """A check that failed once stays red with what that round saw, whatever comes before and after it."""
+    kept = _Kept()
+    taken = [kept.take(PLAN.checks, round_of(journal, failing=failing)) for failing in (0, 1, 2, 0)]
+    assert taken == [[], [CHECK], [], []]
+    kept.write_rest(PLAN.checks)
+    found = history(journal)
+    assert found.judged[CHECK.id].verdict is Verdict.FAIL
+    assert f"1 of {len(CHECK.each)} members" in found.judged[CHECK.id].message
+    assert kept.verdicts == {CHECK.id: Verdict.FAIL}
+
+
+def test_a_round_that_saw_nothing_changes_nothing(journal: Journal) -> None:
+    """While channels are dead a check is unknown; what an earlier round saw of it still holds."""
+    kept, dead = _Kept(), "exec: the API server does not answer"
+    kept.take(PLAN.checks, round_of(journal))
+    kept.take(PLAN.checks, round_of(journal, distrust=dead))
+    assert kept.verdicts == {CHECK.id: Verdict.PASS}
+    only = _Kept()
+    only.take(PLAN.checks, round_of(journal, distrust=dead))
+    assert only.verdicts == {CHECK.id: Verdict.UNKNOWN}
+
+
+def test_a_lost_round_names_its_reason(journal: Journal) -> None:
+    """Nothing was judged where no check could be trusted; one that could is enough for a round."""
+    dead = "exec: the API server does not answer"
+    assert dead in round_of(journal, distrust=dead).lost(PLAN.checks)
+    assert round_of(journal).lost(PLAN.checks) == ""
+    assert RoundSheet(journal, first=True).lost(PLAN.checks) == "no check was run to its end"
+
+
+def test_what_every_round_says_again_is_written_once(journal: Journal) -> None:
+    """Events and convergence are the first round's; what is notable is written in any round."""
+    for first in (True, False):
+        sheet = RoundSheet(journal, first=first)
+        sheet.event("probe p is reached over port-forward")
+        sheet.event("node win-1 is not Ready", notable=True)
+        sheet.convergence(service="s", probe="p", seconds=1.0, converged=True)
+    found = history(journal)
+    assert [one.text for one in found.events] == [
+        "probe p is reached over port-forward",
+        "node win-1 is not Ready",
+        "node win-1 is not Ready",
+    ]
+    assert len(found.convergence) == 1
+
+
+def test_what_is_kept_has_no_secrets(journal: Journal) -> None:
+    """A sheet holds answers as the journal would write them."""
+    told = RoundSheet(journal, first=True).raw(answer(CHECK.each[0], "token hunter2-planted"))
+    assert REDACTED in told.stdout
+    assert "hunter2" not in told.stdout
