@@ -82,6 +82,9 @@ def read(logs: Mapping[str, str]) -> Reading:
     each = ", ".join(map(str, paths))
     never = [one for one in paths if one.answered is None]
     late = [one for one in paths if one.late]
+    answered = [one for one in paths if one.answered is not None]
+    if never and answered and all(one.slow for one in answered):
+        return probe_failed(f"its node was busy: what answered did so slowly to the end: {each}")
     if never:
         return _deviates(f"it reached {_none_of(never)}: {each}")
     if late:

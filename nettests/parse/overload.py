@@ -19,6 +19,8 @@ from nettests.parse.read import read_raw
 OVERLOADED_SECONDS = 0.5
 """The median of a probe's answers from which on it is overloaded; on a cluster with nothing else to do it is milliseconds,
 and 0.2 s at most where all questions of a run begin at once (measured)."""
+BEFORE_SECONDS = 30.0
+"""As long as a Service of Linux has to converge by default, the shortest such deadline."""
 FEWEST = 3
 """So many answers make a median."""
 
@@ -74,6 +76,16 @@ def overloaded(raws: Sequence[Raw], others: Iterable[Carried]) -> tuple[int, ...
         return ()
     others = [one for one in others if one.answered]
     return tuple(raw.attempt for raw in silent if _late_beside(raw, others))
+
+
+def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
+    """Whether what all probes were answered in the time before a moment came late for the most part.
+
+    Services are polled over the same channels: where those are slow, a deadline that passed says nothing of rules.
+    """
+    since = moment - BEFORE_SECONDS
+    recent = [one.elapsed for one in others if one.answered and since <= one.started < moment]
+    return len(recent) >= FEWEST and median(recent) > OVERLOADED_SECONDS
 
 
 def too_busy(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:

@@ -21,7 +21,7 @@ from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Verdict
 from nettests.parse import observation_of
-from nettests.parse.overload import Carried, carried, overloaded, too_busy
+from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
@@ -196,6 +196,7 @@ class Watch:
             return done
         with self._lock:
             others = tuple(self._carried[own[-1].probe, own[-1].channel])
+        done = self._without_overload(done, min(raw.started for raw in own))
         of = self._checks[done.check]
         return replace(
             done,
@@ -204,6 +205,17 @@ class Watch:
             slow=slow(of, raws, others),
             overloaded=overloaded(own, others),
         )
+
+    def _without_overload(self, done: Done, began: float) -> Done:
+        """Return the record without a deadline that was missed while every probe answered late."""
+        if not done.late:
+            return done
+        with self._lock:
+            everybody = [one for each in self._carried.values() for one in each]
+        if not overloaded_before(began, everybody):
+            return done
+        self.journal.event(f"{done.late}: probes were overloaded, and nothing is said of the rules")
+        return replace(done, late=None)
 
     def _unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
         """Return which node was not Ready while a check was run that did not simply pass, or nothing.

@@ -100,3 +100,12 @@ def test_a_pod_that_never_ran_fails_to_start() -> None:
     status = {"phase": "Failed", "containerStatuses": [{"name": "pod", "state": state}]}
     seen = of({"status": status, "then": {"logs": {}}})
     assert seen.outcome is Outcome.FAILS_TO_START
+
+
+def test_what_never_worked_on_a_busy_node_is_not_judged() -> None:
+    """Where what answered did so slowly to the end, a path that never answered says nothing of the network."""
+    slowly = TIMED_OUT + AT_ONCE + "first-packets 200 0.700000\n" * 5
+    seen = attempt(slowly, slowly, TIMED_OUT * 15)
+    assert seen.outcome is Outcome.PROBE_FAILED
+    assert "its node was busy" in seen.detail
+    assert attempt(AT_ONCE, slowly, TIMED_OUT * 15).outcome is Outcome.DEVIATES

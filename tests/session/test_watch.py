@@ -9,12 +9,13 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
+from nettests.model.history import History
 from nettests.model.journal_records import Discovered, Planned
 from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
 from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
-from nettests.session.journal import Follower, Journal
+from nettests.session.journal import Follower, Journal, read_journal
 from nettests.session.rejudge import read_recorded
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
@@ -109,6 +110,34 @@ def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
     assert done.overloaded == (1,)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.PASS
+
+
+def test_a_deadline_that_an_overloaded_probe_missed_is_no_failure(watch: Watch) -> None:
+    """Polls take as long as everything else; where that is late, a Service that was late says nothing of its rules."""
+    late = "Service s did not answer probe-linux-1-1 on linux-1 within 30 s"
+
+    def verdict(busy: float) -> Verdict | None:
+        for number in range(3):
+            watch.carried(answer(BUSY, number, 2.0 + number, busy))
+        hear(watch, answer(SLOW, 1, 6.0, 0.01))
+        hear(watch, answer(SLOW, 2, 7.0, 0.01))
+        watch.done(SLOW.id, late=late)
+        return watch._verdicts[SLOW.id]
+
+    assert verdict(1.5) is Verdict.PASS
+    events = History.of(read_journal(journal_of(watch).path)).events
+    assert [one.text for one in events] == [
+        f"{late}: probes were overloaded, and nothing is said of the rules"
+    ]
+
+
+def test_a_deadline_that_a_prompt_probe_missed_is_a_failure(watch: Watch) -> None:
+    """Where everything else is answered at once, rules that came late came late."""
+    for number in range(3):
+        watch.carried(answer(BUSY, number, 2.0 + number, 0.02))
+    hear(watch, answer(SLOW, 1, 6.0, 0.01))
+    watch.done(SLOW.id, late="Service s did not answer probe-linux-1-1 on linux-1 within 30 s")
+    assert watch._verdicts[SLOW.id] is Verdict.FAIL
 
 
 def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
