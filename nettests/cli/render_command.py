@@ -13,7 +13,7 @@ from nettests.cluster.lease import lease_object
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
 from nettests.session.head import new_run_id
-from nettests.session.run import blank_of
+from nettests.session.prepare import blank_of
 
 _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
 

@@ -28,9 +28,9 @@ from nettests.plugin.terminal_summary import show
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.known import Known
+from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
-from nettests.session.run import Prepared, prepare
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 

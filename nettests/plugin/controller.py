@@ -34,8 +34,9 @@ from nettests.plugin.terminal_summary import show
 from nettests.session.blueprint import unused
 from nettests.session.head import record_failed_start
 from nettests.session.known import Known
+from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
-from nettests.session.run import Prepared, Run, prepare
+from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 

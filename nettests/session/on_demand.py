@@ -23,8 +23,8 @@ from nettests.plan.node_pools import host_probe, unusable
 from nettests.probes.objects import INSPECTOR
 from nettests.session.diagnosis import Diagnosis, host_pods
 from nettests.session.holding import Holding
+from nettests.session.prepare import Prepared, blank_of, prepare
 from nettests.session.report_dir import require_writable
-from nettests.session.run import Prepared, blank_of, prepare
 from nettests.session.run_options import Keep, RunOptions
 
 NOT_TESTED = "it was not requested: --hosts puts a Pod on the node for it"

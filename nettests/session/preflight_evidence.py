@@ -42,7 +42,7 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.session.cleanup import ownership
 from nettests.session.cluster_under_test import facts_of, profile_of
-from nettests.session.run import blank_of
+from nettests.session.prepare import blank_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]

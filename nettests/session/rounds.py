@@ -2,7 +2,7 @@
 
 For ``nettests watch``: a ``Run`` whose checks are observed in rounds. What the first round in which a check is not as
 documented saw goes into the journal, with diagnostics at the first such round; of a check that always was, the last
-round's answers do. A round in which the API server is away is lost, and the next one is begun when it is due.
+round's answers do. A round in which the API server is away is lost, and the next one begins at its time.
 """
 
 import time
@@ -17,8 +17,9 @@ from nettests.model.journal_records import Round
 from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
 from nettests.session.blueprint import Blueprint
+from nettests.session.prepare import Prepared
 from nettests.session.round_sheet import RoundSheet
-from nettests.session.run import STOP_SECONDS, Prepared, Run, Standing
+from nettests.session.run import STOP_SECONDS, Run, Standing
 from nettests.session.run_options import Progress
 from nettests.session.watch import Watch
 
@@ -109,7 +110,7 @@ class Rounds(Run):
             self._kept.write_rest(plan.checks)
 
     def _due(self) -> Iterator[int]:
-        """Yield the number of each round when it is due."""
+        """Yield the number of each round at its time."""
         began, number = time.monotonic(), 0
         while not self._stopped.is_set():
             number += 1

@@ -1,34 +1,29 @@
 """The stages of a run in order: prepare, then deploy and observe in the background, then clean up.
 
-``prepare`` raises before anything is deployed; ``Run`` lives in one process (the xdist controller, or
+``prepare`` comes first, and raises before anything is deployed; ``Run`` lives in one process (the xdist controller, or
 the only one). Tests, in whatever process, take their verdicts from the journal with ``Follower``.
 """
 
 import threading
 import time
-import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from nettests import probes
-from nettests.cluster import Connection, connect
+from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
-from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
-from nettests.plan import Flow
 from nettests.plan.node_pools import swept, unusable
 from nettests.plan.selection import select
 from nettests.probes.objects import inspected_pods
 from nettests.probes.sending import STOPPED
-from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.cluster_under_test import facts_of, profile_of
+from nettests.session.blueprint import Blueprint
 from nettests.session.diagnosis import (
     Diagnosis,
     Failing,
@@ -37,74 +32,19 @@ from nettests.session.diagnosis import (
     redactor_of,
 )
 from nettests.session.families import documented
-from nettests.session.head import new_run_id, write_head
+from nettests.session.head import write_head
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.known import Known
 from nettests.session.learning import learn
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.open_files import make_room
+from nettests.session.prepare import Prepared, blank_of
 from nettests.session.report_dir import link_latest
-from nettests.session.run_options import Progress, RunOptions
+from nettests.session.run_options import Progress
 from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for questions under way; what comes later is dropped."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """All that a run needs before anything is deployed."""
-
-    options: RunOptions
-    run_id: str
-    directory: Path
-    connection: Connection
-    profile: ClusterProfile
-    blueprint: Blueprint
-
-
-def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = None) -> Prepared:
-    """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
-
-    Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
-    """
-    known = known or Known()
-    read = read_manifests(
-        options.manifests
-    )  # what is broken is said before any cluster is contacted
-    profile = profile_of(options)
-    known.profile(profile)
-    connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
-    run_id = new_run_id()
-    facts = facts_of(connection, profile, options)
-    # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
-    fleet = replace(facts.fleet, seed=zlib.crc32(run_id.encode()))
-    facts = replace(facts, fleet=fleet)
-    return Prepared(
-        options=options,
-        run_id=run_id,
-        directory=options.report_dir / run_id,
-        connection=connection,
-        profile=profile,
-        blueprint=blueprint(facts, flows, read, options.enabled),
-    )
-
-
-def blank_of(
-    labels: Mapping[str, str], profile: ClusterProfile, facts: ClusterFacts, namespace: str
-) -> probes.Blank:
-    """Return what every object of a run gets, from the profile and the namespace that is used."""
-    return probes.Blank(
-        namespace=namespace,
-        labels=labels,
-        images=profile.images,
-        settings=profile.pods,
-        pod_security=facts.pod_security.value or "privileged",
-        existing=bool(facts.namespace),
-        external_ips=profile.external_ips,
-        isolated=profile.network_policy,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,8 @@ from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.known import Known
-from nettests.session.run import Prepared, Run
+from nettests.session.prepare import Prepared
+from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed, without
 

@@ -16,7 +16,7 @@ from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
 from nettests.session.cleanup import ownership
-from nettests.session.run import blank_of
+from nettests.session.prepare import blank_of
 from tests.plan.clusters import mixed
 
 FLOWS = load([suites_path()]).flows

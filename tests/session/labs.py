@@ -12,7 +12,7 @@ from nettests.cluster import Connection, connect
 from nettests.model.labels import RUN_LABEL
 from nettests.plan import load
 from nettests.resources import suites_path
-from nettests.session.run import Prepared, prepare
+from nettests.session.prepare import Prepared, prepare
 from nettests.session.run_options import RunOptions
 
 FLOWS = load([suites_path()]).flows

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nettests.session.run import Run, prepare
+from nettests.session.prepare import prepare
+from nettests.session.run import Run
 from nettests.session.run_options import Keep, RunOptions
 from tests.cluster.api import serving
 from tests.session.test_run import FLOWS, Cluster, _options

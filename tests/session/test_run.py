@@ -20,8 +20,9 @@ from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Follower
+from nettests.session.prepare import prepare
 from nettests.session.report_dir import require_writable
-from nettests.session.run import Run, prepare
+from nettests.session.run import Run
 from nettests.session.run_options import Progress, RunOptions
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig

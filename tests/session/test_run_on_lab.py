@@ -36,7 +36,8 @@ from pathlib import Path
 from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
-from nettests.session.run import Run, prepare
+from nettests.session.prepare import prepare
+from nettests.session.run import Run
 profile = Path(sys.argv[3]) if sys.argv[3:] else None
 prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),
                               cluster_profile=profile),

@@ -1,0 +1,76 @@
+"""All that a run needs before anything is deployed: cluster, profile, facts, plan and expectations.
+
+The first stage of ``run``, ``rounds`` and whoever collects without a run. It creates nothing in the cluster and writes
+no file.
+"""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nettests import probes
+from nettests.cluster import Connection, connect
+from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.facts import ClusterFacts
+from nettests.plan import Flow
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.cluster_under_test import facts_of, profile_of
+from nettests.session.head import new_run_id
+from nettests.session.known import Known
+from nettests.session.run_options import RunOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """All that a run needs before anything is deployed."""
+
+    options: RunOptions
+    run_id: str
+    directory: Path
+    connection: Connection
+    profile: ClusterProfile
+    blueprint: Blueprint
+
+
+def prepare(options: RunOptions, flows: Iterable[Flow], known: Known | None = None) -> Prepared:
+    """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
+
+    Nothing is written: the run directory is made by ``Run``. ``known`` learns secrets as they are met.
+    """
+    known = known or Known()
+    read = read_manifests(
+        options.manifests
+    )  # what is broken is said before any cluster is contacted
+    profile = profile_of(options)
+    known.profile(profile)
+    connection = connect(options.kubeconfig, options.context, profile.timing, known.learn)
+    run_id = new_run_id()
+    facts = facts_of(connection, profile, options)
+    # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
+    fleet = replace(facts.fleet, seed=zlib.crc32(run_id.encode()))
+    facts = replace(facts, fleet=fleet)
+    return Prepared(
+        options=options,
+        run_id=run_id,
+        directory=options.report_dir / run_id,
+        connection=connection,
+        profile=profile,
+        blueprint=blueprint(facts, flows, read, options.enabled),
+    )
+
+
+def blank_of(
+    labels: Mapping[str, str], profile: ClusterProfile, facts: ClusterFacts, namespace: str
+) -> probes.Blank:
+    """Return what every object of a run gets, from the profile and the namespace that is used."""
+    return probes.Blank(
+        namespace=namespace,
+        labels=labels,
+        images=profile.images,
+        settings=profile.pods,
+        pod_security=facts.pod_security.value or "privileged",
+        existing=bool(facts.namespace),
+        external_ips=profile.external_ips,
+        isolated=profile.network_policy,
+    )

@@ -1,0 +1,72 @@
+"""Connections in a row that took as long as lost SYNs, while their probe answered for itself at once."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.observation import Raw
+from nettests.model.words import Question
+from nettests.parse.resent import REFERENCE, resent
+from tests.parse.test_resent import answers, check
+
+
+def trains(*rounds: Sequence[float]) -> list[Raw]:
+    """Return trains of ten connections each that were all answered; those of a round were sent side by side."""
+    told = json.dumps({"responses": ["server-1"] * 10})
+    command = ("GET", "/dial?host=10.244.2.5&port=18080&protocol=http&request=hostname&tries=10")
+    return [
+        replace(one, tool="train", command=command, stdout=told, started=10.0 * number)
+        for number, elapsed in enumerate(rounds, 1)
+        for one in answers(*elapsed)
+    ]
+
+
+COUNTING = replace(check(), action=replace(check().action, question=Question.LOSS, connections=200))
+EASY = [0.05] * 8
+
+
+def itself(*elapsed: float) -> list[Raw]:
+    """Return what the probe answered for itself during the second round, from 0.3 s on and 0.2 s apart."""
+    return [
+        replace(raw, purpose=REFERENCE, started=20.3 + 0.2 * number, elapsed=seconds)
+        for number, seconds in enumerate(elapsed)
+        for raw in answers(seconds)
+    ]
+
+
+AT_ONCE = itself(0.02, 0.02, 0.03)
+
+
+def test_trains_that_waited_for_lost_syns_are_told() -> None:
+    """Two of sixteen trains that took a second, beside others that took milliseconds, are more than an accident."""
+    told = resent(COUNTING, [*trains(EASY, [*EASY[:6], 1.05, 2.04]), *AT_ONCE], [])
+    assert told is not None
+    assert told.startswith("2 of 16 trains, of 160 connections in all, took 1.1 s and more")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "references"),
+    [
+        ([EASY, [*EASY[:7], 1.05]], AT_ONCE),
+        ([EASY, [1.2, 1.05, 2.04, 1.5]], AT_ONCE),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], []),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], AT_ONCE[:1]),
+        ([EASY, [*EASY[:6], 1.05, 2.04]], itself(0.02, 0.6, 0.4, 0.02)),
+        ([EASY, [*EASY[:6], 0.9, 0.8]], AT_ONCE),
+    ],
+    ids=[
+        "one",
+        "a busy machine",
+        "the way to the probe may be slow",
+        "nothing shows that it was not",
+        "the machine stood still meanwhile",
+        "no SYN waits so long",
+    ],
+)
+def test_trains_that_prove_nothing_are_not_told(
+    rounds: list[list[float]], references: list[Raw]
+) -> None:
+    """One late train, a round late as a whole, a probe late for itself as well, or less than a lost SYN's second."""
+    assert resent(COUNTING, [*trains(*rounds), *references], []) is None
