@@ -80,7 +80,7 @@ def _duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> fl
 def watch(
     *, common: CommonOptions, every: float, seconds: float, report_dir: Path, quiet: bool
 ) -> None:
-    """Run a few checks of a cluster again and again, with probes that stay.
+    """Test a cluster again and again, in rounds.
 
     The fleet sweep unless flows are named. A check that is red in any round keeps what that round saw; the report says
     in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
