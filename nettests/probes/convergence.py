@@ -15,6 +15,7 @@ from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.check_id import member_of
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN
 from nettests.model.observation import Raw
+from nettests.model.retransmission import QUERY_SECONDS
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.words import (
@@ -42,6 +43,9 @@ STALLED_SECONDS = 5.0
 """A Service silent for this long may never answer: the checks that wait for it are run early."""
 LOOK_SECONDS = 1.0
 """Between two looks at the deadline, while a question is under way."""
+ANSWERING_SECONDS = 2 * QUERY_SECONDS
+"""What good answers in one protocol took is no time of the next one's, up to so much: names of a DNS that loses two queries
+of three take longer and longer, and are late."""
 UNDER_WAY = Bounds().polls_per_service
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
 """Both handlers of a server, and its UDP."""
@@ -235,7 +239,7 @@ class _Polls:
                 break
             self._wait_a_moment()
         if mine is not None and mine.over and mine.result():
-            self._answering += self.waited - began
+            self._answering = min(ANSWERING_SECONDS, self._answering + self.waited - began)
         return any(one.over and one.result() for one in kept)
 
     @property

@@ -143,6 +143,25 @@ def test_what_good_answers_took_is_no_time_of_the_protocols_asked_after_them(
     assert waited.seconds >= 15
 
 
+def test_answers_that_take_longer_and_longer_make_a_service_late(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What good answers took is forgiven up to a bound: a name that costs half a minute each time is late."""
+    clock = Clock()
+    monkeypatch.setattr(convergence, "LOOK_SECONDS", 8)
+    monkeypatch.setattr(convergence, "DIAL_PATIENCE", 8)
+
+    def slower(_path: str) -> None:
+        clock.ahead += 30
+
+    bench.timing = replace(bench.timing, convergence=8)
+    bench.dialling[PROBE].hook = slower
+    waits = Convergence(bench.observer([]).sender, {}, Deadlines(bench.timing), clock)
+    waited = waits.wait_for(PAIR)
+    assert waited.silent == {Protocol.TCP, Protocol.UDP}
+    assert waited.seconds < 60
+
+
 def test_few_polls_wait_at_the_same_time(bench: Bench, eventually: Eventually) -> None:
     """Many at once would slow down what they wait for."""
     bench.timing = replace(bench.timing, convergence=1)
