@@ -66,10 +66,15 @@ class Pace:
             self._told[probe] = [*told, reserved]
             return reserved
 
-    def settle(self, reserved: Refusal, since: float, until: float) -> None:
-        """Remember when that was sent, and by when it was answered; what stayed silent was refused at once if at all."""
+    def sent(self, reserved: Refusal, at: float) -> None:
+        """Remember when that was sent: it is refused soon, or its refusal was kept back and no answer follows."""
         with self._lock:
-            reserved.since, reserved.until = since, min(until, since + SECONDS)
+            reserved.since, reserved.until = at, at + SECONDS
+
+    def heard(self, reserved: Refusal, at: float) -> None:
+        """Remember that it was refused by then."""
+        with self._lock:
+            reserved.until = max(reserved.since, at)
 
     def spent(self, probe: str, at: float) -> bool:
         """Whether the kernel may have kept back a refusal of what ``probe`` sent at ``at``."""

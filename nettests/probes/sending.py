@@ -132,6 +132,8 @@ class Sender:
         with self._slot(wanted, action):  # waiting for a turn is no part of the answer's time
             self._go_on()
             started = time.monotonic()
+            if reserved is not None:
+                self.pace.sent(reserved, started)
             on_sent()
             answer = self._answer(wanted, action)
             ended = time.monotonic()
@@ -142,10 +144,11 @@ class Sender:
         raw = self._written(
             action, done, started, elapsed, check=check, purpose=purpose, attempt=number
         )
-        if reserved is not None:
-            self.pace.settle(reserved, started, ended)
-        elif read_raw(raw).outcome is Outcome.REFUSED:
-            self.pace.told(action.source.probe, started, ended)
+        if read_raw(raw).outcome is Outcome.REFUSED:
+            if reserved is not None:
+                self.pace.heard(reserved, ended)
+            else:
+                self.pace.told(action.source.probe, started, ended)
         if positive(raw, action.question):
             took(self._slot(wanted, action), elapsed / read_raw(raw).tries)
             if queries_resolver(action):

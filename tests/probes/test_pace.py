@@ -57,11 +57,30 @@ def test_a_refusal_that_was_read_late_counts_at_the_worst_moment() -> None:
 
 
 def test_a_question_that_waited_for_its_turn_counts_when_it_was_sent() -> None:
-    """What was reserved seconds before may be refused any time until it is answered; then it counts by its own times."""
+    """What was reserved seconds before may be refused any time until it is sent; then it counts by its own times."""
     pace = Pace()
     reserved = [pace.reserve(PROBE, 100.0) for _ in range(BURST)]
     assert pace.spent(PROBE, 110.0)
     for one in reserved:
-        pace.settle(one, 101.0, 101.1)
-    assert not pace.spent(PROBE, 110.0)
+        pace.sent(one, 101.0)
     assert pace.spent(PROBE, 101.5)
+    assert not pace.spent(PROBE, 110.0)
+
+
+def test_silent_questions_take_nothing_from_later_ones() -> None:
+    """What has been silent for seconds is not refused any more, however many still wait for their time-out."""
+    pace = Pace()
+    for number in range(BURST):
+        pace.sent(pace.reserve(PROBE, 100.0 + 2 * number), 100.0 + 2 * number)
+    assert not pace.spent(PROBE, 112.0)
+
+
+def test_a_refusal_that_is_heard_late_counts_until_then() -> None:
+    """An answer that a busy machine read three seconds later may have come just then."""
+    pace = Pace()
+    for _ in range(BURST):
+        one = pace.reserve(PROBE, 100.0)
+        pace.sent(one, 100.0)
+        pace.heard(one, 104.0)
+    assert pace.spent(PROBE, 104.0)
+    assert not pace.spent(PROBE, 106.0)
