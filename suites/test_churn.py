@@ -31,6 +31,22 @@ def test_service_after_churn() -> None:
 
 
 @flow(
+    "nodeport-endpoints-changed",
+    source=VantageKind.POD,
+    target=TargetKind.NODEPORT,
+    matrix=Matrix.POOLS,
+    protocols=(Protocol.TCP,),
+    question=Question.CHURN,
+    service=ServiceSettings(label="changed-port", type="NodePort", changed_in_place=True),
+    check_class=CheckClass.DISRUPTIVE,
+    facts=("svc-stale-vip-leak",),
+    sources=(VIRTUAL_IPS,),
+)
+def test_nodeport_endpoints_changed() -> None:
+    """A NodePort whose endpoints change in place is answered by the present ones alone, at a node that has none of them."""
+
+
+@flow(
     "service-endpoints-changed",
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,

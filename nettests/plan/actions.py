@@ -139,12 +139,20 @@ def _node(candidate: Candidate) -> NodeFacts:
     return candidate.cell.target
 
 
+def _owner(pool: NodePool, client: Vantage) -> NodeFacts:
+    """Return the node of a pool at whose address a client tests NodePorts: not its own, if there is another one."""
+    others = [node for node in pool.members if node.name != client.node]
+    return (others or list(pool.members))[-1]
+
+
 def _over(flow: Flow, pool: NodePool, client: Vantage) -> Target:
     """Return the Service over all servers of ``role`` whose connections are counted."""
     if flow.service is not None:
         if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
             return targets.mixed_target_ports(pool, flow.service)
         if flow.question is Question.CHURN:
-            return targets.churned(pool, flow.service, client.pool or client.probe)
+            at_node = descriptor(flow.target).owner is Owner.NODE_PORT
+            owner = _owner(pool, client) if at_node else None
+            return targets.churned(pool, flow.service, client.pool or client.probe, owner)
         return targets.affinity(pool, flow.service)
     return targets.spread(pool) if flow.several_backends else targets.affinity(pool)

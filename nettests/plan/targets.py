@@ -148,14 +148,22 @@ def mixed_target_ports(pool: NodePool, settings: ServiceSettings) -> Target:
     return replace(over, backends=(server(pool.first), probe(pool.members[-1])))
 
 
-def churned(pool: NodePool, settings: ServiceSettings, client: str) -> Target:
+def churned(
+    pool: NodePool, settings: ServiceSettings, client: str, owner: NodeFacts | None = None
+) -> Target:
     """Return a Service of one client node pool that ends in front of a node pool's first server, after the others.
 
-    Nobody else uses it: what one check takes away must not be what another one targets.
+    Nobody else uses it: what one check takes away must not be what another one targets. With ``owner`` it is its
+    NodePort, at that node's address.
     """
     final, *former = pool.servers
+    over = affinity(pool, settings)
+    if owner is not None:
+        over = replace(
+            over, kind=TargetKind.NODEPORT, node=owner.name, build=owner.build.value, os=owner.os
+        )
     return replace(
-        affinity(pool, settings),
+        over,
         service=service(pool.name, f"{settings.label}-{client}"),
         backends=(final,),
         former=tuple(former),

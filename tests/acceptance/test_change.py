@@ -48,7 +48,8 @@ def test_new_pods_without_network_at_first_fail_on_their_node_alone(
 
 def test_endpoints_that_change_in_place_and_are_ignored_fail(mended: UpLab, tmp_path: Path) -> None:
     """The run passes as long as rules follow; where updates are ignored each check names who answers instead."""
-    wanted = ("--flow=service-endpoints-changed", "--enable=disruptive")
+    flows = ("--flow=service-endpoints-changed", "--flow=nodeport-endpoints-changed")
+    wanted = (*flows, "--enable=disruptive")
     healthy = run_on(mended, tmp_path / "healthy", *wanted, timing=HASTY)
     assert set(healthy.verdicts.values()) == {"pass"}, healthy.printed
     mended.fault("inject", "endpoints-frozen")

@@ -107,7 +107,9 @@ USER_MODE_FROM_ELSEWHERE = {
     r"nodeport-(from-other-node|from-pod-(other-node|source-address))/[a-z]+-1/windows-1/": (
         "svc-userspace-default-nodeport: unspecified"
     ),
-    r"payload-nodeport-from-pod/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
+    r"(payload-nodeport-from-pod|nodeport-endpoints-changed)/[a-z]+-1/windows-1/": (
+        "svc-userspace-default-nodeport: unspecified"
+    ),
     r"health-check-[a-z-]+/[a-z]+-1/windows-1/": "svc-userspace-default-nodeport: unspecified",
 }
 USER_MODE = {

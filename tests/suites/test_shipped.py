@@ -38,6 +38,7 @@ DUE = {
     "service-unready-backend",
     "service-without-selector",
     "service-after-churn",
+    "nodeport-endpoints-changed",
     "service-endpoints-changed",
     "dns-headless-service",
     "dns-no-such-name",
