@@ -9,9 +9,9 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, FleetScope, NodeFacts
-from nettests.model.words import OS, Placement
+from nettests.model.words import OS, Placement, Question
 from nettests.plan import build, load
-from nettests.plan.fleet import ALL_NODE_PORTS, ALL_PAIRS, PEERS, peers, share
+from nettests.plan.fleet import ALL_PAIRS, ALL_PEERS, PEERS, peers, share
 from nettests.plan.node_pools import swept
 from nettests.plan.selection import select
 from nettests.probes.convergence import pairs_of
@@ -114,7 +114,9 @@ def test_controls_accompany_each_member() -> None:
     """A negative result of a member counts beside positive controls, as that of any check does."""
     for check in plan(fleet()).checks:
         for one in check.members:
-            assert {control.proves for control in one.controls} == {"vantage", "target"}, one.label
+            of_pod = one.action.question is Question.START
+            wanted = {"path" if of_pod else "vantage", "target"}
+            assert {control.proves for control in one.controls} == wanted, one.label
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_what_is_waited_for_grows_with_nodes() -> None:
             for one in check.each
             for pair in pairs_of(one, probes, "sentinel")
         }
-        assert len(awaited) <= 6 * many
+        assert len(awaited) <= 8 * many
 
 
 def test_a_selected_part_needs_the_objects_of_its_members() -> None:
@@ -236,7 +238,7 @@ def test_the_bound_is_where_all_pairs_end() -> None:
 
 def test_node_ports_of_many_nodes_are_tested_by_some_peers() -> None:
     """Rules for a NodePort are the target node's: with many nodes each is requested by eight others."""
-    facts = fleet(8, ALL_NODE_PORTS - 7)
+    facts = fleet(8, ALL_PEERS - 7)
     found = ends(one for one in plan(facts, "fleet-nodeport").checks if one.id.endswith("/tcp"))
     assert set(Counter(target for _, target in found).values()) == {PEERS}
 
