@@ -7,10 +7,11 @@ fewest checks that say nothing about it, then the first of ``SHAPES``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from nettests.model.check_id import member_of
 from nettests.report.incidents.traits import Kind, Trait
 
 SHAPES: tuple[tuple[Kind, ...], ...] = (
@@ -109,7 +110,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
 """Kinds of traits that together name a cause."""
 
 FEWEST = 2
-"""A cause of one check is that check: it is left to speak for itself."""
+"""A cause of one check is that check: it is left to speak for itself, unless it is a member of the fleet's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +141,17 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     found: list[Explanation] = []
     while left:
         best = max(candidates, key=lambda one: one.rank(left), default=None)
-        if best is None or len(best.red & left) < FEWEST:
+        if best is None or not _tells(taken := best.red & left):
             break
-        taken = best.red & left
         ordered = tuple(dict.fromkeys(one.check for one in evidence if one.check in taken))
         found.append(Explanation(traits=best.traits, checks=ordered))
         left -= taken
     return tuple(found)
+
+
+def _tells(checks: Collection[str]) -> bool:
+    """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes."""
+    return len(checks) >= FEWEST or any(map(member_of, checks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

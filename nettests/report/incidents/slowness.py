@@ -8,6 +8,7 @@ answers to time-outs, and had none in time, belong to it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nettests.model.check_id import member_of
 from nettests.model.words import Outcome
 from nettests.parse.slow import RETRANSMITTED
 from nettests.report.incidents.loss import FEWEST, scope_of
@@ -27,9 +28,9 @@ class Slowness:
 
 
 def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Slowness | None:
-    """Return the lateness that red checks show together, ``None`` where too few do."""
+    """Return the lateness that red checks show together, ``None`` where too few do; one of every node's members is enough."""
     slow = [result for result in red if result.observation and result.observation.slow]
-    if len(slow) < FEWEST:
+    if len(slow) < FEWEST and not any(member_of(result.id) for result in slow):
         return None
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     ids = {result.id for result in struck}
