@@ -279,7 +279,13 @@ class Run:
             churn = probes.Churn(services=access, namespace=blank.namespace)
             each = [one for check in plan.checks for one in check.each]
             probes.Observer(
-                sender, each, problems, self._tell, churn, _single_stack(blueprint)
+                sender,
+                each,
+                problems,
+                self._tell,
+                churn,
+                _single_stack(blueprint),
+                arrivals=probes.Arrivals(logs=access, namespace=blank.namespace),
             ).run()
         finally:
             probes.close_probes(opened)

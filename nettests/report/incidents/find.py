@@ -12,6 +12,7 @@ from nettests.judge.advice import AFTER_SLOWNESS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
+from nettests.report.incidents.directions import directed
 from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
@@ -102,6 +103,7 @@ def _incident(
     found: Explanation, red: dict[str, CheckResult], facts: ClusterFacts | None
 ) -> Incident:
     results = [red[check] for check in found.checks]
+    found = directed(found, results)
     return Incident(
         cause=cause_of(found.traits, results),
         traits={trait.kind.value: trait.value for trait in found.traits},

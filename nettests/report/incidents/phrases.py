@@ -13,6 +13,7 @@ from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
 from nettests.parse.first_packets import Lateness, lateness
+from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
@@ -80,7 +81,17 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_property(of)
     if Kind.SIZE in of:
         return _of_size(of, results, happens)
-    return f"{_subject(of)} {happens}"
+    return f"{_subject(of)} {_either_way(of, results) or happens}"
+
+
+def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return what happens in which direction between two nodes, where servers' logs tell it."""
+    ways = told(results)
+    if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
+        return "do not arrive, and those back do"
+    if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
+        return "arrive in neither direction"
+    return ""
 
 
 def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
