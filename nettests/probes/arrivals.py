@@ -82,7 +82,7 @@ def in_question(check: Check, raws: Sequence[Raw]) -> bool:
 def _between_pods(action: Action, placement: Placement) -> bool:
     kinds: Collection[object] = (action.source.kind, action.target.kind)
     between = tuple(kinds) == (VantageKind.POD, TargetKind.POD_IP)
-    asked = action.question is Question.REACH and action.size is None
+    alone = action.question is Question.REACH and action.size is None
     return (
-        between and asked and placement is Placement.OTHER_NODE and action.protocol is Protocol.UDP
+        between and alone and placement is Placement.OTHER_NODE and action.protocol is Protocol.UDP
     )
