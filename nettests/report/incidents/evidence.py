@@ -223,11 +223,11 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return a check's traits; where no packet decided the verdict, what did is its only one."""
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
-    if result.observation is not None and result.observation.slow:
-        return frozenset(
-            one for one in traits if one.kind is not Kind.SIZE
-        )  # small ones are late, too
-    return traits
+    seen = result.observation
+    said = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
+    if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
+        said |= {Kind.PROPERTY, Kind.SEEN_AS}  # nobody answered who could show it
+    return frozenset(one for one in traits if one.kind not in said)
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:

@@ -1,0 +1,69 @@
+"""One node of twelve deviates in one thing: the only member that is red is named with its node."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Action
+from nettests.model.words import Question, Verdict
+from nettests.report import Results
+from nettests.report.incidents import find_incidents
+from nettests.report.results import CheckResult, Incident, run_singly
+from tests.report.sweep import FLOWS, swept
+
+NODE = "win-2"
+LATE = (
+    "every answer took 3.1 s or more, and 2 s are waited for at most before something is sent again"
+)
+
+
+def forgotten(action: Action) -> bool:
+    """Clients on one node do not keep their backends."""
+    return action.question is Question.DISTRIBUTE and action.source.node == NODE
+
+
+def test_affinity_that_one_node_loses_is_named_with_it() -> None:
+    """Eleven nodes keep their backends, and the twelfth reaches all that the others reach."""
+    results = swept(forgotten, flows=(*FLOWS, "fleet-session-affinity"))
+    (found,) = results.incidents
+    assert found.cause == f"Session affinity is not kept through the Service proxy of {NODE}"
+    assert found.members == (f"fleet-session-affinity/windows/tcp#{NODE}",)
+    assert found.explained
+
+
+@pytest.fixture(scope="module")
+def named() -> Results:
+    """All nodes reach a Service by its name."""
+    return swept(flows=(*FLOWS, "fleet-service-name"))
+
+
+def late(results: Results, *nodes: str) -> tuple[Incident, ...]:
+    """Return the incidents where names come late to Pods of some nodes, of all if none is named."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.flow != "fleet-service-name":
+            return one
+        if nodes and check.source.node not in nodes:
+            return one
+        attempts = tuple(replace(attempt, elapsed=3.1) for attempt in seen.attempts)
+        slow = replace(seen, attempts=attempts, slow=LATE)
+        return replace(one, verdict=Verdict.FLAKY, observation=slow)
+
+    return find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+
+
+def test_names_that_come_late_to_one_node_are_named_with_it_and_the_figure(named: Results) -> None:
+    """A single late member is no accident: what is late was measured beside the probe's own answers."""
+    (found,) = late(named, NODE)
+    where = f"at its Service address from {NODE}"
+    assert found.cause == (
+        f"Queries to the cluster DNS {where} are answered only after 3.1 s and more"
+    )
+
+
+def test_names_that_come_late_to_all_nodes_are_a_matter_of_the_dns(named: Results) -> None:
+    """No node stands out."""
+    (found,) = late(named)
+    assert found.cause == "Queries to the cluster DNS are answered only after 3.1 s and more"
+    assert len(found.members) == 12
