@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from nettests.judge import judge_run
-from nettests.model.check import Action, Check
+from nettests.model.check import FIRST_PACKETS, Action, Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
@@ -80,11 +80,23 @@ def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
     if member.action.question is Question.DISTRIBUTE:
         yield from _connections(member, sticks=not lost)
         return
+    if member.action.question is Question.START:
+        yield _first_packets(member, named=not lost)
+        return
     yield _dial(member, "check", member.action, well=not lost)
     if lost:
         for control in member.controls:
             well = not silent(control.action)
             yield _dial(member, f"control:{control.proves}", control.action, well=well)
+
+
+def _first_packets(member: Check, *, named: bool) -> Raw:
+    """Return what the containers of a new Pod logged, which found a Service by its name at once or never."""
+    well, never = "\nfirst-packets 200 0.003417\n", "\nfirst-packets 000 1.001222\n"
+    logs = {"pod": well * 15, "service": well * 15, "name": (well if named else never) * 15}
+    made = _dial(member, "check", member.action, well=True)
+    record = {"status": {"phase": "Succeeded"}, "then": {"logs": logs}}
+    return replace(made, tool="start", stdout=json.dumps(record), context={"then": FIRST_PACKETS})
 
 
 def _connections(member: Check, *, sticks: bool) -> Iterator[Raw]:

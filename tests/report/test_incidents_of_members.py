@@ -33,8 +33,13 @@ def test_affinity_that_one_node_loses_is_named_with_it() -> None:
 
 @pytest.fixture(scope="module")
 def named() -> Results:
-    """All nodes reach a Service by its name."""
-    return swept(flows=(*FLOWS, "fleet-service-name"))
+    """All nodes reach a Service by its name, but new Pods on one, whose requests give up after a second."""
+    return swept(nameless, flows=(*FLOWS, "fleet-service-name", "fleet-new-pod"))
+
+
+def nameless(action: Action) -> bool:
+    """New Pods on one node reach no Service by its name."""
+    return action.question is Question.START and action.source.node == NODE
 
 
 def late(results: Results, *nodes: str) -> tuple[Incident, ...]:
@@ -60,10 +65,20 @@ def test_names_that_come_late_to_one_node_are_named_with_it_and_the_figure(named
     assert found.cause == (
         f"Queries to the cluster DNS {where} are answered only after 3.1 s and more"
     )
+    assert len(found.members) == 2
 
 
 def test_names_that_come_late_to_all_nodes_are_a_matter_of_the_dns(named: Results) -> None:
     """No node stands out."""
     (found,) = late(named)
     assert found.cause == "Queries to the cluster DNS are answered only after 3.1 s and more"
-    assert len(found.members) == 12
+    assert len(found.members) == 13
+
+
+def test_new_pods_that_get_no_name_are_named_where_names_come_in_time(named: Results) -> None:
+    """Then it is no lateness of the DNS: late names on another node do not explain them."""
+    first, second = late(named, "win-5")
+    assert {first.cause, second.cause} == {
+        "Queries to the cluster DNS at its Service address from win-5 are answered only after 3.1 s and more",
+        f"New Pods on {NODE} reach no Service by its name",
+    }
