@@ -81,7 +81,9 @@ def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
         yield from _connections(member, sticks=not lost)
         return
     if member.action.question is Question.START:
-        yield _first_packets(member, named=not lost)
+        alone = silent(replace(member.action, question=Question.REACH))
+        paths = {"pod": alone, "service": alone, "name": alone or lost}
+        yield _first_packets(member, {name for name, is_lost in paths.items() if is_lost})
         return
     yield _dial(member, "check", member.action, well=not lost)
     if lost:
@@ -90,10 +92,11 @@ def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
             yield _dial(member, f"control:{control.proves}", control.action, well=well)
 
 
-def _first_packets(member: Check, *, named: bool) -> Raw:
-    """Return what the containers of a new Pod logged, which found a Service by its name at once or never."""
+def _first_packets(member: Check, lost: Collection[str]) -> Raw:
+    """Return what the containers of a new Pod logged, which got through at once or never."""
     well, never = "\nfirst-packets 200 0.003417\n", "\nfirst-packets 000 1.001222\n"
-    logs = {"pod": well * 15, "service": well * 15, "name": (well if named else never) * 15}
+    paths = ("pod", "service", "name")
+    logs = {path: (never if path in lost else well) * 15 for path in paths}
     made = _dial(member, "check", member.action, well=True)
     record = {"status": {"phase": "Succeeded"}, "then": {"logs": logs}}
     return replace(made, tool="start", stdout=json.dumps(record), context={"then": FIRST_PACKETS})

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Action
-from nettests.model.words import Question, Verdict
+from nettests.model.words import Outcome, Question, Verdict
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult, Incident, run_singly
@@ -73,6 +73,51 @@ def test_names_that_come_late_to_all_nodes_are_a_matter_of_the_dns(named: Result
     (found,) = late(named)
     assert found.cause == "Queries to the cluster DNS are answered only after 3.1 s and more"
     assert len(found.members) == 13
+
+
+def test_a_loss_of_queries_is_no_lateness(named: Results) -> None:
+    """One answer of a name that came late beside others that did not come at all was sent again."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.flow != "fleet-service-name":
+            return one
+        first = seen.attempts[0]
+        if check.source.node == NODE:
+            attempts = (replace(first, elapsed=2.1),)
+            return replace(
+                one,
+                verdict=Verdict.FLAKY,
+                observation=replace(seen, attempts=attempts, slow=LATE),
+            )
+        if check.source.node in {"win-3", "win-4", "linux-1"}:
+            silent = replace(first, outcome=Outcome.TIMED_OUT)
+            lossy = replace(seen, attempts=(silent, first, first), agreed=False)
+            return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+        return one
+
+    found = find_incidents([of(one) for one in run_singly(named.checks)], named.facts)
+    assert any("of queries to the cluster DNS: 3 of 9 attempts" in one.cause for one in found)
+    assert not any("answered only after" in one.cause for one in found)
+
+
+def test_a_new_pod_that_reaches_nothing_belongs_to_a_pair_that_is_cut() -> None:
+    """Its Pod, its ClusterIP's backend and its Service's stand on the node that nothing gets to."""
+    (new, *_) = [
+        one
+        for check in swept(flows=("fleet-new-pod",)).checks
+        for one in check.members
+        if one.check and one.check.source.node != one.check.target.node
+    ]
+    assert new.check is not None
+    pair = {new.check.source.node, new.check.target.node}
+
+    def cut(action: Action) -> bool:
+        return {action.source.node, action.target.node} == pair
+
+    (found,) = swept(cut, flows=(*FLOWS, "fleet-new-pod")).incidents
+    assert found.cause.startswith("Packets between nodes ")
+    assert new.id in found.members
 
 
 def test_new_pods_that_get_no_name_are_named_where_names_come_in_time(named: Results) -> None:

@@ -13,7 +13,7 @@ from nettests.model.check_id import member_of
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
-from nettests.report.incidents.loss import FEWEST, scope_of
+from nettests.report.incidents.loss import FEWEST, lossy, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -30,9 +30,9 @@ class Slowness:
 
 
 def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Slowness | None:
-    """Return the lateness that red checks show together, ``None`` where too few do; one of every node's members is enough."""
+    """Return the lateness that red checks show together, ``None`` where too few do."""
     slow = [result for result in red if result.observation and result.observation.slow]
-    if len(slow) < FEWEST and not any(member_of(result.id) for result in slow):
+    if len(slow) < FEWEST and not _alone(slow, red):
         return None
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     scope = scope_of({result.id for result in struck}, evidence)
@@ -49,6 +49,11 @@ def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> S
         checks=tuple(result.id for result in red if result.id in ids),
         least=min(answered, default=0.0),
     )
+
+
+def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
+    """Whether fewer checks tell of lateness all the same: a node's member does, unless packets are lost besides."""
+    return any(member_of(one.id) for one in slow) and not any(map(lossy, red))
 
 
 def _new_pods(red: Sequence[CheckResult], scope: Sequence[Trait]) -> Iterator[CheckResult]:
