@@ -31,6 +31,23 @@ def test_affinity_that_one_node_loses_is_named_with_it() -> None:
     assert found.explained
 
 
+def test_a_service_that_answers_nobody_is_no_lost_affinity() -> None:
+    """Who got no answer shows nothing of backends: the Service and the node are what is wrong."""
+    results = swept(flows=(*FLOWS, "fleet-session-affinity"))
+
+    def of(one: CheckResult) -> CheckResult:
+        seen = one.observation
+        if seen is None or not one.id.endswith(f"fleet-session-affinity/windows/tcp#{NODE}"):
+            return one
+        silent = tuple(replace(each, outcome=Outcome.TIMED_OUT) for each in seen.attempts[:2])
+        lost = replace(seen, outcome=Outcome.TIMED_OUT, distribution=None, attempts=silent)
+        return replace(one, verdict=Verdict.FAIL, observation=lost)
+
+    (found,) = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    service = "Service affinity-linux-1 through the Service proxy of win-2"
+    assert found.cause == f"Connections to {service} get no answer"
+
+
 @pytest.fixture(scope="module")
 def named() -> Results:
     """All nodes reach a Service by its name, but new Pods on one, whose requests give up after a second."""
