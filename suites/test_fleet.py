@@ -1,9 +1,17 @@
 """The fleet sweep: every node that takes part, as a source and as a target; one check, and each node or pair a member of it."""
 
-from nettests.model.dns_names import KUBERNETES_FQDN
+from nettests.model.dns_names import KUBERNETES_FQDN, SERVICE_FQDN
 from nettests.model.expectation import Source
-from nettests.model.words import Question, Resolver, SourceSeen, TargetKind, VantageKind
-from nettests.plan import Matrix, NameForm, flow
+from nettests.model.words import (
+    Distribution,
+    Protocol,
+    Question,
+    Resolver,
+    SourceSeen,
+    TargetKind,
+    VantageKind,
+)
+from nettests.plan import SIXTY_FOUR_KIB, Matrix, NameForm, flow, pods
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -16,6 +24,16 @@ NODEPORT = Source(document="Kubernetes documentation, Service", section="type: N
 DEBUGGING = Source(
     document="Kubernetes documentation, Debugging DNS Resolution",
     section="Are DNS endpoints exposed?",
+)
+AFFINITY = Source(
+    document="Kubernetes documentation, Virtual IPs and Service Proxies",
+    section="Session affinity",
+)
+NAMES = Source(document="Kubernetes documentation, DNS for Services and Pods", section="Services")
+READINESS = Source(
+    document="Kubernetes documentation, Pod Lifecycle",
+    section="Pod network readiness",
+    address="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-has-network",
 )
 
 
@@ -111,3 +129,77 @@ def test_fleet_nodeport() -> None:
 )
 def test_fleet_nodeport_own() -> None:
     """Every node answers at a NodePort to Pods of its own."""
+
+
+@flow(
+    "fleet-service-name",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_FQDN,
+    matrix=Matrix.FLEET_OWN_POOL,
+    protocols=(Protocol.TCP,),
+    names=(NameForm(template=SERVICE_FQDN),),
+    alike="pod-to-service-fqdn",
+    facts=("flow-pod-svc-fqdn",),
+    sources=(NETWORKING, NAMES),
+)
+def test_fleet_service_name() -> None:
+    """Pods of every node reach a Service by its fully qualified name, which their own resolver looks up."""
+
+
+@flow(
+    "fleet-session-affinity",
+    source=VantageKind.POD,
+    target=TargetKind.SERVICE_CLUSTERIP,
+    matrix=Matrix.FLEET_POOL,
+    protocols=(Protocol.TCP,),
+    question=Question.DISTRIBUTE,
+    distribution=Distribution.ONE_BACKEND,
+    alike="session-affinity",
+    facts=("aff-clientip-hns",),
+    sources=(AFFINITY,),
+)
+def test_fleet_session_affinity() -> None:
+    """All connections of a client on any node reach the same backend of a Service with ClientIP affinity."""
+
+
+@flow(
+    "fleet-payload",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.FLEET_PEERS,
+    payload=SIXTY_FOUR_KIB,
+    alike="payload-pod-to-pod",
+    facts=("flow-pod-pod-ip-cross-node", "tcp-udp-all"),
+    sources=(NETWORK_MODEL,),
+)
+def test_fleet_payload() -> None:
+    """Pods of every node exchange 64 KiB over TCP, and datagrams of full packets over UDP, with Pods of other nodes."""
+
+
+@flow(
+    "fleet-path-loss",
+    source=VantageKind.POD,
+    target=TargetKind.POD_IP,
+    matrix=Matrix.FLEET_RING,
+    question=Question.LOSS,
+    alike="path-loss",
+    facts=("flow-pod-pod-ip-cross-node", "tcp-udp-all"),
+    sources=(NETWORK_MODEL,),
+)
+def test_fleet_path_loss() -> None:
+    """Between Pods of every node and of one other, no more is lost than Ethernet may lose."""
+
+
+@flow(
+    "fleet-new-pod",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.FLEET_RING,
+    question=Question.START,
+    cases=(pods.reaching("each-path"),),
+    alike="new-pod-first-packets",
+    facts=("pod-network-before-containers",),
+    sources=(READINESS,),
+)
+def test_fleet_new_pod() -> None:
+    """A new Pod on any node reaches another node's Pod, a ClusterIP and a Service by its name within its first second."""

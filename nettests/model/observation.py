@@ -15,7 +15,8 @@ from nettests.model.words import Distribution, Outcome, SourceSeen
 class Raw:
     """One request or command and its answer, word for word, before any parsing.
 
-    ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path`` or ``origin``.
+    ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path``, ``origin`` or
+    ``arrival``.
     ``tool`` names the parser that reads it (``dial``, ``curl``, ``connect``, ``ping``, ``nslookup``,
     ``http``); ``client_os`` selects the error taxonomy. ``error`` is set when the control channel
     itself failed: the answer, if any, is then not trusted. ``started`` is seconds since the run began.

@@ -33,6 +33,12 @@ _LATENESS = re.compile(
     # sample: "it reached nothing for its first 6.0 s: Pod after 6.0 s, ClusterIP after 6.0 s, …"
     r"\bit reached (nothing|no .+?) for its first (\d+\.\d) s\b"
 )
+_LACKED = re.compile(
+    # sample: "it reached no Service by its name: Pod after 103 ms, ClusterIP after 103 ms, Service by its name never …"
+    r"\bit reached (nothing|no [^:]+?)(?: for its first \d+\.\d s)?: "
+)
+NO_NAME = "no Service by its name"
+"""What it says of a Pod that got answers by address alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +103,12 @@ def lateness(detail: str) -> Lateness | None:
     """Return what the detail of an answer says was late; ``None`` where it says nothing of the kind."""
     found = _LATENESS.search(detail)
     return Lateness(what=found[1], seconds=float(found[2])) if found else None
+
+
+def lacked(detail: str) -> str:
+    """Return what the detail of an answer says that a new Pod reached late or never; nothing where it says no such thing."""
+    found = _LACKED.search(detail)
+    return found[1] if found else ""
 
 
 def _deviates(detail: str) -> Reading:

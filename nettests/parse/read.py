@@ -12,6 +12,7 @@ from nettests.model.target_kinds import Naming
 from nettests.model.words import Outcome, Question
 from nettests.parse import (
     admission,
+    arrival,
     connect,
     curl,
     dial,
@@ -41,6 +42,7 @@ PARSERS: Mapping[str, Parser] = {
     "start": start.read,
     "idle": idle.read,
     "train": train.read,
+    arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 

@@ -23,7 +23,7 @@ from nettests.plan.node_pools import (
     pod_vantage,
 )
 from nettests.plan.questions import Candidate
-from nettests.plan.samples import connections, train
+from nettests.plan.samples import connections, swept_connections, train
 
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
@@ -49,8 +49,12 @@ def _connections(candidate: Candidate) -> int:
     """Return how many new connections, or tries, a question takes."""
     backends = candidate.cell.backends
     if candidate.question is Question.LOSS:
-        return train(candidate.protocol, candidate.flow.check_class)
-    return connections(len(backends.servers)) if backends else 1
+        swept = bool(candidate.cell.member)
+        return train(candidate.protocol, candidate.flow.check_class, swept=swept)
+    if backends is None:
+        return 1
+    enough = swept_connections if candidate.cell.member else connections
+    return enough(len(backends.servers))
 
 
 def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:

@@ -9,16 +9,16 @@ import random
 from collections.abc import Iterator, Sequence
 
 from nettests.model.facts import NodeFacts
+from nettests.model.words import OS
 
 ALL_PAIRS = 100
 """With at most so many nodes every ordered pair is tested: 9,900."""
 PEERS = 8
 """With more, each node has so many peers as a source and so many as a target."""
 
-
-ALL_NODE_PORTS = 16
-"""The same for NodePorts, whose rules are the target node's: what differs between its clients are their paths, which
-Pods show already."""
+ALL_PEERS = 16
+"""The same for NodePorts, whose rules are the target node's (what differs between its clients are their paths, which
+Pods show already), and for payloads, which cost more than a question of a few bytes."""
 
 
 def peers(
@@ -46,6 +46,21 @@ def _regular(many: int, seed: int) -> list[list[int]]:
     for place, node in enumerate(ring):
         found[node] = sorted(ring[(place + distance) % many] for distance in ahead)
     return found
+
+
+def ring(nodes: Sequence[NodeFacts], seed: int) -> Iterator[tuple[NodeFacts, NodeFacts]]:
+    """Yield each node with one other, so that each is a source once and a target once; another run has other pairs.
+
+    Nodes of one system stand together, so that the same systems meet in every run.
+    """
+    shuffled = random.Random(seed)  # noqa: S311 - which pairs are tested is no secret
+    order: list[NodeFacts] = []
+    for os in OS:
+        alike = [node for node in nodes if node.os is os]
+        shuffled.shuffle(alike)
+        order += alike
+    if len(order) > 1:
+        yield from zip(order, (*order[1:], order[0]), strict=True)
 
 
 def share(many: int, most: int = ALL_PAIRS) -> tuple[int, int]:

@@ -100,7 +100,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
     for check in plan.checks:
-        for action in started(check.action, *(control.action for control in check.controls)):
+        for action in started(*check.actions):
             node = facts.node(action.source.node or "")
             for image in _images_of(action):
                 if image is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nettests.model.check_id import API, EXTERNAL, SAMPLED, across, between
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, Placement
-from nettests.plan.fleet import ALL_NODE_PORTS, peers
+from nettests.plan.fleet import ALL_PEERS, peers, ring
 from nettests.plan.flow import Backing, Matrix
 from nettests.plan.node_pools import NodePool, NodePools, server, service
 
@@ -120,14 +120,12 @@ def _fleet_peers(node_pools: NodePools) -> Iterator[Cell]:
 
 
 def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
-    nodes = node_pools.fleet
-    for source, target in zip(nodes, (*nodes[1:], *nodes[:1]), strict=True):
-        if source is not target:
-            yield _between(source, target, target.name)
+    for source, target in ring(node_pools.fleet, node_pools.seed):
+        yield _between(source, target, target.name)
 
 
-def _fleet_node_ports(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in peers(node_pools.fleet, node_pools.seed, ALL_NODE_PORTS):
+def _fleet_some_peers(node_pools: NodePools) -> Iterator[Cell]:
+    for source, target in peers(node_pools.fleet, node_pools.seed, ALL_PEERS):
         yield _between(source, target, target.name)
 
 
@@ -137,6 +135,26 @@ def _fleet_services(node_pools: NodePools) -> Iterator[Cell]:
         own = node_pools.named(source.pool)
         for pool in node_pools.met_by(own):
             yield _between(source, pool.first, service(server(pool.first)))
+
+
+def _fleet_own_pool(node_pools: NodePools) -> Iterator[Cell]:
+    for source in node_pools.fleet:
+        first = node_pools.named(source.pool).first
+        yield _between(source, first, service(server(first)))
+
+
+def _fleet_pool(node_pools: NodePools) -> Iterator[Cell]:
+    """Yield every node to all servers of the node pool that holds many backends: what sticks is a rule of the source."""
+    pool = node_pools.many_backends
+    for source in node_pools.fleet:
+        alone = pool.first is source and len(pool.members) == 1
+        yield Cell(
+            source=source,
+            target=None,
+            placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
+            backends=pool,
+            member=source.name,
+        )
 
 
 def _fleet_cluster(node_pools: NodePools) -> Iterator[Cell]:
@@ -325,7 +343,10 @@ _RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
     Matrix.EACH_WINDOWS: _each_windows,
     Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
     Matrix.FLEET_RING: _fleet(_fleet_ring),
-    Matrix.FLEET_NODE_PORTS: _fleet(_fleet_node_ports),
+    Matrix.FLEET_NODE_PORTS: _fleet(_fleet_some_peers),
+    Matrix.FLEET_PEERS: _fleet(_fleet_some_peers),
+    Matrix.FLEET_OWN_POOL: _fleet(_fleet_own_pool),
+    Matrix.FLEET_POOL: _fleet(_fleet_pool),
     Matrix.FLEET_SERVICES: _fleet(_fleet_services),
     Matrix.FLEET_OWN: _fleet(_fleet_own),
     Matrix.FLEET_CLUSTER: _fleet(_fleet_cluster),

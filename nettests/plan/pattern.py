@@ -40,6 +40,9 @@ _PATHS = {
     Matrix.FLEET_NODE_PORTS: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_SERVICES: f"{_SYSTEM}/{_SYSTEM}",
     Matrix.FLEET_OWN: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_PEERS: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_OWN_POOL: f"{_SYSTEM}/{_SYSTEM}",
+    Matrix.FLEET_POOL: _SYSTEM,
     Matrix.FLEET_CLUSTER: _SYSTEM,
     Matrix.FLEET_OUTSIDE: _SYSTEM,
 }

@@ -18,26 +18,50 @@ FEWEST = 32
 """Requested even where fewer would do: hashes of consecutive ports are not quite independent."""
 
 
+SWEPT_FALSE_RATE = 1e-6
+"""The same of a member of the fleet's check: each node is one, and pays for it."""
+
+
+def swept_connections(backends: int) -> int:
+    """Return how many new connections a node of the fleet makes towards so many (at least 2) backends.
+
+    Fewer than others make: a node on which connections are spread shows it by its second or third.
+    """
+    return _enough(backends, SWEPT_FALSE_RATE)
+
+
 def connections(backends: int) -> int:
     """Return how many new connections to make towards ``backends`` (at least 2) backends.
 
     All ``n`` meet one backend by chance with probability ``k * (1/k)**n``, which is to be at most
     ``FALSE_RATE``.
     """
+    return max(FEWEST, _enough(backends, FALSE_RATE))
+
+
+def _enough(backends: int, false_rate: float) -> int:
     if backends < 2:
         raise ValueError(f"a distribution needs 2 backends, not {backends}")
-    enough = 1 - math.log(FALSE_RATE) / math.log(backends)
-    return max(FEWEST, math.ceil(enough))
+    return math.ceil(1 - math.log(false_rate) / math.log(backends))
 
 
 SHORT_TRAIN = 200
 """TCP connections in a row where echoes over UDP test the same path: a connection costs ten times an echo. What is lost
 of every protocol the echoes show; of TCP alone, a loss of 3 % of packets on either way shows with a chance of 99.9 %."""
 
+SWEPT_TRAIN = 80
+"""TCP connections of a node of the fleet: where 5 % of packets are lost on either way, two of their first packets are with
+a chance of 99.7 %, and each node is the target of another one's as well."""
 
-def train(protocol: Protocol, check_class: CheckClass) -> int:
-    """Return how many tries show a loss: of costly checks all that 1 % takes, whatever one of them costs."""
+
+def train(protocol: Protocol, check_class: CheckClass, *, swept: bool = False) -> int:
+    """Return how many tries show a loss: of costly checks all that 1 % takes, whatever one of them costs.
+
+    ``swept`` are those of every node of the fleet.
+    """
     match protocol:
+        case Protocol.TCP if swept:
+            return SWEPT_TRAIN
         case Protocol.TCP if check_class is CheckClass.DEFAULT:
             return SHORT_TRAIN
         case Protocol.TCP | Protocol.UDP | Protocol.ICMP:

@@ -7,6 +7,7 @@ met through the protocols in ``seams``; nothing here judges.
 """
 
 from nettests.probes.addresses import Directory
+from nettests.probes.arrivals import Arrivals
 from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
@@ -22,6 +23,7 @@ from nettests.probes.pulling import pull_images
 from nettests.probes.sending import Probe, Sender, StoppedError
 
 __all__ = [
+    "Arrivals",
     "Blank",
     "Churn",
     "Deployment",

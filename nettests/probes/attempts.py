@@ -22,6 +22,7 @@ from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.kept_back import kept_back
 from nettests.parse.observe import BEHIND
 from nettests.parse.read import positive, read_answer
+from nettests.probes.arrivals import Arrivals, in_question
 from nettests.probes.beside import (
     Pending,
     begin,
@@ -61,6 +62,8 @@ class Attempts:
     churn: Churn | None = None
     """Who changes Services for the checks that request it."""
     controls: Controls = field(default_factory=Controls)
+    arrivals: Arrivals | None = None
+    """Who looks in servers' logs."""
 
     def carry_out(self, sender: Sender, check: Check) -> None:
         """Run one check to its end."""
@@ -77,6 +80,8 @@ class Attempts:
                 ladder = _Ladder(sender, check, self.controls)
                 ladder.climb()
                 compare_if_late(sender, check, ladder.raws)
+                if self.arrivals and ladder.proven and in_question(check, ladder.raws):
+                    self.arrivals.look(sender, check)
             case Question.PING | Question.IDLE:
                 _Ladder(sender, check, self.controls).climb()
             case Question.ADMIT | Question.INSPECT | Question.START:
@@ -132,6 +137,11 @@ class _Ladder:
         if not member_of(self.check.id):
             return self.sender.timing.successes
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
+
+    @property
+    def proven(self) -> bool:
+        """Whether all positive controls were run, and answered."""
+        return self._controls is not None and self._controls.over and self._controls.result()
 
     def climb(self) -> None:
         """Probe until the answers are enough, and wait for the controls unless the answers disagree.

@@ -89,7 +89,8 @@ def pairs_of(
 
 def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
     """Return what has to answer the node whose rules a member meets: a Service there, or a Pod on its own node."""
-    at_target = action.target.pod is not None or action.target.descriptor.owner is Owner.NODE_PORT
+    of_pod = action.target.pod is not None and action.target.service is None
+    at_target = of_pod or action.target.descriptor.owner is Owner.NODE_PORT
     probe = probe_on.get((action.target.node if at_target else action.source.node) or "")
     named = _named(action.target)
     if probe is None or named is None:

@@ -17,6 +17,7 @@ from nettests.bounds import Bounds, Slots, for_members
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.words import CheckClass
+from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
 from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
@@ -49,6 +50,8 @@ class Observer:
     single_stack: Mapping[str, str] = field(default_factory=dict)
     """By node pool, the limitation by which its Pods need not have both IP families."""
     late: float = LATE_SECONDS
+    arrivals: Arrivals | None = None
+    """Who looks in servers' logs whether what nobody answered arrived."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _one: CheckRun = field(init=False)
@@ -69,7 +72,11 @@ class Observer:
         self._members = for_members(self._bounds)
         self._one = CheckRun(
             sender=self.sender,
-            attempts=Attempts(churn=self.churn, controls=Controls(self.sender.stopped)),
+            attempts=Attempts(
+                churn=self.churn,
+                controls=Controls(self.sender.stopped),
+                arrivals=self.arrivals,
+            ),
             origins=Origins(self.sender),
             capabilities=Capabilities(self.sender),
             problems=self.problems,

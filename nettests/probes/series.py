@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from nettests.bounds import Bounds
 from nettests.model.check import Check
+from nettests.model.check_id import member_of
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.observe import some_may_refuse
@@ -31,7 +32,7 @@ class Series:
     def run(self) -> None:
         """Open them until there are enough, or too many have failed; wait for all that were begun."""
         action = self.check.action
-        turns = [0] * action.connections + [1] * self.sender.timing.client_addresses
+        turns = [0] * action.connections + [1] * self._client_addresses
         try:
             for number, turn in enumerate(turns, 1):
                 if number > 1 and turn == 0:  # who the client is can be probed at any time
@@ -45,6 +46,12 @@ class Series:
                 one.wait()
         for one in self._begun:
             one.result()  # what cannot be probed is said by the client
+
+    @property
+    def _client_addresses(self) -> int:
+        """How many connections tell the client's port: of a member so many as show that they differ."""
+        wanted = self.sender.timing.client_addresses
+        return min(2, wanted) if member_of(self.check.id) else wanted
 
     def _begin(self, number: int, turn: int) -> None:
         check = self.check

@@ -319,7 +319,7 @@ def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
 def _actions(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
-        yield from started(check.action, *(control.action for control in check.controls))
+        yield from started(*check.actions)
 
 
 def _host(addresses: Iterable[Address], action: Action) -> str:

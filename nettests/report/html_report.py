@@ -34,6 +34,7 @@ _PURPOSES = {
     "control:vantage": "positive control: does this vantage reach anything by this protocol?",
     "control:target": "positive control: does this target answer another vantage?",
     "control:path": "positive control: one path that shows both",
+    "arrival": "did what nobody answered arrive? one more datagram, and the server's log of it",
     "origin": "proof of origin: does the probe run where it should?",
 }
 

@@ -239,8 +239,10 @@ class Run:
         try:
             churn = probes.Churn(services=access, namespace=blank.namespace)
             each = [one for check in plan.checks for one in check.each]
+            arrivals = probes.Arrivals(logs=access, namespace=blank.namespace)
+            single = _single_stack(blueprint)
             probes.Observer(
-                sender, each, problems, self._tell, churn, _single_stack(blueprint)
+                sender, each, problems, self._tell, churn, single, arrivals=arrivals
             ).run()
         finally:
             probes.close_probes(opened)

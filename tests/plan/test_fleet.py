@@ -9,9 +9,9 @@ import pytest
 
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, FleetScope, NodeFacts
-from nettests.model.words import OS, Placement
+from nettests.model.words import OS, Placement, Question
 from nettests.plan import build, load
-from nettests.plan.fleet import ALL_NODE_PORTS, ALL_PAIRS, PEERS, peers, share
+from nettests.plan.fleet import ALL_PAIRS, ALL_PEERS, PEERS, peers, share
 from nettests.plan.node_pools import swept
 from nettests.plan.selection import select
 from nettests.probes.convergence import pairs_of
@@ -90,7 +90,11 @@ def test_every_node_is_a_source_of_every_flow(flow: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "flow", ["fleet-pod-to-pod", "fleet-nodeport", "fleet-nodeport-own", "fleet-pod-source-address"]
+    "flow",
+    [
+        *("fleet-pod-to-pod", "fleet-nodeport", "fleet-nodeport-own", "fleet-pod-source-address"),
+        *("fleet-payload", "fleet-path-loss", "fleet-new-pod"),
+    ],
 )
 def test_every_node_is_a_target(flow: str) -> None:
     """It is found by others, and at its own NodePort."""
@@ -98,6 +102,42 @@ def test_every_node_is_a_target(flow: str) -> None:
     assert {target for _, target in ends(plan(facts, flow).checks)} == {
         one.name for one in facts.nodes
     }
+
+
+def test_sizes_are_tested_between_all_pairs_and_losses_with_one_other() -> None:
+    """A tunnel's MTU is a matter of the pair; a train of hundreds is sent once from each node and once to it."""
+    facts = fleet()
+    names = [one.name for one in facts.nodes]
+    pairs = Counter((a, b) for a in names for b in names if a != b)
+    by_protocol = [one for one in plan(facts, "fleet-payload").checks if one.id.endswith("/tcp")]
+    assert Counter(ends(by_protocol)) == pairs
+    trains = [one for one in plan(facts, "fleet-path-loss").checks if one.id.endswith("/udp")]
+    sources, targets = zip(*ends(trains), strict=True)
+    assert sorted(sources) == sorted(targets) == sorted(names)
+
+
+def test_another_run_has_another_ring_under_the_same_ids() -> None:
+    """Within some nights each pair of one system is met, and histories go on."""
+    rings = [
+        plan(fleet(scope=replace(WHOLE, seed=seed)), "fleet-path-loss").checks for seed in (1, 2)
+    ]
+    assert ends(rings[0]) != ends(rings[1])
+    assert [one.id for one in rings[0]] == [one.id for one in rings[1]]
+
+
+def test_a_node_opens_as_many_connections_as_tell_two_backends_from_one() -> None:
+    """All of 21 meet one of two backends by chance once in a million times; they go to servers of one node pool."""
+    checks = plan(fleet(), "fleet-session-affinity").checks
+    assert [one.id for one in checks] == [
+        "fleet-session-affinity/linux/tcp",
+        "fleet-session-affinity/windows/tcp",
+    ]
+    members = [one for check in checks for one in check.members]
+    assert {one.action.connections for one in members} == {21}
+    assert {one.action.target.backends for one in members} == {
+        ("server-linux-1-1", "server-linux-1-2")
+    }
+    assert len({one.action.target.service for one in members}) == 1
 
 
 def test_services_have_a_backend_of_either_system() -> None:
@@ -114,7 +154,9 @@ def test_controls_accompany_each_member() -> None:
     """A negative result of a member counts beside positive controls, as that of any check does."""
     for check in plan(fleet()).checks:
         for one in check.members:
-            assert {control.proves for control in one.controls} == {"vantage", "target"}, one.label
+            of_pod = one.action.question is Question.START
+            wanted = {"path" if of_pod else "vantage", "target"}
+            assert {control.proves for control in one.controls} == wanted, one.label
 
 
 @pytest.mark.parametrize(
@@ -175,7 +217,7 @@ def test_what_is_waited_for_grows_with_nodes() -> None:
             for one in check.each
             for pair in pairs_of(one, probes, "sentinel")
         }
-        assert len(awaited) <= 6 * many
+        assert len(awaited) <= 8 * many
 
 
 def test_a_selected_part_needs_the_objects_of_its_members() -> None:
@@ -236,7 +278,7 @@ def test_the_bound_is_where_all_pairs_end() -> None:
 
 def test_node_ports_of_many_nodes_are_tested_by_some_peers() -> None:
     """Rules for a NodePort are the target node's: with many nodes each is requested by eight others."""
-    facts = fleet(8, ALL_NODE_PORTS - 7)
+    facts = fleet(8, ALL_PEERS - 7)
     found = ends(one for one in plan(facts, "fleet-nodeport").checks if one.id.endswith("/tcp"))
     assert set(Counter(target for _, target in found).values()) == {PEERS}
 

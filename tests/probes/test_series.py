@@ -3,11 +3,13 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check
+from nettests.model.check_id import member_id
 from nettests.model.words import Question, TargetKind
 from nettests.probes import series
 from nettests.probes.series import UNDER_WAY
@@ -121,3 +123,13 @@ def test_no_further_one_is_opened_when_too_many_have_failed(
     raws = bench.raws(probed.id)
     assert len(raws) <= 2 * UNDER_WAY
     assert sorted(raw.attempt for raw in raws) == list(range(1, len(raws) + 1))
+
+
+def test_a_node_of_the_fleet_tells_its_port_twice(bench: Bench) -> None:
+    """Two ports show that connections were new; as many nodes as a fleet has need not show more."""
+    one = distributing(bench)
+    member = replace(one, id=member_id(one.id, "w1"))
+    bench.observe(one, member)
+    requests = [[raw.context["request"] for raw in bench.raws(of.id)] for of in (one, member)]
+    assert [each.count("clientip") for each in requests] == [bench.timing.client_addresses, 2]
+    assert [each.count("hostname") for each in requests] == [CONNECTIONS, CONNECTIONS]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from nettests.judge import judge_run
-from nettests.model.check import Action, Check
+from nettests.model.check import FIRST_PACKETS, Action, Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import (
@@ -19,7 +19,7 @@ from nettests.model.journal_records import (
     Record,
 )
 from nettests.model.observation import Observation, Raw
-from nettests.model.words import Protocol
+from nettests.model.words import Protocol, Question
 from nettests.parse import observation_of
 from nettests.plan import build, load
 from nettests.report import Results, build_results
@@ -77,6 +77,14 @@ def records(
 
 def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
     lost = silent(member.action)
+    if member.action.question is Question.DISTRIBUTE:
+        yield from _connections(member, sticks=not lost)
+        return
+    if member.action.question is Question.START:
+        alone = silent(replace(member.action, question=Question.REACH))
+        paths = {"pod": alone, "service": alone, "name": alone or lost}
+        yield _first_packets(member, {name for name, is_lost in paths.items() if is_lost})
+        return
     yield _dial(member, "check", member.action, well=not lost)
     if lost:
         for control in member.controls:
@@ -84,8 +92,35 @@ def _answers(member: Check, silent: Silent) -> Iterator[Raw]:
             yield _dial(member, f"control:{control.proves}", control.action, well=well)
 
 
-def _dial(member: Check, purpose: str, action: Action, *, well: bool) -> Raw:
-    named = action.target.backends[0] if action.target.backends else "outside"
+def _first_packets(member: Check, lost: Collection[str]) -> Raw:
+    """Return what the containers of a new Pod logged, which got through at once or never."""
+    well, never = "\nfirst-packets 200 0.003417\n", "\nfirst-packets 000 1.001222\n"
+    paths = ("pod", "service", "name")
+    logs = {path: (never if path in lost else well) * 15 for path in paths}
+    made = _dial(member, "check", member.action, well=True)
+    record = {"status": {"phase": "Succeeded"}, "then": {"logs": logs}}
+    return replace(made, tool="start", stdout=json.dumps(record), context={"then": FIRST_PACKETS})
+
+
+def _connections(member: Check, *, sticks: bool) -> Iterator[Raw]:
+    """Yield new connections of a client that keeps its backend, or does not; its controls meet both backends."""
+    action = member.action
+    for number in range(action.connections):
+        yield _dial(member, "check", action, well=True, backend=0 if sticks else number % 2)
+    port = _dial(member, "check", action, well=True)
+    yield replace(
+        port,
+        stdout=json.dumps({"responses": ["10.1.1.1:40001"]}),
+        context={"request": "clientip"},
+    )
+    for control in member.controls:
+        for backend in range(len(control.action.target.backends)):
+            purpose = f"control:{control.proves}"
+            yield _dial(member, purpose, control.action, well=True, backend=backend)
+
+
+def _dial(member: Check, purpose: str, action: Action, *, well: bool, backend: int = 0) -> Raw:
+    named = action.target.backends[backend] if action.target.backends else "outside"
     told = {"responses": [named]} if well else {"errors": ["dial tcp 10.1.1.1:80: i/o timeout"]}
     return Raw(
         check=member.id,

@@ -11,6 +11,18 @@ from nettests.resources import suites_path
 
 MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
+    "fleet-dns",
+    "fleet-external",
+    "fleet-new-pod",
+    "fleet-nodeport",
+    "fleet-nodeport-own",
+    "fleet-path-loss",
+    "fleet-payload",
+    "fleet-pod-source-address",
+    "fleet-pod-to-pod",
+    "fleet-pod-to-service",
+    "fleet-service-name",
+    "fleet-session-affinity",
     "new-pod-first-packets",
     "connection-loss",
     "path-loss",

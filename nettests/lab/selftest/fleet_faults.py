@@ -7,12 +7,14 @@ or a pair of nodes that are neither the first. Only flows that test every node c
 from nettests.lab.selftest.declared import Checks, NamedFault, inject
 from nettests.lab.selftest.places import BRIDGE, FLEET, NAMES, UNPROVEN, crossing
 
-_POD, _SERVICE, _DNS, _NODE_PORT = (
-    Checks(flow=flow)
-    for flow in ("fleet-pod-to-pod", "fleet-pod-to-service", "fleet-dns", "fleet-nodeport")
+_POD, _SERVICE, _DNS, _NODE_PORT, _NAME, _SIZE, _LOSS, _AFFINITY, _NEW_POD = (
+    Checks(flow=f"fleet-{flow}")
+    for flow in (
+        *("pod-to-pod", "pod-to-service", "dns", "nodeport", "service-name"),
+        *("payload", "path-loss", "session-affinity", "new-pod"),
+    )
 )
 _EVERY_NODE = Checks(flow="fleet-*")
-_SIZE = "payloads of full size are sent from and to the first node of each pool"
 
 _SECOND_NODES = (
     NamedFault(
@@ -57,20 +59,40 @@ _SECOND_NODES = (
         names=("NodePort", "win-2"),
     ),
     NamedFault(
+        name="second-node-lacks-a-pods-service",
+        summary="HNS on win-2 has no load balancer of one Service of the run, and has all others",
+        profiles=(FLEET,),
+        injections=inject("service-rules-missing", service="svc-server-linux-1-1", node="win-2"),
+        must=(_SERVICE,),
+        may=(_EVERY_NODE, Checks(node="win-2"), *UNPROVEN),
+        names=("win-2", "svc-server-linux-1-1"),
+    ),
+    NamedFault(
         name="second-node-forgets-clients",
         summary="clients on win-6 of Services with ClientIP affinity do not keep their backends",
         profiles=(FLEET,),
         injections=inject("affinity-lost", node="win-6"),
-        may=(Checks(flow="session-affinity", node="win-6"),),
-        blind="affinity is tested from the first node of each pool",
+        must=(_AFFINITY,),
+        may=(Checks(flow="session-affinity", node="win-6"), Checks(flow="hns-load-balancers")),
+        names=("affinity", "win-6"),
     ),
     NamedFault(
         name="second-node-loses-large-packets",
         summary="packets of more than 1400 bytes are lost between win-2 and the others, without a word",
         profiles=(FLEET,),
         injections=inject("packet-loss", node="win-2", larger_than=1400),
+        must=(_SIZE,),
         may=(_EVERY_NODE, *crossing("win-2")),
-        blind=_SIZE,
+        names=("large packets", "win-2"),
+    ),
+    NamedFault(
+        name="second-node-with-late-pod-network",
+        summary="new Pods on win-2 have no network for their first 6 s",
+        profiles=(FLEET,),
+        injections=inject("late-pod-network", node="win-2", seconds=6),
+        must=(_NEW_POD,),
+        may=(_EVERY_NODE, Checks(node="win-2")),
+        names=("New Pods on win-2", "nothing", "first 6 s"),
     ),
 )
 
@@ -96,6 +118,18 @@ _PAIRS = (
         may=(_EVERY_NODE, Checks(node="linux-2"), *UNPROVEN),
         names=("win-3", "linux-2"),
     ),
+    NamedFault(
+        name="pair-of-later-nodes-loses-large-packets",
+        summary="packets of more than 1400 bytes are lost between win-3 and linux-2, without a word",
+        profiles=(FLEET,),
+        injections=(
+            *inject("packet-loss", source="win-3", target="linux-2", larger_than=1400),
+            *inject("packet-loss", source="linux-2", target="win-3", larger_than=1400),
+        ),
+        must=(_SIZE,),
+        may=(_EVERY_NODE,),
+        names=("large packets", "win-3", "linux-2"),
+    ),
 )
 
 _TIME_AND_LOSS = (
@@ -115,6 +149,60 @@ _TIME_AND_LOSS = (
         injections=inject("dns-down", rate=0.5),
         must=(Checks(flow="dns-*"),),
         may=NAMES,
+        names=("dns",),
+    ),
+    NamedFault(
+        name="second-node-connects-slowly",
+        summary="every TCP connection between win-3 and the other nodes takes 2 s to be established",
+        profiles=(FLEET,),
+        injections=inject("packet-delay", node="win-3", protocol="tcp", seconds=1),
+        must=(Checks(flow="fleet-pod-to-pod", protocol="tcp"),),
+        may=(_EVERY_NODE, Checks(node="win-3"), *UNPROVEN),
+        names=("win-3", "answered only after"),
+    ),
+    NamedFault(
+        name="second-node-loses-tcp",
+        summary="one TCP packet of twenty is lost between win-2 and the other nodes",
+        profiles=(FLEET,),
+        injections=inject("packet-loss", node="win-2", protocol="tcp", rate=0.05),
+        must=(Checks(flow="fleet-path-loss", protocol="tcp"),),
+        may=(_EVERY_NODE, *crossing("win-2")),
+        names=("lost now and then", "win-2", "tcp"),
+    ),
+    NamedFault(
+        name="second-node-loses-one-percent",
+        summary="one packet of a hundred is lost between win-2 and the other nodes",
+        profiles=(FLEET,),
+        injections=inject("packet-loss", node="win-2", rate=0.01),
+        must=(_LOSS,),
+        may=(_EVERY_NODE, *crossing("win-2")),
+        names=("lost now and then", "win-2"),
+    ),
+    NamedFault(
+        name="second-node-gets-names-late",
+        summary="queries of win-2 to the DNS are answered after 3 s, sooner than resolvers query again",
+        profiles=(FLEET,),
+        injections=inject("packet-delay", node="win-2", port="53", seconds=1.5),
+        must=(_NAME,),
+        may=(_EVERY_NODE, Checks(node="win-2")),
+        names=("dns", "win-2", "answered only after"),
+    ),
+    NamedFault(
+        name="all-nodes-get-names-late",
+        summary="the DNS answers all nodes after 3 s, sooner than resolvers query again",
+        profiles=(FLEET,),
+        injections=inject("dns-slow", seconds=3),
+        must=(_NAME,),
+        may=(_EVERY_NODE, *NAMES),
+        names=("dns", "answered only after"),
+    ),
+    NamedFault(
+        name="fleet-loses-every-second-query",
+        summary="the DNS loses one packet of two, whoever queries it",
+        profiles=(FLEET,),
+        injections=inject("dns-down", rate=0.5),
+        must=(_DNS,),
+        may=(_EVERY_NODE, *NAMES),
         names=("dns",),
     ),
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.judge.advice import Late, late_service, misaddressed_node, unready_node
+from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_started
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
@@ -21,6 +22,7 @@ from nettests.model.words import (
     VantageKind,
     Verdict,
 )
+from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.search import Evidence
@@ -94,6 +96,27 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
         )
         kept = frozenset(one for one in crossed if one.kind in _OF_THE_WAY)
         yield Evidence(check=f"{result.id} (its answer)", traits=kept, green=True)
+
+
+def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
+    """Yield the way between a new Pod that never reached another node's Pod and that node."""
+    check, seen = result.check, result.observation
+    if check is None or seen is None or not speaks_of_first_packets(check):
+        return
+    detail = last_detail(seen)
+    if result.verdict not in RED or lateness(detail) or not _reached_no_pod(lacked(detail)):
+        return
+    source = replace(check.source, kind=VantageKind.POD)
+    target = replace(check.target, kind=TargetKind.POD_IP, service=None)
+    probed = _probing(
+        check, replace(check.action, source=source, target=target, question=Question.REACH)
+    )
+    kept = frozenset(one for one in traits_of(probed) if one.kind in _OF_THE_WAY)
+    yield Evidence(check=result.id, traits=kept, red=True)
+
+
+def _reached_no_pod(what: str) -> bool:
+    return what == NOTHING or "no Pod" in what.split(" and ")
 
 
 def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
@@ -223,11 +246,11 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return a check's traits; where no packet decided the verdict, what did is its only one."""
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
-    if result.observation is not None and result.observation.slow:
-        return frozenset(
-            one for one in traits if one.kind is not Kind.SIZE
-        )  # small ones are late, too
-    return traits
+    seen = result.observation
+    said = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
+    if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
+        said |= {Kind.PROPERTY, Kind.SEEN_AS}  # nobody answered who could show it
+    return frozenset(one for one in traits if one.kind not in said)
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:

@@ -12,7 +12,15 @@ from nettests.judge.advice import AFTER_SLOWNESS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
-from nettests.report.incidents.evidence import RED, beside, evidence_of, struck, way_to_dns
+from nettests.report.incidents.directions import directed
+from nettests.report.incidents.evidence import (
+    RED,
+    beside,
+    evidence_of,
+    struck,
+    way_of_new_pods,
+    way_to_dns,
+)
 from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, find_loss
 from nettests.report.incidents.phrases import (
@@ -47,6 +55,7 @@ def find_incidents(
     besides = [said for one in red.values() for said in beside(one, nodes)]
     besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
     besides += deviations(list(red.values()))
+    besides += [said for one in red.values() for said in way_of_new_pods(one)]
     if dns_node := node_of_dns(facts):
         besides += [said for one in ran for said in way_to_dns(one, dns_node)]
     slowness = find_slowness(list(red.values()), evidence)
@@ -102,6 +111,7 @@ def _incident(
     found: Explanation, red: dict[str, CheckResult], facts: ClusterFacts | None
 ) -> Incident:
     results = [red[check] for check in found.checks]
+    found = directed(found, results)
     return Incident(
         cause=cause_of(found.traits, results),
         traits={trait.kind.value: trait.value for trait in found.traits},

@@ -12,7 +12,8 @@ from nettests.model.check import Check
 from nettests.model.observation import Observation
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen, Verdict
-from nettests.parse.first_packets import Lateness, lateness
+from nettests.parse.first_packets import Lateness, lacked, lateness
+from nettests.report.incidents.directions import told
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.settings import rules_of
 from nettests.report.incidents.slowness import Slowness
@@ -80,7 +81,17 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _of_property(of)
     if Kind.SIZE in of:
         return _of_size(of, results, happens)
-    return f"{_subject(of)} {happens}"
+    return f"{_subject(of)} {_either_way(of, results) or happens}"
+
+
+def _either_way(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return what happens in which direction between two nodes, where servers' logs tell it."""
+    ways = told(results)
+    if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
+        return "do not arrive, and those back do"
+    if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
+        return "arrive in neither direction"
+    return ""
 
 
 def _of_size(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
@@ -113,10 +124,11 @@ def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
     """Return what new Pods on a node did not reach at first, and for how long at most; nothing if they said no such thing."""
-    details = (last_detail(one.observation) for one in results if one.observation)
+    details = [last_detail(one.observation) for one in results if one.observation]
     told = [one for one in map(lateness, details) if one]
     if not told:
-        return ""
+        never = Counter(filter(None, map(lacked, details))).most_common(1)
+        return f"New Pods on {node} reach {never[0][0]}" if never else ""
     what = Counter(one.what for one in told).most_common(1)[0][0]
     seconds = max(one.seconds for one in told)
     return _of_new_pods(node, Lateness(what=what, seconds=seconds))

@@ -7,10 +7,11 @@ fewest checks that say nothing about it, then the first of ``SHAPES``.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from nettests.model.check_id import member_of
 from nettests.report.incidents.traits import Kind, Trait
 
 SHAPES: tuple[tuple[Kind, ...], ...] = (
@@ -30,6 +31,14 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.POD_PAIR,),
     (Kind.POD_ROUTE,),
     (Kind.POD_NETWORK,),
+    (Kind.PROPERTY, Kind.PROXY_NODE),
+    (Kind.PROPERTY, Kind.SOURCE_NODE),
+    (Kind.PROPERTY, Kind.LEFT),
+    (Kind.SEEN_AS, Kind.PROXY_NODE),
+    (Kind.SEEN_AS, Kind.SOURCE_NODE),
+    (Kind.SEEN_AS, Kind.LEFT),
+    (Kind.TARGET, Kind.ENTERED),
+    (Kind.TARGET, Kind.ENTERED, Kind.PROTOCOL),
     (Kind.PROXY_NODE, Kind.SERVICE),
     (Kind.PROXY_NODE, Kind.BACKEND),
     (Kind.OUTSIDE,),
@@ -56,8 +65,8 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.PROTOCOL,),
     (Kind.PLACEMENT,),
     (Kind.VANTAGE,),
-    (Kind.DNS, Kind.SOURCE_NODE),
     (Kind.DNS_SERVICE,),
+    (Kind.DNS, Kind.SOURCE_NODE),
     (Kind.NAMES_OUTSIDE,),
     (Kind.NAMES_OUTSIDE, Kind.SOURCE_NODE),
     (Kind.SEARCH_LIST,),
@@ -67,12 +76,6 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.PROXY_NODE, Kind.SERVICE, Kind.PROTOCOL),
     (Kind.PROXY_NODE, Kind.TARGET),
     (Kind.PROXY_NODE, Kind.VANTAGE),
-    (Kind.PROPERTY, Kind.PROXY_NODE),
-    (Kind.PROPERTY, Kind.SOURCE_NODE),
-    (Kind.PROPERTY, Kind.LEFT),
-    (Kind.SEEN_AS, Kind.PROXY_NODE),
-    (Kind.SEEN_AS, Kind.SOURCE_NODE),
-    (Kind.SEEN_AS, Kind.LEFT),
     (Kind.PROPERTY, Kind.SOURCE_OS),
     (Kind.PROPERTY, Kind.PROTOCOL),
     (Kind.LINK, Kind.PROTOCOL),
@@ -81,8 +84,6 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.NODE, Kind.PROTOCOL),
     (Kind.TARGET, Kind.PROTOCOL),
     (Kind.TARGET, Kind.SOURCE_NODE),
-    (Kind.TARGET, Kind.ENTERED),
-    (Kind.TARGET, Kind.ENTERED, Kind.PROTOCOL),
     (Kind.ENTERED,),
     (Kind.ENTERED, Kind.PROTOCOL),
     (Kind.TARGET, Kind.TARGET_NODE),
@@ -109,7 +110,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = (
 """Kinds of traits that together name a cause."""
 
 FEWEST = 2
-"""A cause of one check is that check: it is left to speak for itself."""
+"""A cause of one check is that check: it is left to speak for itself, unless it is a member of the fleet's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +141,17 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
     found: list[Explanation] = []
     while left:
         best = max(candidates, key=lambda one: one.rank(left), default=None)
-        if best is None or len(best.red & left) < FEWEST:
+        if best is None or not _tells(taken := best.red & left):
             break
-        taken = best.red & left
         ordered = tuple(dict.fromkeys(one.check for one in evidence if one.check in taken))
         found.append(Explanation(traits=best.traits, checks=ordered))
         left -= taken
     return tuple(found)
+
+
+def _tells(checks: Collection[str]) -> bool:
+    """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes."""
+    return len(checks) >= FEWEST or any(map(member_of, checks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

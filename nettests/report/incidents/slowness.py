@@ -5,14 +5,17 @@ a row, so these checks are one incident, scoped to the trait that best tells the
 answers to time-outs, and had none in time, belong to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nettests.judge.message import last_detail
+from nettests.model.check_id import member_of
 from nettests.model.words import Outcome
+from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
-from nettests.report.incidents.loss import FEWEST, scope_of
+from nettests.report.incidents.loss import FEWEST, lossy, scope_of
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Trait
+from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
 
@@ -29,10 +32,11 @@ class Slowness:
 def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Slowness | None:
     """Return the lateness that red checks show together, ``None`` where too few do."""
     slow = [result for result in red if result.observation and result.observation.slow]
-    if len(slow) < FEWEST:
+    if len(slow) < FEWEST and not _alone(slow, red):
         return None
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
-    ids = {result.id for result in struck}
+    scope = scope_of({result.id for result in struck}, evidence)
+    ids = {result.id for result in (*struck, *_new_pods(red, scope))}
     answered = [
         attempt.elapsed
         for result in slow
@@ -41,10 +45,28 @@ def find_slowness(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> S
         if attempt.outcome.positive
     ]
     return Slowness(
-        scope=scope_of(ids, evidence),
+        scope=scope,
         checks=tuple(result.id for result in red if result.id in ids),
         least=min(answered, default=0.0),
     )
+
+
+def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
+    """Whether fewer checks tell of lateness all the same: a node's member does, unless packets are lost besides."""
+    return any(member_of(one.id) for one in slow) and not any(map(lossy, red))
+
+
+def _new_pods(red: Sequence[CheckResult], scope: Sequence[Trait]) -> Iterator[CheckResult]:
+    """Yield new Pods that got no name where names come late: each of their requests gives up after a second."""
+    of = {trait.kind: trait.value for trait in scope}
+    if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
+        return
+    for one in red:
+        if one.check is None or one.observation is None or not speaks_of_first_packets(one.check):
+            continue
+        there = of.get(Kind.DNS_SERVICE) in {None, one.check.source.node}
+        if there and lacked(last_detail(one.observation)) == NO_NAME:
+            yield one
 
 
 def _never_in_time(result: CheckResult) -> bool:

@@ -1,0 +1,38 @@
+"""Read whether a datagram that nobody answered arrived, from what its server logged of it. Pure.
+
+Beside ``observe``: it changes no outcome, and tells incidents which of two directions is cut. agnhost's UDP server logs
+each echo with its text, which is of a size that no other question of a run has.
+"""
+
+import re
+from collections.abc import Iterable
+
+from nettests.model.observation import Raw
+from nettests.model.words import Outcome
+from nettests.parse.reading import Reading
+
+ARRIVAL = "arrival"
+"""The purpose of what is sent and read for it."""
+SERVER_LOG = "server-log"
+
+
+def echoed(log: str, text: str) -> str:
+    """Return the lines of a server's log that say it echoed exactly this text."""
+    # sample: I1121 01:07:31.501832   18863 log.go:244] Echoing hello world to UDP client 127.0.0.1:46582
+    said = re.compile(rf"^.*\bEchoing {re.escape(text)} to UDP client .*$", re.MULTILINE)
+    return "\n".join(said.findall(log))
+
+
+def read(raw: Raw) -> Reading:
+    """Read the lines: there are some if the datagram arrived."""
+    if raw.stdout:
+        return Reading(outcome=Outcome.REPLIED, detail=f"it arrived: {raw.stdout.splitlines()[0]}")
+    return Reading(outcome=Outcome.TIMED_OUT, detail="the server's log has no line of it")
+
+
+def arrived(raws: Iterable[Raw]) -> bool | None:
+    """Return whether the datagram of a check arrived; ``None`` where nobody looked, or the log could not be read."""
+    told = [raw for raw in raws if raw.purpose == ARRIVAL and raw.tool == SERVER_LOG]
+    if not told or told[-1].error is not None:
+        return None
+    return bool(told[-1].stdout)

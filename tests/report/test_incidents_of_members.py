@@ -1,0 +1,146 @@
+"""One node of twelve deviates in one thing: the only member that is red is named with its node."""
+
+from dataclasses import replace
+
+import pytest
+
+from nettests.model.check import Action
+from nettests.model.words import Outcome, Question, Verdict
+from nettests.report import Results
+from nettests.report.incidents import find_incidents
+from nettests.report.results import CheckResult, Incident, run_singly
+from tests.report.sweep import FLOWS, swept
+
+NODE = "win-2"
+LATE = (
+    "every answer took 3.1 s or more, and 2 s are waited for at most before something is sent again"
+)
+
+
+def forgotten(action: Action) -> bool:
+    """Clients on one node do not keep their backends."""
+    return action.question is Question.DISTRIBUTE and action.source.node == NODE
+
+
+def test_affinity_that_one_node_loses_is_named_with_it() -> None:
+    """Eleven nodes keep their backends, and the twelfth reaches all that the others reach."""
+    results = swept(forgotten, flows=(*FLOWS, "fleet-session-affinity"))
+    (found,) = results.incidents
+    assert found.cause == f"Session affinity is not kept through the Service proxy of {NODE}"
+    assert found.members == (f"fleet-session-affinity/windows/tcp#{NODE}",)
+    assert found.explained
+
+
+def test_a_service_that_answers_nobody_is_no_lost_affinity() -> None:
+    """Who got no answer shows nothing of backends: the Service and the node are what is wrong."""
+    results = swept(flows=(*FLOWS, "fleet-session-affinity"))
+
+    def of(one: CheckResult) -> CheckResult:
+        seen = one.observation
+        if seen is None or not one.id.endswith(f"fleet-session-affinity/windows/tcp#{NODE}"):
+            return one
+        silent = tuple(replace(each, outcome=Outcome.TIMED_OUT) for each in seen.attempts[:2])
+        lost = replace(seen, outcome=Outcome.TIMED_OUT, distribution=None, attempts=silent)
+        return replace(one, verdict=Verdict.FAIL, observation=lost)
+
+    (found,) = find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+    service = "Service affinity-linux-1 through the Service proxy of win-2"
+    assert found.cause == f"Connections to {service} get no answer"
+
+
+@pytest.fixture(scope="module")
+def named() -> Results:
+    """All nodes reach a Service by its name, but new Pods on one, whose requests give up after a second."""
+    return swept(nameless, flows=(*FLOWS, "fleet-service-name", "fleet-new-pod"))
+
+
+def nameless(action: Action) -> bool:
+    """New Pods on one node reach no Service by its name."""
+    return action.question is Question.START and action.source.node == NODE
+
+
+def late(results: Results, *nodes: str) -> tuple[Incident, ...]:
+    """Return the incidents where names come late to Pods of some nodes, of all if none is named."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.flow != "fleet-service-name":
+            return one
+        if nodes and check.source.node not in nodes:
+            return one
+        attempts = tuple(replace(attempt, elapsed=3.1) for attempt in seen.attempts)
+        slow = replace(seen, attempts=attempts, slow=LATE)
+        return replace(one, verdict=Verdict.FLAKY, observation=slow)
+
+    return find_incidents([of(one) for one in run_singly(results.checks)], results.facts)
+
+
+def test_names_that_come_late_to_one_node_are_named_with_it_and_the_figure(named: Results) -> None:
+    """A single late member is no accident: what is late was measured beside the probe's own answers."""
+    (found,) = late(named, NODE)
+    where = f"at its Service address from {NODE}"
+    assert found.cause == (
+        f"Queries to the cluster DNS {where} are answered only after 3.1 s and more"
+    )
+    assert len(found.members) == 2
+
+
+def test_names_that_come_late_to_all_nodes_are_a_matter_of_the_dns(named: Results) -> None:
+    """No node stands out."""
+    (found,) = late(named)
+    assert found.cause == "Queries to the cluster DNS are answered only after 3.1 s and more"
+    assert len(found.members) == 13
+
+
+def test_a_loss_of_queries_is_no_lateness(named: Results) -> None:
+    """One answer of a name that came late beside others that did not come at all was sent again."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.flow != "fleet-service-name":
+            return one
+        first = seen.attempts[0]
+        if check.source.node == NODE:
+            attempts = (replace(first, elapsed=2.1),)
+            return replace(
+                one,
+                verdict=Verdict.FLAKY,
+                observation=replace(seen, attempts=attempts, slow=LATE),
+            )
+        if check.source.node in {"win-3", "win-4", "linux-1"}:
+            silent = replace(first, outcome=Outcome.TIMED_OUT)
+            lossy = replace(seen, attempts=(silent, first, first), agreed=False)
+            return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+        return one
+
+    found = find_incidents([of(one) for one in run_singly(named.checks)], named.facts)
+    assert any("of queries to the cluster DNS: 3 of 9 attempts" in one.cause for one in found)
+    assert not any("answered only after" in one.cause for one in found)
+
+
+def test_a_new_pod_that_reaches_nothing_belongs_to_a_pair_that_is_cut() -> None:
+    """Its Pod, its ClusterIP's backend and its Service's stand on the node that nothing gets to."""
+    (new, *_) = [
+        one
+        for check in swept(flows=("fleet-new-pod",)).checks
+        for one in check.members
+        if one.check and one.check.source.node != one.check.target.node
+    ]
+    assert new.check is not None
+    pair = {new.check.source.node, new.check.target.node}
+
+    def cut(action: Action) -> bool:
+        return {action.source.node, action.target.node} == pair
+
+    (found,) = swept(cut, flows=(*FLOWS, "fleet-new-pod")).incidents
+    assert found.cause.startswith("Packets between nodes ")
+    assert new.id in found.members
+
+
+def test_new_pods_that_get_no_name_are_named_where_names_come_in_time(named: Results) -> None:
+    """Then it is no lateness of the DNS: late names on another node do not explain them."""
+    first, second = late(named, "win-5")
+    assert {first.cause, second.cause} == {
+        "Queries to the cluster DNS at its Service address from win-5 are answered only after 3.1 s and more",
+        f"New Pods on {NODE} reach no Service by its name",
+    }
