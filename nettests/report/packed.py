@@ -3,6 +3,7 @@
 Used by ``html_report``. The page's script unpacks a block when a check of it is opened, and makes each element by its
 name and each text as a text: nothing is parsed as markup in a browser (decision 0051). What stands in a tree is therefore
 decided here: elements and attributes that the templates use for evidence, addresses of three kinds, and texts.
+It reads what our own templates wrote, with every text escaped; it is no sanitiser of foreign markup.
 Pure, and the same for the same results; the packed bytes may differ from one zlib to the next.
 """
 
