@@ -8,6 +8,8 @@ import json
 import re
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -63,16 +65,14 @@ class Page:
                 assert "error" not in said, f"{method}: {said['error']}"
                 return said["result"]
 
-    def open(self, file: Path, fragment: str = "") -> None:
-        """Open a file, and return when it is loaded and drawn."""
-        self._events.clear()
+    def open(self, file: Path, fragment: str = "") -> float:
+        """Open a file, and return when it is loaded and drawn: the seconds that this took."""
         # From one fragment to another of the same file nothing would be loaded.
-        self.command("Page.navigate", url="about:blank")
-        self._loaded()
-        self._events.clear()
-        self.command("Page.navigate", url=file.resolve().as_uri() + (f"#{fragment}" if fragment else ""))  # fmt: skip
-        self._loaded()
+        self._navigate("about:blank")
+        began = time.monotonic()
+        self._navigate(file.resolve(strict=True).as_uri() + (f"#{fragment}" if fragment else ""))
         self.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        return time.monotonic() - began
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of a JavaScript expression, of a promise when it is kept."""
@@ -112,10 +112,11 @@ class Page:
             *(one["params"]["entry"]["text"] for one in logged),
         ]
 
-    def _loaded(self) -> None:
+    def _navigate(self, address: str) -> None:
+        self._events.clear()
+        self.command("Page.navigate", url=address)
         while not any(one["method"] == "Page.loadEventFired" for one in self._events):
             self._receive()
-        self._events = [one for one in self._events if one["method"] != "Page.loadEventFired"]
 
     def _receive(self) -> dict[str, Any]:
         said: dict[str, Any] = json.loads(self._connection.recv(timeout=PATIENCE))
@@ -140,6 +141,8 @@ def browsing(profile: Path) -> Iterator[Page]:
         stack.callback(browser.kill)
         assert browser.stderr
         address = next(found[1] for line in browser.stderr if (found := _LISTENING.search(line)))
+        # Nobody reads what else it says: a full pipe would stop it.
+        threading.Thread(target=browser.stderr.read, daemon=True).start()
         connection = stack.enter_context(
             connect(address, max_size=None, proxy=None, open_timeout=PATIENCE)
         )

@@ -174,3 +174,16 @@ def test_a_link_to_a_flow_lands_on_it(browser: Page, eventful: Path) -> None:
     )
     box = 'document.getElementById("flow:session-affinity").getBoundingClientRect()'
     assert 0 <= browser.evaluate(f"{box}.top") < browser.evaluate("innerHeight")
+
+
+@pytest.mark.parametrize("width", [1440, 420])
+def test_nothing_sticks_out_of_the_page(browser: Page, eventful: Path, width: int) -> None:
+    """On a wide screen and on a telephone, with everything opened, tables scroll for themselves and the page does not."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.command("Emulation.setDeviceMetricsOverride", **metrics)
+    try:
+        browser.open(eventful)
+        open_all(browser)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        browser.command("Emulation.clearDeviceMetricsOverride")
