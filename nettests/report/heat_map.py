@@ -1,10 +1,11 @@
 """The members of a flow as pictures of nodes by nodes: one for each protocol, sources down, targets across.
 
-Used by the HTML report. Verdicts are told by shape as well as by colour; all cells of a verdict are one path, so that a
-picture of sixty nodes by sixty is some tens of kilobytes. Pure geometry and text: the template draws it.
+Used by the HTML report. Verdicts are told by shape as well as by colour; all cells of a verdict are one path, those of
+one row beside each other one rectangle of it, so that a picture of sixty nodes by sixty that are in order is a few
+kilobytes. Pure geometry and text: the template draws it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nettests.model.check_id import parts_of
@@ -33,7 +34,7 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """All cells of one verdict: their squares, and the shapes in them."""
+    """All cells of one verdict: their squares, which lines between the columns tell apart, and the shapes in them."""
 
     verdict: Verdict
     number: int
@@ -43,11 +44,12 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A cell that says what was seen there; ``check`` is the one whose evidence tells more."""
+    """A cell that says what was seen there; ``check`` is the one whose evidence tells more, of ``member`` too."""
 
     x: int
     y: int
     check: str
+    member: str
     text: str
 
 
@@ -70,6 +72,11 @@ class HeatMap:
     def top(self) -> int:
         """Units that the labels of columns take, written upwards."""
         return round(LETTER * max(map(len, self.columns))) + 8
+
+    @property
+    def lines(self) -> str:
+        """The lines between columns, from the corner of the cells."""
+        return "".join(f"M{CELL * n - 0.5} 0V{CELL * len(self.rows)}" for n in range(1, len(self.columns)))  # fmt: skip
 
     @property
     def width(self) -> int:
@@ -119,7 +126,7 @@ def _heat_map(title: str, checks: Sequence[CheckResult]) -> HeatMap:
         at = (CELL * across[target], CELL * down[source])
         cells.setdefault(one.verdict, []).append(at)
         if one.verdict in ATTENTION and len(marks) < MARKED:
-            marks.append(Mark(x=at[0], y=at[1], check=check_id, text=_said(one)))
+            marks.append(Mark(x=at[0], y=at[1], check=check_id, member=one.label, text=_said(one)))
     return HeatMap(
         title=title,
         rows=tuple(down),
@@ -147,6 +154,19 @@ def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
     return Layer(
         verdict=verdict,
         number=len(cells),
-        squares="".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in cells),
+        squares="".join(f"M{x} {y}h{wide}v{side}h-{wide}z" for x, y, wide in _rectangles(cells)),
         shapes="".join(f"M{x} {y}{shape}" for x, y in cells) if shape else "",
     )
+
+
+def _rectangles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Yield corner and width of what cells of one row that stand beside each other make together."""
+    start, end, row = 0, 0, -1
+    for y, x in sorted({(y, x) for x, y in cells}):
+        if (x, y) != (end, row):
+            if row >= 0:
+                yield start, row, end - start - 1
+            start, row = x, y
+        end = x + CELL
+    if row >= 0:
+        yield start, row, end - start - 1

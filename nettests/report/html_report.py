@@ -1,17 +1,19 @@
-"""``Results`` → ``report.html``: one file for people, which needs no network and no script to be read.
+"""``Results`` → ``report.html``: one file for people, which needs no network.
 
 The templates lay out; what they show is prepared here. Every text is made visible and escaped on its
 way out (``finalize`` and autoescape), and the page's own policy lets only its own style and script
-act, so that a text from a cluster stays a text.
+act, and no script parse a text as markup, so that a text from a cluster stays a text. Verdicts, messages
+and matrices are read without a script; evidence is packed (``packed``) until somebody opens its check.
 """
 
 import base64
 import hashlib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,6 +28,7 @@ from nettests.report.headline import convergence_line, exercised_line, headline,
 from nettests.report.heat_map import heat_maps
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
+from nettests.report.packed import pack, tree
 from nettests.report.results import CheckResult, Incident, Results
 from nettests.report.text import plural, visible
 
@@ -74,7 +77,8 @@ def render_html(results: Results) -> str:
         verdicts=[v for v in SUMMARY_ORDER if results.counts.get(v)],
         style=Markup(style),  # noqa: S704 - shipped with the package
         script=Markup(script),  # noqa: S704 - shipped with the package
-        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}",
+        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)};"
+        " require-trusted-types-for 'script'; trusted-types 'none'",
     )
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -105,6 +109,7 @@ def _environment() -> Environment:
         headline=headline,
         heat_maps=heat_maps,
         leading=leading,
+        packed=packed,
         skip_reasons=skip_reasons,
         suite_open=suite_open,
         worst_first=worst_first,
@@ -184,6 +189,18 @@ def exchanges(raws: Sequence[Raw]) -> tuple[Exchange, ...]:
         Exchange(purpose=purpose, meaning=_PURPOSES.get(purpose, purpose), raws=tuple(members))
         for purpose, members in by_purpose.items()
     )
+
+
+def packed(checks: Iterable[CheckResult]) -> Markup:
+    """Return the evidence of checks as a block for the page's script."""
+    # Base64 has no character that ends a script element or begins a reference.
+    return Markup(pack({check.id: tree(evidence(check)) for check in checks}))  # noqa: S704
+
+
+def evidence(result: CheckResult) -> Markup:
+    """Return a check's evidence as the templates lay it out."""
+    parts: Any = _environment().get_template("parts.html.j2").module
+    return Markup(parts.evidence(result))  # noqa: S704 - escaped by the template
 
 
 def skip_reasons(group: FlowGroup) -> dict[str, list[CheckResult]]:

@@ -6,13 +6,13 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from lxml import html
 
 from nettests.model.cluster_profile import DiagnosticsLimits
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.objects import connect
 from tests.acceptance.runs import HASTY, FinishedRun, run_on
+from tests.report.opened import opened, unpacked
 
 SERVICE = "svc-server-windows-1-2"
 SECRET = "hunter2-planted"
@@ -82,7 +82,7 @@ def test_each_failing_check_leads_to_what_it_passes(broken: FinishedRun) -> None
 
 def test_every_link_of_the_report_resolves(broken: FinishedRun) -> None:
     """What the report links below its folder is there, and everything that was collected is linked."""
-    page = html.parse(str(broken.directory / "report.html"))
+    page = opened((broken.directory / "report.html").read_text())
     links = {unquote(one) for one in page.xpath("//a/@href") if one.startswith("diagnostics/")}
     assert links
     assert [one for one in links if not (broken.directory / one).exists()] == []
@@ -102,7 +102,7 @@ def test_bounds_hold_and_what_is_missing_has_a_reason(broken: FinishedRun) -> No
 
 def test_planted_secrets_are_taken_out(broken: FinishedRun) -> None:
     """The node's annotations are collected without the secrets in them."""
-    texts = [path.read_text() for path in broken.directory.rglob("*") if path.is_file()]
+    texts = [unpacked(path.read_text()) for path in broken.directory.rglob("*") if path.is_file()]
     assert not [text for text in texts if SECRET in text]
     node = (folder(broken) / "nodes/win-1/node.yaml").read_text()
     assert node.count("[redacted]") >= 2
@@ -131,7 +131,7 @@ def test_rejudged_documents_lead_to_the_run_s_diagnostics(
 ) -> None:
     """A run that is judged again elsewhere brings its diagnostics along."""
     nettests("rejudge", str(broken.directory), f"--report-dir={tmp_path}")
-    page = html.parse(str(tmp_path / "report.html"))
+    page = opened((tmp_path / "report.html").read_text())
     links = [unquote(one) for one in page.xpath("//a/@href") if "diagnostics/" in one]
     assert links
     assert [one for one in links if not (tmp_path / one).exists()] == []

@@ -1,7 +1,9 @@
 """What documents say of a fleet: which node or pair it is, in every format, and how much was looked at."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
 
@@ -21,9 +23,10 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.report.headline import headline
-from nettests.report.heat_map import CELL, heat_maps
+from nettests.report.heat_map import CELL, MARKED, heat_maps
 from nettests.report.results import CheckResult
 from tests.plan.test_fleet import fleet
+from tests.report.opened import opened
 from tests.report.sweep import records, swept, twelve
 
 DEAD, FIRST, SECOND = "win-7", "win-3", "linux-2"
@@ -215,23 +218,56 @@ def test_the_page_has_evidence_of_what_deviates_and_one_line_of_what_does_not(
     broken: Results,
 ) -> None:
     """Thirty-one pairs that are in order take no room; of the one that is not everything is there."""
-    page = render_html(broken)
-    assert page.count('class="plain member"') == len(
+    page = opened(render_html(broken))
+    assert len(page.xpath("//details[@class='plain member']")) == len(
         [one for check in broken.checks for one in check.deviating]
     )
-    assert "32 members: 1 fail, 31 pass; answers took 0.020 s (median), at most 0.020 s" in page
-    assert '<figure class="heat"' in page
+    assert (
+        "32 members: 1 fail, 31 pass; answers took 0.020 s (median), at most 0.020 s"
+        in page.text_content()
+    )
+    assert page.xpath("//figure[@class='heat']")
+
+
+def drawn(results: Results) -> list[int]:
+    """Return the bytes of the drawing of each picture."""
+    return [
+        sum(len(one.squares) + len(one.shapes) for one in picture.layers) + len(picture.lines)
+        for picture in heat_maps(results.checks)
+    ]
 
 
 def test_a_picture_of_sixty_nodes_is_small() -> None:
-    """3,600 pairs by two protocols take less than a hundred kilobytes each, whatever deviates."""
-    results = swept(
-        lambda action: action.source.os is OS.WINDOWS, fleet(20, 40), ("fleet-pod-to-pod",)
-    )
-    for picture in heat_maps(results.checks):
-        drawn = sum(len(one.squares) + len(one.shapes) for one in picture.layers)
-        assert drawn < 180_000
-        assert len(picture.marks) <= 400
+    """3,600 pairs by two protocols take less than a hundred kilobytes each, whatever deviates, and few in order."""
+    flows = ("fleet-pod-to-pod",)
+    results = swept(lambda action: action.source.os is OS.WINDOWS, fleet(20, 40), flows)
+    assert max(drawn(results)) < 100_000
+    assert all(len(picture.marks) <= MARKED for picture in heat_maps(results.checks))
+    assert max(drawn(swept(facts=fleet(20, 40), flows=flows))) < 4_000
+
+
+def test_squares_beside_each_other_cover_their_cells_and_no_other() -> None:
+    """Along a row that one pair breaks, two rectangles of what passes and one of what fails make up the row."""
+    results = swept(one_way)
+    (tcp, _) = heat_maps([one for one in results.checks if one.flow == "fleet-pod-to-pod"])
+    covered = Counter(cell for layer in tcp.layers for cell in cells(layer.squares))
+    rows, columns = range(len(tcp.rows)), range(len(tcp.columns))
+    assert covered == Counter((row, column) for row in rows for column in columns)
+    failed, _ = tcp.layers
+    assert cells(failed.squares) == [(tcp.rows.index(FIRST), tcp.columns.index(SECOND))]
+
+
+def cells(squares: str) -> list[tuple[int, int]]:
+    """Return row and column of each cell that a path's rectangles cover; between two rectangles is a line's width."""
+    # sample: "M0 14h55v13h-55z"
+    found = re.findall(r"M(\d+) (\d+)h(\d+)v13h-\3z", squares)
+    assert "".join(f"M{x} {y}h{wide}v13h-{wide}z" for x, y, wide in found) == squares
+    assert all((int(wide) + 1) % CELL == 0 for _, _, wide in found)
+    return [
+        (int(y) // CELL, column)
+        for x, y, wide in found
+        for column in range(int(x) // CELL, (int(x) + int(wide) + 1) // CELL)
+    ]
 
 
 def test_a_run_that_broke_off_leaves_its_members_unknown() -> None:

@@ -10,6 +10,7 @@ from nettests.model.observation import Raw
 from nettests.plugin.documents import write_documents
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Journal
+from tests.report.opened import unpacked
 
 SAMPLE = Path(__file__).parents[2] / "reports/sample/journal.jsonl"
 CHECKS = 25
@@ -79,7 +80,8 @@ def test_no_document_holds_what_was_planted(tmp_path: Path) -> None:
                 journal.write(record_of(record))
     results = write_documents(tmp_path)
     assert len(results.checks) >= CHECKS
-    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    written = {path.name: unpacked(path.read_text()) for path in tmp_path.iterdir()}
+    assert written["report.html"].count(REDACTED) > CHECKS
     assert {"journal.jsonl", "results.json", "report.html", "junit.xml", "summary.md"} <= set(
         written
     )

@@ -1,5 +1,6 @@
 "use strict";
-// Filters, the evidence drawer and the theme. The page is complete without any of it.
+// Filters, the theme and evidence: packed below each flow, it is unpacked when somebody opens a check. Verdicts, messages
+// and matrices are there without a script. Nothing is parsed as markup: elements are made by name, texts put in as texts.
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   document.body.classList.add("scripted");
@@ -37,6 +38,46 @@
     });
   }
 
+  // --- evidence: JSON in zlib's format in Base64, one block a flow; see nettests/report/packed.py
+  const unpacked = new Map();
+  const unpack = (block) => {
+    if (!unpacked.has(block)) {
+      const bytes = Uint8Array.from(atob(block.textContent), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      unpacked.set(block, new Response(stream).json());
+    }
+    return unpacked.get(block);
+  };
+  const element = (node) => {
+    if (typeof node === "string") return document.createTextNode(node);
+    const [name, ...rest] = node;
+    const drawn = name === "svg" || name === "use";
+    const made = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+    for (const part of rest) {
+      if (typeof part === "string" || Array.isArray(part)) made.append(element(part));
+      else for (const [attribute, value] of Object.entries(part)) made.setAttribute(attribute, value);
+    }
+    return made;
+  };
+  const fill = async (place, check) => {
+    try {
+      const trees = await unpack(check.closest(".flow").querySelector(".packed"));
+      place.append(...trees[check.dataset.check].map(element));
+    } catch (problem) {
+      const told = document.createElement("p");
+      told.className = "error";
+      told.textContent = `This browser cannot unpack the evidence (${problem}): results.json has values and attempts ` +
+        "of every check by its id, journal.jsonl every command and answer.";
+      place.append(told);
+    }
+  };
+  document.addEventListener("toggle", (event) => {
+    const check = event.target;
+    if (!check.open || !check.matches("details.check:not(.filled)")) return;
+    check.classList.add("filled");
+    fill(check.querySelector(".evidence"), check);
+  }, true);
+
   // --- filters: a check is shown when every filter that is set holds
   const form = document.querySelector(".filters");
   if (!form) return;
@@ -44,6 +85,19 @@
   const chips = all(".chip");
   const tiles = all(".tile");
   const words = new Map(checks.map((check) => [check.dataset.check, check.textContent.toLowerCase()]));
+  for (const chip of chips) words.set(chip.dataset.check, `${words.get(chip.dataset.check)}\n${chip.title.toLowerCase()}`);
+  const texts = (node) => {
+    if (typeof node === "string") return node;
+    return Array.isArray(node) ? node.slice(1).map(texts).join("\n") : "";
+  };
+  let searched = null;
+  const searchEvidence = () => {
+    searched ??= Promise.all(all(".packed").map(async (block) => {
+      for (const [id, tree] of Object.entries(await unpack(block))) {
+        words.set(id, `${words.get(id)}\n${tree.map(texts).join("\n").toLowerCase()}`);
+      }
+    })).then(() => apply(), () => {});
+  };
   const matches = (item, wanted) =>
     (!wanted.verdict || item.dataset.verdict === wanted.verdict) &&
     (!wanted.flow || item.dataset.flow === wanted.flow) &&
@@ -57,6 +111,7 @@
       os: form.os.value,
       text: form.text.value.toLowerCase().split(/\s+/).filter(Boolean),
     };
+    if (wanted.text.length) searchEvidence();
     const filtered = Boolean(wanted.verdict || wanted.flow || wanted.os || wanted.text.length);
     let found = 0;
     for (const check of checks) {
@@ -101,13 +156,20 @@
   const title = document.getElementById("drawer-title");
   const evidence = new Map(checks.map((check) => [check.dataset.check, check]));
   let current = null;
-  const show = (id) => {
+  const show = (id, member) => {
     const check = evidence.get(id);
     if (!check) return false;
     current = id;
-    const copy = check.querySelector(".evidence").cloneNode(true);
-    copy.removeAttribute("id");
+    const copy = document.createElement("div");
+    copy.className = "evidence";
+    copy.append(check.querySelector(".evidence .id").cloneNode(true));
     body.replaceChildren(copy);
+    fill(copy, check).then(() => {
+      const one = member && all(".member", copy).find((each) => each.querySelector("bdi").textContent === member);
+      if (!one) return;
+      one.open = true;
+      one.scrollIntoView();
+    });
     title.replaceChildren(...check.querySelector("summary").cloneNode(true).childNodes);
     if (!drawer.open) drawer.showModal();
     drawer.scrollTop = 0;
@@ -122,7 +184,7 @@
   for (const link of all("a[data-check]")) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-      if (show(link.dataset.check)) event.preventDefault();
+      if (show(link.dataset.check, link.dataset.member)) event.preventDefault();
     });
   }
   drawer.addEventListener("click", (event) => {

@@ -1,0 +1,84 @@
+"""Evidence as the page keeps it: markup of the templates, made a tree of names and texts, packed small.
+
+Used by ``html_report``. The page's script unpacks a block when a check of it is opened, and makes each element by its
+name and each text as a text: nothing is parsed as markup in a browser (decision 0051). What stands in a tree is therefore
+decided here: elements and attributes that the templates use for evidence, addresses of three kinds, and texts.
+It reads what our own templates wrote, with every text escaped; it is no sanitiser of foreign markup.
+Pure, and the same for the same results; the packed bytes may differ from one zlib to the next.
+"""
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from html.parser import HTMLParser
+
+from markupsafe import Markup
+
+Tree = list[object]
+"""Nodes: a text, or ``[name, {attribute: value}?, *nodes]``."""
+
+ELEMENTS = frozenset(
+    {
+        *("a", "b", "bdi", "code", "dd", "details", "div", "dl", "dt", "figcaption", "figure"),
+        *("h4", "li", "p", "pre", "small", "span", "summary", "svg", "table", "tbody", "td"),
+        *("th", "thead", "tr", "ul", "use"),
+    }
+)
+"""What evidence is made of; another element stays the text of its tag."""
+ATTRIBUTES = frozenset({"aria-hidden", "class", "focusable", "href", "open", "rel", "scope"})
+"""What its elements may have; another attribute is left out."""
+_ADDRESS = re.compile(r"#|https?://|(?:\.\./)?diagnostics/")
+"""How an address may begin: within the page, of a source, in the run's own folder."""
+
+
+def pack(trees: Mapping[str, Tree]) -> str:
+    """Return trees by their check's id as one text: JSON, deflated (zlib's format), in Base64."""
+    text = json.dumps(trees, ensure_ascii=False, separators=(",", ":"))
+    # A cluster's text may hold half a surrogate pair, which no UTF-8 has.
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
+
+
+def tree(markup: Markup) -> Tree:
+    """Return the nodes that a template's markup stands for; the template's own line breaks are none."""
+    reader = _Reader()
+    reader.feed(markup)
+    reader.close()
+    return reader.found
+
+
+class _Reader(HTMLParser):
+    """Reads what our own templates wrote: every element is closed, and every text was escaped."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: Tree = []
+        self._within = [self.found]
+        self._verbatim = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ELEMENTS:
+            self.handle_data(self.get_starttag_text() or "")
+            return
+        kept = {name: value or "" for name, value in attrs if _kept(name, value)}
+        made: Tree = [tag, kept] if kept else [tag]
+        self._within[-1].append(made)
+        self._within.append(made)
+        self._verbatim += tag == "pre"
+
+    def handle_endtag(self, tag: str) -> None:
+        if len(self._within) > 1 and self._within[-1][0] == tag:
+            self._within.pop()
+            self._verbatim -= tag == "pre"
+
+    def handle_data(self, data: str) -> None:
+        layout = "\n" in data and not data.strip()
+        if self._verbatim or not layout:
+            self._within[-1].append(data)
+
+
+def _kept(name: str, value: str | None) -> bool:
+    if name == "href" and not _ADDRESS.match(value or ""):
+        return False
+    return name in ATTRIBUTES
