@@ -158,6 +158,29 @@ def test_a_watch_of_what_the_history_has_lost_must_list_again(
     api(run)
 
 
+def test_a_watch_of_one_object_outlives_what_the_history_forgets_of_others(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not woken meanwhile, and must not be told that what it never wanted has gone."""
+    monkeypatch.setattr(Store.__init__, "__kwdefaults__", {"history": 3})
+
+    async def run(running: Running) -> None:
+        async with running.client() as client, running.client() as writer:
+            await writer.create(CONFIG_MAPS, config_map("busy"))
+            version = await _version(client)
+            query = {"fieldSelector": "metadata.name=quiet"}
+            waiting = asyncio.create_task(_take(client, 1, CONFIG_MAPS, version, **query))
+            async with asyncio.timeout(10):
+                while not running.store._of("configmaps").pinned.get(("metadata.name", "quiet")):
+                    await asyncio.sleep(0.01)
+            for number in range(20):
+                await writer.patch(f"{CONFIG_MAPS}/busy", {"data": {"k": str(number)}})
+            await writer.create(CONFIG_MAPS, config_map("quiet"))
+            assert await waiting == [("ADDED", "quiet")]
+
+    api(run)
+
+
 def test_initial_events_must_be_queried_in_full(api: Api) -> None:
     """``sendInitialEvents`` needs ``resourceVersionMatch=NotOlderThan``."""
 
