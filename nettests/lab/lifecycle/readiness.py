@@ -30,7 +30,9 @@ class Readiness:
 
     def programmed(self, node: str, table: ServiceTable) -> None:
         """Note what a node's service proxy has programmed."""
-        if any(port.key == _DNS and port.backends for port in table):
+        if node not in self._resolving and any(
+            port.key == _DNS and port.backends for port in table
+        ):
             self._resolving.add(node)
         self._changed.set()
 

@@ -17,7 +17,8 @@ from aiohttp import web
 
 from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
-from nettests.lab.controllers.service_proxy import ServiceProxy
+from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
+from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
@@ -50,7 +51,8 @@ class SystemPrograms:
 
     ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
     that the service proxy has put in force; ``source_vip`` is what the start script of kube-proxy
-    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS.
+    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
+    what the service proxies of all nodes have in common.
     """
 
     profile: Profile
@@ -59,6 +61,7 @@ class SystemPrograms:
     source_vip: Address | None
     programmed: Callable[[ServiceTable], None]
     dns_troubles: DnsTroubles
+    shared: SharedPorts
 
     def by_kind(self) -> Mapping[Kind, Program]:
         """Return the programs by the kind of image that holds them."""
@@ -128,7 +131,14 @@ class SystemPrograms:
             self.programmed(table)
 
         by_slices = linux or reads_slices(self.profile)
-        return ServiceProxy(client, self.network, self.profile, programmed, by_slices=by_slices)
+        return ServiceProxy(
+            client,
+            self.network,
+            self.shared,
+            programmed,
+            gather=seconds_gathered(len(self.profile.nodes)),
+            by_slices=by_slices,
+        )
 
     async def _end_forwarding(self) -> None:
         """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
