@@ -238,6 +238,11 @@ class Subscription:
             self._event.set()
 
     @property
+    def company(self) -> int:
+        """How many are woken by the same writes, this one included; some of them may select less."""
+        return len(self._watchers)
+
+    @property
     def pending(self) -> bool:
         """Whether there was a write since the last waiting."""
         return self._event.is_set()

@@ -38,6 +38,9 @@ METRICS_PORT = 10249
 """At the loopback address, as kube-proxy binds it; of what it serves there the mode is answered."""
 READY_PORT = 8181
 
+_DNS_GATHER, _DNS_GATHER_A_NODE = 0.01, 0.001
+"""Seconds in which changes are gathered before the DNS server's records are made anew: all of them, each time."""
+
 _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
@@ -157,7 +160,8 @@ class SystemPrograms:
             troubles=self.dns_troubles,
         )
         async with self.clients("coredns") as client:
-            feeder = DnsFeeder(client, server, self.profile.cluster_domain)
+            gather = max(_DNS_GATHER, _DNS_GATHER_A_NODE * len(self.profile.nodes))
+            feeder = DnsFeeder(client, server, self.profile.cluster_domain, gather=gather)
 
             def ready() -> web.Response:
                 return web.Response(status=200 if feeder.fed else 503)
