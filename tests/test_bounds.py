@@ -227,3 +227,28 @@ def test_processes_of_a_node_are_bounded_while_the_api_server_is_slow() -> None:
     """Half as many again at most are under way as may be started at once."""
     slots = for_processes(6, Bounds())
     assert (slots.at_once, slots.handshakes) == (6, 9)
+
+
+class Counted(Slots):
+    """Slots that count how often somebody looked whether it is next."""
+
+    looks = 0
+
+    def _next(self) -> int:
+        type(self).looks += 1
+        return super()._next()
+
+
+def test_of_many_that_wait_only_the_next_is_woken(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Sixty threads wait for one slot: who leaves makes the first of them look, and not the others."""
+    slots = Counted(at_once=1, patience=LONG, ceiling=100)
+    with crowd(slots, eventually, 60) as found:
+        Counted.looks = 0
+        found.go(0)
+        eventually(lambda: found.entered == [0, 1])
+        assert Counted.looks < 10
+        for number in range(1, 60):
+            found.go(number)
+        assert found.entered == list(range(60))
