@@ -12,9 +12,7 @@ from nettests.lab.dns.view import view_from_objects
 class DnsFeeder:
     """Gives ``server`` a new view after each change; ``fed`` says that it has had the first."""
 
-    def __init__(
-        self, client: Client, server: ClusterDns, domain: str, *, gather: float
-    ) -> None:
+    def __init__(self, client: Client, server: ClusterDns, domain: str, *, gather: float) -> None:
         self._server = server
         self._domain = domain
         self._gather = gather

@@ -5,6 +5,7 @@ hold only what the endpoint controller found. This is what the container of a ku
 Changes that come together are programmed together. What the rules look like is the data plane's business.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from nettests.lab.client import Client
@@ -19,6 +20,7 @@ _GATHER_AT_MOST = 1.0
 
 All proxies of a lab share one process, and each looks at its whole table after each change.
 """
+_TURN_SECONDS = 0.5
 
 
 def seconds_gathered(nodes: int) -> float:
@@ -43,6 +45,7 @@ class ServiceProxy:
         by_slices: bool = True,
     ) -> None:
         self._network = network
+        self._turns = shared.turns
         self._gather = gather
         self._services = Informer(client, "/api/v1/services")
         path = "/apis/discovery.k8s.io/v1/endpointslices" if by_slices else "/api/v1/endpoints"
@@ -58,9 +61,19 @@ class ServiceProxy:
         await work_after_changes(informers, self._gather, self._program)
 
     async def _program(self) -> None:
-        table = self._table.current()
-        if table != self._programmed:
-            await self._network.program_services(table)
-            self._programmed = table
-            self.synced = True
-            await self._tell(table)
+        work: asyncio.Task[None] | None = None
+        try:
+            async with self._turns:
+                table = self._table.current()
+                if table == self._programmed:
+                    return
+                work = asyncio.create_task(self._network.program_services(table))
+                # A node whose rules are slow holds up no other.
+                await asyncio.wait({work}, timeout=_TURN_SECONDS)
+            await work
+        finally:
+            if work is not None:
+                work.cancel()
+        self._programmed = table
+        self.synced = True
+        await self._tell(table)

@@ -5,6 +5,7 @@ What a Service and its slices come to in some versions is the same wherever it i
 proxies of one process share it while one of them has it. Does not know what nodes make of a table.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,6 +23,9 @@ from nettests.lab.controllers.service_table import (
 )
 from nettests.lab.topology import Profile, ServicePort, ServiceTable
 
+_AT_ONCE = 3
+"""Nodes that are programmed one after the other: one, and those that are ready to be."""
+
 Versions = tuple[tuple[str, str], ...]
 """Uid and version of the objects that something was made of."""
 
@@ -34,9 +38,11 @@ class Ports:
 
 
 class SharedPorts:
-    """What Services come to, for all service proxies of one lab."""
+    """What Services come to, for all service proxies of one lab, and whose turn it is to program."""
 
     def __init__(self, profile: Profile) -> None:
+        self.turns = asyncio.Semaphore(_AT_ONCE)
+        """Taken before a proxy looks at its table: what came while it waited for others is programmed with it."""
         self._nodes = node_addresses(profile)
         self._known: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
 

@@ -197,11 +197,15 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
         f"{word(backend.address)} saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
         for backend in backends
     ]
+    return [*(remembered if service.client_ip_affinity else ()), _any_of(endpoints)]
+
+
+def _any_of(endpoints: Sequence[str]) -> str:
+    """Return the rule that goes to one of them; of a map for each Service nft reads all at every change."""
+    if len(endpoints) == 1:
+        return f"goto endpoint-{endpoints[0]}"
     choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
-    return [
-        *(remembered if service.client_ip_affinity else ()),
-        f"numgen random mod {len(endpoints)} vmap {{ {choices} }}",
-    ]
+    return f"numgen random mod {len(endpoints)} vmap {{ {choices} }}"
 
 
 def _endpoint(service: ServicePort, backend: Backend) -> str:

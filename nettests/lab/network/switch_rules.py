@@ -337,6 +337,10 @@ def _marked(policy: LoadBalancer) -> str:
 
 
 def _translation(policy: LoadBalancer) -> str:
+    if (
+        len(policy.backends) == 1
+    ):  # nothing to choose: of a map for each policy nft reads all at every change
+        return f"{_marked(policy)}dnat to {_place(policy, policy.backends[0])}"
     ip = word(policy.vip)
     transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"
     key = f"{ip} saddr" if policy.by_client else f"{ip} saddr . {transport}"
