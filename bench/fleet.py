@@ -3,9 +3,10 @@
     python bench/fleet.py [--nodes 4,20,60,200] [--suite FILE]… [--lab-only] [--json]
 
 For each number of nodes a lab is made of a quarter Linux nodes and Windows nodes of two builds. Printed are
-the seconds until every node is Ready, the seconds of a run of the suites that are named, the API requests that
-it sent, the peak memory of lab and harness, and what is left when the lab is down; then, as ratios to the
-smallest fleet, how each grew. The budget on two cores: 200 nodes Ready in 30 s.
+the seconds until every node is Ready, the seconds of a run of the suites that are named and how they fall to its
+stages, the API requests that it sent, the peak memory of lab and harness, and what is left when the lab is down;
+then, as ratios to the smallest fleet, how each grew. The budget on two cores: 200 nodes Ready in 30 s, and the
+sweep over them in 3 minutes.
 """
 
 import argparse
@@ -16,17 +17,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 NODES = (4, 20, 60, 200)
-SUITES = ("test_pod_to_pod.py", "test_pod_to_service.py", "test_dns.py")
-"""What is run unless suites are named: until one tests every node, some that test each pool."""
+SUITES = ("test_fleet.py",)
+"""What is run unless suites are named: the sweep over every node."""
 BUILDS = ((17763, 5329), (20348, 3207))
 RUNTIME = "containerd://1.7.28"
 SENT = re.compile(r"the API server was sent (\d+) requests")
 # sample: "the API server was sent 531 requests, and 24 for exec and port-forward"
+REACHED = re.compile(r"^probe \S+ is reached over ")
+# sample: "probe probe-linux-1-1 is reached over port-forward"
 ENDING = 20
 """Seconds that a lab of many namespaces may take to end after ``down``."""
 PEAK = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
@@ -46,6 +51,7 @@ class Cost:
     harness_mib: float | None = None
     left: tuple[str, ...] = ()
     phases: dict[str, float]
+    stages: dict[str, float] | None = None
 
 
 def main() -> None:
@@ -142,8 +148,26 @@ def run(up: dict[str, Any], suites: list[str], folder: Path) -> dict[str, Any]:
         "exit_code": process.returncode,
         "requests": int(told[-1]) if told else None,
         "checks": sum(one["record"] == "planned" for one in records),
+        "stages": stages(records),
         "harness_mib": round(used.ru_maxrss / 1024, 1),
     }
+
+
+def stages(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Return the seconds from a run's start until all stood, the probes were reached, the last was run, and the end."""
+    started = moment(next(one["started"] for one in records if one["record"] == "run"))
+    events = [one for one in records if one["record"] == "event"]
+    reached = [moment(one["at"]) - started for one in events if REACHED.match(one["text"])]
+    raw = [one["raw"] for one in records if one["record"] == "raw"]
+    found = {"deployed": reached[:1], "reached": reached[-1:]}
+    found["observed"] = [max(one["started"] + one["elapsed"] for one in raw)] if raw else []
+    found["ended"] = [moment(one["at"]) - started for one in events[-1:]]
+    return {name: round(value, 1) for name, values in found.items() for value in values}
+
+
+def moment(text: str) -> float:
+    """Return a time of the journal in seconds."""
+    return datetime.fromisoformat(text).timestamp()
 
 
 def peak(pid: int) -> float:
@@ -188,6 +212,10 @@ def show(costs: list[Cost]) -> None:
             f"  {said(one.checks):>6}  {said(one.requests):>8}  {one.lab_mib:7}"
             f"  {said(one.harness_mib):>11}  {', '.join(one.left) or 'nothing'}"
         )
+    for one in costs:
+        if one.stages:
+            passed = ", ".join(f"{name} {seconds} s" for name, seconds in one.stages.items())
+            print(f"{one.nodes} nodes, from the run's start: {passed}")
     first = costs[0]
     for one in costs[1:]:
         figures = ("ready_seconds", "run_seconds", "requests", "lab_mib", "harness_mib")

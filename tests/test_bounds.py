@@ -263,3 +263,27 @@ def test_without_forbearance_late_answers_change_nothing() -> None:
     for _ in range(REMEMBERED):
         slots.took(9.0)
     assert slots._patience() == Bounds().process_patience
+
+
+class Counted(Slots):
+    """Slots that count how often somebody looked whether it is next."""
+
+    looks = 0
+
+    def _next(self) -> int:
+        type(self).looks += 1
+        return super()._next()
+
+
+def test_of_many_that_wait_only_the_next_is_woken(
+    eventually: Callable[[Callable[[], bool]], None],
+) -> None:
+    """Sixty threads wait for one slot: each that leaves makes the first of them look, and not the others."""
+    slots = Counted(at_once=1, patience=LONG, ceiling=100)
+    with crowd(slots, eventually, 60) as found:
+        Counted.looks = 0
+        for number in range(60):
+            eventually(lambda here=number: here in found.entered)  # type: ignore[misc]
+            found.go(number)
+        assert found.entered == list(range(60))
+        assert Counted.looks < 10 * 60

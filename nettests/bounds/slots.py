@@ -51,7 +51,9 @@ class Slots:
     handshakes: int = 0
     forbearance: float = 0.0
     clock: Callable[[], float] = time.monotonic
-    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: dict[int, threading.Condition] = field(default_factory=dict)
+    """By thread: each is woken for itself, as of hundreds that wait only the first may enter."""
     _inside: dict[int, _Stay] = field(default_factory=dict)
     """By thread."""
     _queue: deque[int] = field(default_factory=deque)
@@ -66,27 +68,34 @@ class Slots:
     def enter_by(self, queue: deque[int]) -> None:
         """Wait in one of the queues for the turn of this thread, then for room."""
         me = threading.get_ident()
-        with self._changed:
+        with self._lock:
             queue.append(me)
+            turn = self._waiting[me] = threading.Condition(self._lock)
             try:
                 while self._next() != me or (seconds := self._full_for()) is not None:
-                    # Who is not the first is woken when the first has entered, or somebody came ahead of it.
-                    self._changed.wait(seconds if self._next() == me else None)
+                    # Who is not the first is woken when it is: the first has entered, or given up.
+                    turn.wait(seconds if self._next() == me else None)
                 self._inside[me] = self._begun()
             finally:
                 queue.remove(me)
-                self._changed.notify_all()
+                del self._waiting[me]
+                self._wake_next()
         if self.room is not None:
             self.room.acquire()
-            with self._changed:
+            with self._lock:
                 self._inside[me] = self._begun()
+
+    def _wake_next(self) -> None:
+        """Have the first of those who wait look whether it may enter."""
+        if self.first or self._queue:
+            self._waiting[self._next()].notify()
 
     def opened(self) -> None:
         """Say that what this thread waited for is open: what it bounds begins now."""
-        with self._changed:
+        with self._lock:
             if self.handshakes and (stay := self._inside.get(threading.get_ident())):
                 stay.since, stay.opened = self.clock(), True
-                self._changed.notify_all()
+                self._wake_next()
 
     def took(self, seconds: float) -> None:
         """Say how long a question took that was answered: silence says nothing of how busy anybody is."""
@@ -102,9 +111,9 @@ class Slots:
         """Make room for the next one."""
         if self.room is not None:
             self.room.release()
-        with self._changed:
+        with self._lock:
             del self._inside[threading.get_ident()]
-            self._changed.notify_all()
+            self._wake_next()
 
     def _next(self) -> int:
         return (self.first or self._queue)[0]

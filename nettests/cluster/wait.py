@@ -59,6 +59,8 @@ class PodWait:
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
         """Take in all pods that there are, by name; one that was seen and is not there was deleted."""
         for name in self.pending:
+            if name in pods and pods[name] is self._latest.get(name):
+                continue  # of hundreds one changes at a time
             if name in pods:
                 self.see(pods[name], deleted=False, now=now)
             elif name in self._latest:
@@ -83,6 +85,8 @@ class PodWait:
 
     def stuck(self, *, longer_than: float, now: float) -> list[str]:
         """Return pending pods that have been in a stuck state for too long, those of a node without images sooner."""
+        if not self._stuck_since and longer_than > 0:
+            return []
         without = self._without_images()
         return [
             name

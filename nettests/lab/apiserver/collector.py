@@ -20,6 +20,8 @@ Json = dict[str, Any]
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_WAIT = 3600.0
+_GATHER = 0.05
+"""Seconds in which departures are gathered: the whole store is looked at after each."""
 _FOREGROUND = "foregroundDeletion"
 _ORPHAN = "orphan"
 
@@ -34,7 +36,7 @@ async def run(objects: Objects) -> None:
                 continue
             seen = objects.store.departures
             collect(objects)
-            await asyncio.sleep(0)
+            await asyncio.sleep(_GATHER)
 
 
 def collect(objects: Objects) -> None:

@@ -4,7 +4,7 @@ Grammar and messages follow ``k8s.io/apimachinery/pkg/labels`` and ``…/pkg/fie
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,6 +177,26 @@ def _value_at(item: Json, path: str) -> str:
 
 def parse_fields(text: str, key: str) -> Predicate | None:
     """Parse ``fieldSelector`` for the collection ``key``; ``None`` when it selects everything."""
+    clauses = _clauses(text, key)
+    if not clauses:
+        return None
+    return lambda item: all(
+        (_value_at(item, name) == value) != negated for name, value, negated in clauses
+    )
+
+
+def stated_field(text: str, key: str, paths: Collection[str]) -> tuple[str, str] | None:
+    """Return the first of ``paths`` at which ``fieldSelector`` wants one value, and that value."""
+    stated = (
+        (name, value)
+        for name, value, negated in _clauses(text, key)
+        if not negated and name in paths
+    )
+    return next(stated, None)
+
+
+def _clauses(text: str, key: str) -> list[tuple[str, str, bool]]:
+    """Return path, value and whether it is negated, of each clause."""
     clauses: list[tuple[str, str, bool]] = []
     for part in filter(None, text.split(",")):
         name, separator, value = part.partition("!=")
@@ -189,8 +209,4 @@ def parse_fields(text: str, key: str) -> Predicate | None:
         if name not in allowed:
             raise bad_request(f"field label not supported: {name}")
         clauses.append((name, value.removeprefix("="), negated))
-    if not clauses:
-        return None
-    return lambda item: all(
-        (_value_at(item, name) == value) != negated for name, value, negated in clauses
-    )
+    return clauses

@@ -17,6 +17,11 @@ from typing import Any, Literal
 Json = dict[str, Any]
 Name = tuple[str, str]
 """``(namespace, name)``; cluster-scoped objects have an empty namespace."""
+Pinned = tuple[str, str]
+"""A path in :data:`PINNED` and the only value of interest there."""
+
+PINNED = ("spec.nodeName", "metadata.name")
+"""What watches may be kept apart by: kubelets follow the Pods of their node, and their own Node."""
 
 _FIRST_VERSION = 100
 
@@ -79,6 +84,8 @@ class _Collection:
     records: dict[Name, Record] = field(default_factory=dict)
     history: list[Change] = field(default_factory=list)
     watchers: set["Subscription"] = field(default_factory=set)
+    pinned: dict[Pinned, set["Subscription"]] = field(default_factory=dict)
+    """Those that want to know of objects alone that have, or had, one value at a path."""
     oldest: int = 0
 
 
@@ -135,13 +142,19 @@ class Store:
         del collection.records[namespace, name]
         return record
 
-    def subscribe(self, key: str, selects: Selects | None = None) -> "Subscription":
+    def subscribe(
+        self, key: str, selects: Selects | None = None, pinned: Pinned | None = None
+    ) -> "Subscription":
         """Return a subscription that is woken by later writes to the collection.
 
-        With ``selects`` only by those that it is true of, before or after: of the hundreds of kubelets that watch
-        the Pods of their node, one is woken by a Pod.
+        With ``selects`` only by those that it is true of, before or after. With ``pinned`` it is looked at only for
+        objects with that value at that path: of the hundreds of kubelets that watch the Pods of their node, one is
+        woken by a Pod, and the others cost nothing.
         """
-        return Subscription(self._of(key).watchers, selects)
+        collection = self._of(key)
+        if pinned is None:
+            return Subscription(collection.watchers, selects)
+        return _PinnedSubscription(collection.pinned, pinned, selects)
 
     def subscribe_all(self) -> "Subscription":
         """Return a subscription that is woken by every later write."""
@@ -174,7 +187,7 @@ class Store:
             del collection.history[:dropped]
         if kind == "DELETED" or "deletionTimestamp" in body["metadata"]:
             self.departures += 1
-        for watcher in (*collection.watchers, *self._watchers):
+        for watcher in (*collection.watchers, *self._watchers, *_concerned(collection, change)):
             watcher.tell(change)
         return record
 
@@ -185,6 +198,18 @@ class Store:
         return collection
 
 
+def _concerned(collection: _Collection, change: Change) -> set["Subscription"]:
+    """Return the subscriptions to a value that the object has, or had before."""
+    found: set[Subscription] = set()
+    if collection.pinned:
+        for record in filter(None, (change.record, change.previous)):
+            for path in PINNED:
+                outer, inner = path.split(".")
+                value = (record.body.get(outer) or {}).get(inner) or ""
+                found |= collection.pinned.get((path, str(value)), set())
+    return found
+
+
 class Subscription:
     """Waits for writes to one collection; a context manager that ends with its watch."""
 
@@ -192,6 +217,8 @@ class Subscription:
         self._watchers = watchers
         self._selects = selects
         self._event = asyncio.Event()
+        self.first = 0
+        """Version of the first write since the last waiting: of those before, none was of interest."""
 
     def __enter__(self) -> "Subscription":
         self._watchers.add(self)
@@ -207,7 +234,18 @@ class Subscription:
         selects = self._selects
         before = change.previous
         if selects is None or selects(change.record) or (before is not None and selects(before)):
+            self.first = change.version
             self._event.set()
+
+    @property
+    def company(self) -> int:
+        """How many are woken by the same writes, this one included; some of them may select less."""
+        return len(self._watchers)
+
+    @property
+    def pending(self) -> bool:
+        """Whether there was a write since the last waiting."""
+        return self._event.is_set()
 
     async def wait(self, seconds: float) -> bool:
         """Return at the next write, or after ``seconds``; tells whether there was one."""
@@ -218,3 +256,26 @@ class Subscription:
             return False
         self._event.clear()
         return True
+
+
+class _PinnedSubscription(Subscription):
+    """One that is kept with those to the same value."""
+
+    def __init__(
+        self,
+        pinned: dict[Pinned, set[Subscription]],
+        value: Pinned,
+        selects: Selects | None,
+    ) -> None:
+        super().__init__(set(), selects)
+        self._pinned = pinned
+        self._value = value
+
+    def __enter__(self) -> Subscription:
+        self._watchers = self._pinned.setdefault(self._value, set())
+        return super().__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        if not self._watchers:
+            self._pinned.pop(self._value, None)

@@ -9,6 +9,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self
@@ -23,6 +24,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 _WATCH_SECONDS = 300
 _FIRST_RETRY = 0.1
 _LAST_RETRY = 5.0
+_EVENTS_KEPT = 1024
 
 
 class ApiError(Exception):
@@ -91,7 +93,8 @@ class Client:
     async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
         """Yield watch events from ``resource_version`` on until the server ends the watch.
 
-        An ``ERROR`` event (410 Gone) is raised as ``ApiError``: list again.
+        An ``ERROR`` event (410 Gone) is raised as ``ApiError``: list again. Events are not to be changed in
+        place: whoever else watches has the same ones.
         """
         parameters = {
             "watch": "1",
@@ -105,7 +108,7 @@ class Client:
             async for line in response.content:
                 if not line.strip():
                     continue
-                event: Json = json.loads(line)
+                event = _read_event(line)
                 if event["type"] == "ERROR":
                     raise _from_status(int(event["object"].get("code", 500)), event["object"])
                 yield event
@@ -132,6 +135,16 @@ class Client:
         if self._session is None:
             raise RuntimeError("the client is used outside its context")
         return self._session
+
+
+@lru_cache(maxsize=_EVENTS_KEPT)
+def _read_event(line: bytes) -> Json:
+    """Read the line of a watch event, once for all who are sent the same one.
+
+    Of hundreds of nodes each kubelet and each service proxy is sent the same Services.
+    """
+    event: Json = json.loads(line)
+    return event
 
 
 async def _raise_for_status(response: aiohttp.ClientResponse) -> None:

@@ -8,15 +8,14 @@ from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.dns.server import ClusterDns
 from nettests.lab.dns.view import view_from_objects
 
-_GATHER = 0.01
-
 
 class DnsFeeder:
     """Gives ``server`` a new view after each change; ``fed`` says that it has had the first."""
 
-    def __init__(self, client: Client, server: ClusterDns, domain: str) -> None:
+    def __init__(self, client: Client, server: ClusterDns, domain: str, *, gather: float) -> None:
         self._server = server
         self._domain = domain
+        self._gather = gather
         self._services = Informer(client, "/api/v1/services")
         self._slices = Informer(client, "/apis/discovery.k8s.io/v1/endpointslices")
         self._namespaces = Informer(client, "/api/v1/namespaces")
@@ -25,7 +24,7 @@ class DnsFeeder:
     async def run(self) -> None:
         """Follow the API until cancelled."""
         informers = (self._services, self._slices, self._namespaces)
-        await work_after_changes(informers, _GATHER, self._feed)
+        await work_after_changes(informers, self._gather, self._feed)
 
     async def _feed(self) -> None:
         view = view_from_objects(

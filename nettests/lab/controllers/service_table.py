@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
 from nettests.lab.client import Json
+from nettests.lab.client.informer import key_of
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
 from nettests.lab.topology import Address, Backend, Network, Profile, ServicePort, ServiceTable
 
@@ -30,23 +31,48 @@ def service_table(
     services: Iterable[Json], slices: Iterable[Json], profile: Profile
 ) -> ServiceTable:
     """Return all Service ports with their backends, sorted by key."""
-    by_service: dict[tuple[str, str], list[Json]] = {}
+    by_service: dict[str, list[Json]] = {}
     for item in slices:
-        labels = item["metadata"].get("labels") or {}
-        if item.get("addressType") in _VERSIONS and SERVICE_LABEL in labels:
-            owner = (item["metadata"]["namespace"], labels[SERVICE_LABEL])
+        owner = owner_of(item)
+        if owner is not None:
             by_service.setdefault(owner, []).append(item)
-    nodes = frozenset(address for node in profile.nodes for address in node.addresses)
-    ports: list[ServicePort] = []
-    for service in services:
-        metadata = service["metadata"]
-        if _OTHER_PROXY in (metadata.get("labels") or {}):
-            continue
-        own = by_service.get((metadata["namespace"], metadata["name"]), [])
-        for address in _cluster_ips(service["spec"]):
-            of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
-            ports.extend(_ports(service, address, of_family, nodes))
-    return tuple(sorted(ports, key=lambda port: (port.key, port.cluster_ip.version)))
+    nodes = node_addresses(profile)
+    ports = [
+        port
+        for service in services
+        for port in service_ports(service, by_service.get(key_of(service), ()), nodes)
+    ]
+    return tuple(sorted(ports, key=place_of))
+
+
+def node_addresses(profile: Profile) -> frozenset[str]:
+    """Return the addresses by which an endpoint is known for a node's own."""
+    return frozenset(address for node in profile.nodes for address in node.addresses)
+
+
+def place_of(port: ServicePort) -> tuple[str, int]:
+    """Return what tables are sorted by."""
+    return port.key, port.cluster_ip.version
+
+
+def owner_of(item: Json) -> str | None:
+    """Return ``namespace/name`` of the Service that a slice is of; ``None`` if kube-proxy leaves it alone."""
+    name = (item["metadata"].get("labels") or {}).get(SERVICE_LABEL)
+    if name is None or item.get("addressType") not in _VERSIONS:
+        return None
+    return f"{item['metadata']['namespace']}/{name}"
+
+
+def service_ports(
+    service: Json, slices: Iterable[Json], nodes: Collection[str]
+) -> Iterator[ServicePort]:
+    """Yield the ports of one Service, in each of its families; ``slices`` are its own, ``nodes`` their addresses."""
+    if _OTHER_PROXY in (service["metadata"].get("labels") or {}):
+        return
+    own = list(slices)
+    for address in _cluster_ips(service["spec"]):
+        of_family = [item for item in own if _VERSIONS[item["addressType"]] == address.version]
+        yield from _ports(service, address, of_family, nodes)
 
 
 def as_slices(endpoints: Json) -> Iterator[Json]:

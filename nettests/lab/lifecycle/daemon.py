@@ -8,6 +8,7 @@ Namespaces need a process with one thread, so nothing may start one before they 
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -30,6 +31,9 @@ from nettests.lab.network import enter_isolated_namespaces, kernel
 from nettests.lab.network.rights import give_up
 from nettests.lab.topology import Profile, profiles
 
+_COLLECTED = (10_000, 50, 200)
+"""Rarer than by default: a lab of hundreds of nodes holds millions of objects, all of which a full collection looks at
+for a second and more, while nothing else runs."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,6 +62,7 @@ class Report:
 
 def main(arguments: list[str]) -> int:
     """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
+    gc.set_threshold(*_COLLECTED)
     folder, name, options, descriptor = arguments
     report = Report(int(descriptor))
     logging.basicConfig(

@@ -13,6 +13,10 @@ from nettests.lab.installers import plugin_objects
 from nettests.lab.topology import OS, Profile, ProxyMode, ServiceTable
 
 _SECONDS = 60
+_SECONDS_A_NODE = 0.5
+"""So that a lab of hundreds of nodes may take longer on a machine that has other work."""
+_GATHER = 0.02
+"""Seconds in which changes are gathered: after each of them all Pods are looked at."""
 _SYSTEM = ("kube-system", "kube-flannel", "calico-system")
 _DNS = "kube-system/kube-dns:dns"
 
@@ -30,7 +34,9 @@ class Readiness:
 
     def programmed(self, node: str, table: ServiceTable) -> None:
         """Note what a node's service proxy has programmed."""
-        if any(port.key == _DNS and port.backends for port in table):
+        if node not in self._resolving and any(
+            port.key == _DNS and port.backends for port in table
+        ):
             self._resolving.add(node)
         self._changed.set()
 
@@ -41,15 +47,16 @@ class Readiness:
         return self._dns_pod
 
     async def wait(self, client: Client, done: Callable[[str], None]) -> None:
-        """Return when the lab is ready; ``StartError`` says what is missing after a minute."""
+        """Return when the lab is ready; ``StartError`` says what is missing after a minute or more."""
         nodes = Informer(client, "/api/v1/nodes")
         pods = Informer(client, "/api/v1/pods")
         self._nodes, self._pods = nodes.objects, pods.objects
         for informer in (nodes, pods):
             informer.subscribe(lambda _key, _old, _new: self._changed.set())
         running = [asyncio.create_task(informer.run()) for informer in (nodes, pods)]
+        seconds = _SECONDS + _SECONDS_A_NODE * len(self._profile.nodes)
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._until(self._missing_nodes)
                 done("nodes")
                 await self._until(self._missing_pods)
@@ -58,7 +65,7 @@ class Readiness:
         except TimeoutError as error:
             missing = [*self._missing_nodes(), *self._missing_pods(), *self._missing_dns()]
             raise StartError(
-                f"The lab is not ready after {_SECONDS} s; waiting for {', '.join(missing[:5])}."
+                f"The lab is not ready after {seconds:g} s; waiting for {', '.join(missing[:5])}."
             ) from error
         finally:
             for task in running:
@@ -70,6 +77,7 @@ class Readiness:
         while missing():
             self._changed.clear()
             await self._changed.wait()
+            await asyncio.sleep(_GATHER)
 
     def _missing_nodes(self) -> list[str]:
         ready = {name for name, node in self._nodes.items() if _is(node, "Ready")}

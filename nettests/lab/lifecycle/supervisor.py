@@ -2,7 +2,8 @@
 
 Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made
 before those namespaces were entered and are handed in. Components get clients of the API on the lab's
-inner loopback; they share nothing else. When one of them fails, the whole lab ends.
+inner loopback; what they share beside it is made of what each was told by it. When one of them fails, the
+whole lab ends.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
 from nettests.lab.controllers.scheduler import Scheduler
+from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import WorkloadController
 from nettests.lab.dns.server import OutsideResolver
 from nettests.lab.dns.troubles import DnsTroubles
@@ -103,6 +105,7 @@ class Lab:
         self._access: apiserver.Access | None = None
         self._troubles = Troubles()
         self._dns_troubles = DnsTroubles()
+        self._shared = SharedPorts(profile)
         self._fabric: LabFabric | None = None
 
     async def run(self, ready: Callable[[], None]) -> None:
@@ -230,6 +233,7 @@ class Lab:
             source_vip=network.source_vip,
             programmed=programmed,
             dns_troubles=self._dns_troubles,
+            shared=self._shared,
         )
         programs = system.by_kind()
 

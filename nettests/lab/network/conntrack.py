@@ -34,6 +34,15 @@ class UdpFlow:
     backend: Address
 
 
+def changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
+    """Return what one table alone has, and what the other: what did not change is the very same value in both."""
+    before, after = set(map(id, old)), set(map(id, new))
+    return (
+        tuple(one for one in old if id(one) not in after),
+        tuple(one for one in new if id(one) not in before),
+    )
+
+
 def removed_udp_flows(
     old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> frozenset[UdpFlow]:
@@ -110,7 +119,8 @@ def forget_untranslated(fd: int, frontends: frozenset[Frontend]) -> None:
 def _forget(fd: int, versions: Iterable[int], chosen: Callable[[Flow], bool]) -> None:
     for version in versions:
         with kernel.inside_network(fd):
-            found = [flow for flow in tracked.flows(version) if chosen(flow)]
+            known = tracked.flows(version) if tracked.count() else ()
+            found = [flow for flow in known if chosen(flow)]
             if found:
                 _delete(version, found)
 

@@ -23,7 +23,7 @@ _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 38, 47, 2
 _CAPABILITY_VERSION = 0x20080522
 _CAPABILITIES = 64
 
-_SIOCSIFFLAGS = 0x8914
+_SIOCGIFFLAGS, _SIOCSIFFLAGS = 0x8913, 0x8914
 _IFF_UP = 1
 
 _OWN_NETWORK = Path("/proc/thread-self/ns/net")
@@ -78,13 +78,20 @@ def open_network() -> int:
 
 
 def raise_loopback() -> None:
-    """Bring up the loopback of the calling thread's own network namespace.
+    """Bring up the loopback of the calling thread's own network namespace."""
+    raise_link("lo")
 
-    netdevice(7): an ``ifreq`` of name and flags. It takes a hundredth of the time that a netlink socket of pyroute2
-    takes to be opened, and every pod and node has a loopback.
+
+def raise_link(name: str) -> None:
+    """Bring up a link of the calling thread's own network namespace.
+
+    netdevice(7): an ``ifreq`` of name and flags. It takes a hundredth of the time that a netlink message of pyroute2
+    takes, and every pod and node has several links.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
+        request = struct.pack("16sH22x", name.encode(), 0)
+        flags = struct.unpack_from("16xH", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[0]
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, struct.pack("16sH22x", name.encode(), flags | _IFF_UP))
 
 
 @contextmanager

@@ -15,14 +15,15 @@ from nettests.lab.network.namespace import (
     make_namespace,
 )
 from nettests.lab.network.netlink import Netlink, anywhere, configure
-from nettests.lab.network.nftables_proxy import TABLE, kube_proxy_table
+from nettests.lab.network.nftables_proxy import TABLE, PortRules, kube_proxy_table, port_rules
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
+from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
 from nettests.lab.network.services import carried
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
-from nettests.lab.topology import NodeSpec, Plugin, Profile, ServiceTable, of_family
+from nettests.lab.topology import NodeSpec, Plugin, Profile, ServicePort, ServiceTable, of_family
 
 _DEVICE = "flannel.1"
 
@@ -35,16 +36,25 @@ class LinuxServices:
         self._host = host
         self._cluster_cidr = family.cluster_cidr
         self._services: ServiceTable = ()
+        self._of_ports = PerObject[ServicePort, PortRules](
+            lambda one: port_rules(one, self._node, self._cluster_cidr)
+        )
         self._rules = nft.LoadedTable(host, Table(name=TABLE, family=word(self._node.address)))
 
     def program(self, table: ServiceTable) -> None:
         """Bring the rules in force to ``table``, then forget the flows that the change ends."""
         services = carried(of_family(table, self._node.address))
         self._rules.change_to(
-            kube_proxy_table(services, node=self._node, cluster_cidr=self._cluster_cidr)
+            kube_proxy_table(
+                services,
+                node=self._node,
+                cluster_cidr=self._cluster_cidr,
+                rules=self._of_ports,
+            )
         )
-        gone = conntrack.removed_udp_flows(self._services, services, self._node.address)
-        added = conntrack.added_frontends(self._services, services, self._node.address)
+        old, new = conntrack.changed(self._services, services)
+        gone = conntrack.removed_udp_flows(old, new, self._node.address)
+        added = conntrack.added_frontends(old, new, self._node.address)
         self._services = services
         conntrack.forget_removed(self._host.fd, gone)
         conntrack.forget_untranslated(self._host.fd, added)

@@ -5,6 +5,7 @@ waits for ARP, and a Windows switch can own a MAC without owning the address.
 """
 
 import errno
+import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from nettests.lab.network import batch, kernel
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.topology import Address, Network
 
-_PERMANENT = 0x80
 _BLACKHOLE = 6
 _UNREACHABLE = 7
 """``RTN_UNREACHABLE`` of rtnetlink(7)."""
@@ -69,12 +69,12 @@ class Netlink:
 
     def _index(self, name: str) -> int:
         if name not in self._indexes:
-            self._indexes[name] = self._routes.link("get", ifname=name)[0]["index"]
+            self._indexes[name] = socket.if_nametoindex(name)
         return self._indexes[name]
 
     def up(self, name: str) -> None:
         """Bring a link up."""
-        self._routes.link("set", index=self._index(name), state="up")
+        kernel.raise_link(name)
 
     def veth(self, near: End, far: End, mtu: int) -> None:
         """Make a veth pair from here to another namespace; this end is brought up."""
@@ -145,9 +145,7 @@ class Netlink:
 
     def neighbour(self, name: str, address: Address, mac: str) -> None:
         """Fix the MAC of a neighbour for good."""
-        self._routes.neigh(
-            "replace", dst=str(address), lladdr=mac, ifindex=self._index(name), state=_PERMANENT
-        )
+        self.neighbours(name, [(address, mac)])
 
     def neighbours(self, name: str, macs: Iterable[tuple[Address, str]]) -> None:
         """Fix the MACs of many neighbours for good."""
@@ -175,10 +173,11 @@ class Netlink:
         table: int = MAIN_TABLE,
     ) -> None:
         """Route ``destination`` through ``link``; ``via`` need not be on a connected network."""
-        gateway = {"scope": "link"} if via is None else {"gateway": str(via), "flags": ["onlink"]}
-        self._routes.route(
-            "add", dst=str(destination), oif=self._index(link), table=table, **gateway
-        )
+        if via is not None:
+            self.routes_through(link, [(destination, via)], table=table)
+            return
+        index = self._index(link)
+        self._routes.route("add", dst=str(destination), oif=index, table=table, scope="link")
 
     def lead(self, destination: Network, link: str, via: Address) -> None:
         """Route ``destination`` to a neighbour on ``link``, in the place of where it went before."""

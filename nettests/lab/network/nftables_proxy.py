@@ -1,64 +1,117 @@
 """What programs the Services of a Linux node: nft rules of kube-proxy's nftables mode. Pure renderers.
 
-Follows the chains of ``pkg/proxy/nftables``: dispatch by address and port, one chain per Service
+Follows the chains and maps of ``pkg/proxy/nftables``: dispatch by address and port, one chain per Service
 (choose a backend) and one per backend (masquerade a hairpin, translate). Which client got which
 backend is remembered in one dynamic set per backend. Addresses of load balancers are guarded by a chain
 per Service that has source ranges, before anything is translated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from nettests.lab.network.hints import within_zone
-from nettests.lab.network.tables import Chain, Table, word
+from nettests.lab.network.tables import Chain, Lookup, Table, word
 from nettests.lab.topology import Backend, Network, NodeSpec, ServicePort, ServiceTable
 
 MASQUERADE = 0x4000
 TABLE = "kube-proxy"
 
+_T = TypeVar("_T", str, Chain)
 _ADDRESS_TYPES = {"ip": "ipv4_addr", "ip6": "ipv6_addr"}
 
 
 @dataclass(slots=True)
-class _Draft:
-    """What is collected while walking the Service table."""
+class PortRules:
+    """What one Service port adds to the table: chains, sets, and elements of the lookups that all share."""
 
     node: NodeSpec
     cluster_cidr: Network
-    chains: dict[str, list[str]] = field(default_factory=dict)
+    chains: dict[str, Chain] = field(default_factory=dict)
     sets: dict[str, str] = field(default_factory=dict)
-    service_ips: list[str] = field(default_factory=list)
-    node_ports: list[str] = field(default_factory=list)
-    no_endpoint_ips: list[str] = field(default_factory=list)
-    no_endpoint_node_ports: list[str] = field(default_factory=list)
-    guarded_ips: list[str] = field(default_factory=list)
+    cluster_ips: dict[str, str] = field(default_factory=dict)
+    service_ips: dict[str, str] = field(default_factory=dict)
+    node_ports: dict[str, str] = field(default_factory=dict)
+    no_endpoint_ips: dict[str, str] = field(default_factory=dict)
+    no_endpoint_node_ports: dict[str, str] = field(default_factory=dict)
+    guarded_ips: dict[str, str] = field(default_factory=dict)
 
     @property
     def ip(self) -> str:
         """The family's word in rules."""
         return word(self.node.address)
 
+    def chain(self, name: str, *rules: str) -> None:
+        """Add a chain."""
+        self.chains[name] = Chain(rules=rules)
 
-def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, cluster_cidr: Network) -> Table:
-    """Return the rules of one Linux node for the Services of a cluster, in one family."""
-    draft = _Draft(node, cluster_cidr)
+
+Rules = Callable[[ServiceTable], Iterable[PortRules]]
+"""Returns the rules of each Service port."""
+
+
+def port_rules(service: ServicePort, node: NodeSpec, cluster_cidr: Network) -> PortRules:
+    """Return the rules of one Service port on one node."""
+    draft = PortRules(node, cluster_cidr)
+    _add_service(draft, service)
+    return draft
+
+
+def kube_proxy_table(
+    services: ServiceTable, *, node: NodeSpec, cluster_cidr: Network, rules: Rules | None = None
+) -> Table:
+    """Return the rules of one Linux node for the Services of a cluster, in one family.
+
+    ``rules`` may remember what :func:`port_rules` returned.
+    """
     services = within_zone(services, node.zone)
-    for service in services:
-        _add_service(draft, service)
-    plain = {name: Chain(rules=tuple(rules)) for name, rules in draft.chains.items()}
+    made = (
+        [port_rules(one, node, cluster_cidr) for one in services]
+        if rules is None
+        else list(rules(services))
+    )
+    ip = word(node.address)
+    lookups = _lookups(made, ip)
     return Table(
         name=TABLE,
-        family=draft.ip,
-        chains={**plain, **_fixed_chains(draft, services)},
-        sets=dict(draft.sets),
+        family=ip,
+        chains={**_merged(one.chains for one in made), **_fixed_chains(ip, node, lookups)},
+        sets=_merged(one.sets for one in made),
+        lookups=lookups,
     )
+
+
+def _merged(parts: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+    merged: dict[str, _T] = {}
+    for part in parts:
+        merged.update(part)
+    return merged
+
+
+def _lookups(made: Sequence[PortRules], ip: str) -> dict[str, Lookup]:
+    """Return the set and the maps by which packets find their chains, by kube-proxy's names."""
+    address, endpoint = _ADDRESS_TYPES[ip], "inet_proto . inet_service"
+    by_ip, by_port = f"{address} . {endpoint} : verdict", f"{endpoint} : verdict"
+    guarded = _merged(one.guarded_ips for one in made)
+    return {
+        "cluster-ips": Lookup(type=address, elements=_merged(one.cluster_ips for one in made)),
+        "service-ips": Lookup(type=by_ip, elements=_merged(one.service_ips for one in made)),
+        "service-nodeports": Lookup(type=by_port, elements=_merged(one.node_ports for one in made)),
+        "no-endpoint-services": Lookup(
+            type=by_ip, elements=_merged(one.no_endpoint_ips for one in made)
+        ),
+        "no-endpoint-nodeports": Lookup(
+            type=by_port, elements=_merged(one.no_endpoint_node_ports for one in made)
+        ),
+        **({"firewall-ips": Lookup(type=by_ip, elements=guarded)} if guarded else {}),
+    }
 
 
 def _label(service: ServicePort) -> str:
     return f"{service.namespace}/{service.service}/{service.port_name}"
 
 
-def _add_service(draft: _Draft, service: ServicePort) -> None:
+def _add_service(draft: PortRules, service: ServicePort) -> None:
     label, protocol = _label(service), service.protocol.lower()
     local = [backend for backend in service.backends if backend.node == draft.node.name]
     inside = local if service.internal_traffic_local else list(service.backends)
@@ -68,37 +121,39 @@ def _add_service(draft: _Draft, service: ServicePort) -> None:
     cluster_ip = f"{service.cluster_ip} . {protocol} . {service.port}"
     if inside:
         to_service = f"{draft.ip} daddr {service.cluster_ip} {protocol} dport {service.port}"
-        draft.chains[f"service-{label}"] = [
+        draft.chain(
+            f"service-{label}",
             f"{to_service} {draft.ip} saddr != {draft.cluster_cidr} jump mark-for-masquerade",
             *_choose(service, inside),
-        ]
-        draft.service_ips.append(f"{cluster_ip} : goto service-{label}")
+        )
+        draft.service_ips[cluster_ip] = f"goto service-{label}"
     else:
         verdict = "drop" if service.backends else "goto reject-chain"
-        draft.no_endpoint_ips.append(f"{cluster_ip} : {verdict}")
+        draft.no_endpoint_ips[cluster_ip] = verdict
+    draft.cluster_ips[str(service.cluster_ip)] = ""
     if service.node_port is not None or service.outer_addresses:
         _add_outside(draft, service, inside=inside, local=local)
 
 
 def _add_outside(
-    draft: _Draft, service: ServicePort, *, inside: list[Backend], local: list[Backend]
+    draft: PortRules, service: ServicePort, *, inside: list[Backend], local: list[Backend]
 ) -> None:
     """Serve the Service at its NodePort, its external and its load balancer's addresses."""
     label, protocol = _label(service), service.protocol.lower()
     outer = [f"{address} . {protocol} . {service.port}" for address in service.outer_addresses]
     ports = [] if service.node_port is None else [f"{protocol} . {service.node_port}"]
     if service.backends:
-        draft.node_ports += [f"{port} : goto external-{label}" for port in ports]
-        draft.service_ips += [f"{address} : goto external-{label}" for address in outer]
+        draft.node_ports |= dict.fromkeys(ports, f"goto external-{label}")
+        draft.service_ips |= dict.fromkeys(outer, f"goto external-{label}")
         _add_external_chain(draft, service, inside=inside, local=local)
         _guard(draft, service)
     if not service.backends or (service.external_traffic_local and not local):
         verdict = "drop" if service.backends else "goto reject-chain"
-        draft.no_endpoint_node_ports += [f"{port} : {verdict}" for port in ports]
-        draft.no_endpoint_ips += [f"{address} : {verdict}" for address in outer]
+        draft.no_endpoint_node_ports |= dict.fromkeys(ports, verdict)
+        draft.no_endpoint_ips |= dict.fromkeys(outer, verdict)
 
 
-def _guard(draft: _Draft, service: ServicePort) -> None:
+def _guard(draft: PortRules, service: ServicePort) -> None:
     """Drop what clients outside the source ranges send to the load balancer's addresses.
 
     A balancer may deliver from its own address, which is let in where a node is.
@@ -109,27 +164,28 @@ def _guard(draft: _Draft, service: ServicePort) -> None:
     if any(draft.node.address in network for network in service.source_ranges):
         allowed += map(str, service.ingress_addresses)
     name = f"firewall-{_label(service)}"
-    draft.chains[name] = [f"{draft.ip} saddr != {{ {', '.join(allowed)} }} drop"]
+    draft.chain(name, f"{draft.ip} saddr != {{ {', '.join(allowed)} }} drop")
     for address in service.ingress_addresses:
         key = f"{address} . {service.protocol.lower()} . {service.port}"
-        draft.guarded_ips.append(f"{key} : goto {name}")
+        draft.guarded_ips[key] = f"goto {name}"
 
 
 def _add_external_chain(
-    draft: _Draft, service: ServicePort, *, inside: list[Backend], local: list[Backend]
+    draft: PortRules, service: ServicePort, *, inside: list[Backend], local: list[Backend]
 ) -> None:
     label = _label(service)
     everywhere = _choose(service, list(service.backends))
     if not service.external_traffic_local:
-        draft.chains[f"external-{label}"] = ["jump mark-for-masquerade", *everywhere]
+        draft.chain(f"external-{label}", "jump mark-for-masquerade", *everywhere)
         return
     short_circuit = f"goto service-{label}" if inside else "drop"
-    draft.chains[f"external-{label}"] = [
+    draft.chain(
+        f"external-{label}",
         f"{draft.ip} saddr {draft.cluster_cidr} {short_circuit}",
         f"{draft.ip} saddr {draft.node.address} jump mark-for-masquerade",
         f"{draft.ip} saddr {draft.node.address} {short_circuit}",
         *_choose(service, local),
-    ]
+    )
 
 
 def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
@@ -141,11 +197,15 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
         f"{word(backend.address)} saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
         for backend in backends
     ]
+    return [*(remembered if service.client_ip_affinity else ()), _any_of(endpoints)]
+
+
+def _any_of(endpoints: Sequence[str]) -> str:
+    """Return the rule that goes to one of them; of a map for each Service nft reads all at every change."""
+    if len(endpoints) == 1:
+        return f"goto endpoint-{endpoints[0]}"
     choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
-    return [
-        *(remembered if service.client_ip_affinity else ()),
-        f"numgen random mod {len(endpoints)} vmap {{ {choices} }}",
-    ]
+    return f"numgen random mod {len(endpoints)} vmap {{ {choices} }}"
 
 
 def _endpoint(service: ServicePort, backend: Backend) -> str:
@@ -157,7 +217,7 @@ def _affinity(service: ServicePort, backend: Backend) -> str:
     return f"affinity-{service.affinity_timeout}/{_endpoint(service, backend)}"
 
 
-def _add_endpoint(draft: _Draft, service: ServicePort, backend: Backend) -> None:
+def _add_endpoint(draft: PortRules, service: ServicePort, backend: Backend) -> None:
     name = _endpoint(service, backend)
     rules = [f"{draft.ip} saddr {backend.address} jump mark-for-masquerade"]
     if service.client_ip_affinity:
@@ -167,7 +227,7 @@ def _add_endpoint(draft: _Draft, service: ServicePort, backend: Backend) -> None
         )
         rules.append(f"update @{remembered} {{ {draft.ip} saddr }}")
     rules.append(f"meta l4proto {service.protocol.lower()} dnat to {_place(backend)}")
-    draft.chains[f"endpoint-{name}"] = rules
+    draft.chain(f"endpoint-{name}", *rules)
 
 
 def _place(backend: Backend) -> str:
@@ -176,27 +236,21 @@ def _place(backend: Backend) -> str:
     return f"{host}:{backend.port}"
 
 
-def _dispatch(match: str, entries: Sequence[str]) -> list[str]:
-    return [f"{match} vmap {{ {', '.join(entries)} }}"] if entries else []
-
-
-def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
-    by_ip = f"{draft.ip} daddr . meta l4proto . th dport"
-    by_port = f"{draft.ip} daddr {draft.node.address} meta l4proto . th dport"
-    cluster_ips = ", ".join(sorted({str(service.cluster_ip) for service in services}))
-    invalid = [f"ct state new {draft.ip} daddr {{ {cluster_ips} }} reject"] if cluster_ips else []
-    dispatch = (
-        *_dispatch(by_ip, draft.service_ips),
-        *_dispatch(by_port, draft.node_ports),
+def _fixed_chains(ip: str, node: NodeSpec, lookups: Mapping[str, Lookup]) -> dict[str, Chain]:
+    by_ip = f"{ip} daddr . meta l4proto . th dport vmap"
+    by_port = f"{ip} daddr {node.address} meta l4proto . th dport vmap"
+    dispatch = (f"{by_ip} @service-ips", f"{by_port} @service-nodeports")
+    unserved = (
+        f"ct state new {by_ip} @no-endpoint-services",
+        f"ct state new {ip} daddr @cluster-ips reject",
     )
-    unserved = (*_dispatch(f"ct state new {by_ip}", draft.no_endpoint_ips), *invalid)
-    unserved_ports = _dispatch(f"ct state new {by_port}", draft.no_endpoint_node_ports)
+    unserved_ports = (f"ct state new {by_port} @no-endpoint-nodeports",)
     guards = {}
-    if draft.guarded_ips:
-        guarded = tuple(_dispatch(f"ct state new {by_ip}", draft.guarded_ips))
+    if "firewall-ips" in lookups:
         guards = {
             f"filter-{hook}-first": Chain(
-                hook=f"type filter hook {hook} priority -110", rules=guarded
+                hook=f"type filter hook {hook} priority -110",
+                rules=(f"ct state new {by_ip} @firewall-ips",),
             )
             for hook in ("prerouting", "output")
         }
@@ -206,9 +260,7 @@ def _fixed_chains(draft: _Draft, services: ServiceTable) -> dict[str, Chain]:
         "reject-chain": Chain(rules=("reject",)),
         "nat-prerouting": Chain(hook="type nat hook prerouting priority -100", rules=dispatch),
         "nat-output": Chain(hook="type nat hook output priority -100", rules=dispatch),
-        "filter-input": Chain(
-            hook="type filter hook input priority -110", rules=tuple(unserved_ports)
-        ),
+        "filter-input": Chain(hook="type filter hook input priority -110", rules=unserved_ports),
         "filter-forward": Chain(hook="type filter hook forward priority -110", rules=unserved),
         # After translation (-100): what the node itself sends meets both hooks here.
         "filter-output": Chain(hook="type filter hook output priority -90", rules=unserved),

@@ -46,7 +46,9 @@ class ServiceRules:
 
     def programmed(self) -> ServiceTable:
         """Return what to program as things stand."""
-        table = tuple(one for one in self._table if not self._withheld(one.key))
+        table = self._table
+        if self._withheld is not nothing_withheld:
+            table = tuple(one for one in table if not self._withheld(one.key))
         for alteration in self._alterations:
             table = alteration(table)
         return table

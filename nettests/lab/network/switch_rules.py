@@ -19,9 +19,10 @@ firewall. The order of hooks in the switch:
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from nettests.lab.network.tables import Chain, Table, word
+from nettests.lab.network.tables import Chain, Lookup, Table, word
 from nettests.lab.network.thresholds import SwitchFeatures
 from nettests.lab.network.winkernel.load_balancer import Frontend, LoadBalancer, Port, Source
 from nettests.lab.topology import Address, Network
@@ -180,6 +181,32 @@ def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict
     }
 
 
+@dataclass(frozen=True, slots=True)
+class PolicyRules:
+    """What one policy adds to the table: its chains, sets, and element of the maps that dispatch to it."""
+
+    chains: Mapping[str, Chain]
+    sets: Mapping[str, str]
+    frontend: str
+    ports: tuple[Port, ...]
+    verdict: str
+
+
+Rules = Callable[[Sequence[LoadBalancer]], Iterable[PolicyRules]]
+"""Returns the rules of each policy."""
+
+
+def policy_rules(policy: LoadBalancer) -> PolicyRules:
+    """Return the rules of one policy that translates."""
+    return PolicyRules(
+        chains=dict(_chains(policy)),
+        sets=dict(_memories(policy)),
+        frontend=_frontend(policy),
+        ports=policy.ports,
+        verdict=f"goto {_chain_name(policy)}",
+    )
+
+
 def load_balancers_table(
     policies: Sequence[LoadBalancer],
     *,
@@ -187,23 +214,36 @@ def load_balancers_table(
     source_vip: Address | None,
     loopback: Sequence[Address] = (),
     refused: Sequence[Frontend] = (),
+    rules: Rules = lambda policies: map(policy_rules, policies),
 ) -> Table:
-    """Return kube-proxy's policies: one chain each, and per kind of port a dispatch to them.
+    """Return kube-proxy's policies: one chain each, and per kind of port a map that dispatches to them.
 
     ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); without
     it such a packet arrives with its own address as source and the pod's stack drops it. ``refused`` are
-    addresses of Services without endpoints.
+    addresses of Services without endpoints. ``rules`` may remember what :func:`policy_rules` returned.
     """
     ip = word(node_address)
     translating = [policy for policy in policies if not policy.preserved]
-    chains = {name: chain for policy in translating for name, chain in _chains(policy)}
-    dispatch = tuple(rule for port in Port for rule in _dispatch(ip, port, translating))
+    chains: dict[str, Chain] = {}
+    sets: dict[str, str] = {}
+    dispatch: dict[Port, dict[str, str]] = {port: {} for port in Port}
+    for one in rules(translating):
+        chains.update(one.chains)
+        sets.update(one.sets)
+        for port in one.ports:
+            dispatch[port][one.frontend] = one.verdict
     rewriting = (
         f"meta mark & {REWRITE_TO_NODE:#x} != 0 snat to {node_address}",
         *([f"meta mark & {REWRITE_TO_VIP:#x} != 0 snat to {source_vip}"] if source_vip else ()),
         *(f"{ip} saddr {pod} {ip} daddr {pod} snat to {node_address}" for pod in loopback),
     )
-    chains["load-balancing"] = Chain(hook="type nat hook prerouting priority -100", rules=dispatch)
+    chains["load-balancing"] = Chain(
+        hook="type nat hook prerouting priority -100",
+        rules=tuple(
+            f'iifname "{port}" {ip} daddr . meta l4proto . th dport vmap @{_map_name(port)}'
+            for port in Port
+        ),
+    )
     chains["source-rewriting"] = Chain(
         hook="type nat hook postrouting priority 100", rules=rewriting
     )
@@ -211,8 +251,13 @@ def load_balancers_table(
         chains["without-backends"] = _refusals(ip, refused)
     if len(translating) < len(policies):
         chains["preserved"] = _preserved(ip, policies)
-    sets = {name: text for policy in translating for name, text in _memories(policy)}
-    return Table(name="hns", family=ip, chains=chains, sets=sets)
+    kind = f"{_ADDRESS_TYPES[ip]} . inet_proto . inet_service : verdict"
+    lookups = {_map_name(port): Lookup(type=kind, elements=dispatch[port]) for port in Port}
+    return Table(name="hns", family=ip, chains=chains, sets=sets, lookups=lookups)
+
+
+def _map_name(port: Port) -> str:
+    return f"from-{port.name.lower()}"
 
 
 def _preserved(ip: str, policies: Sequence[LoadBalancer]) -> Chain:
@@ -241,18 +286,6 @@ def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
 
 def _chain_name(policy: LoadBalancer) -> str:
     return policy.name.replace(":", "/")
-
-
-def _dispatch(ip: str, port: Port, policies: Sequence[LoadBalancer]) -> Iterable[str]:
-    entries = [
-        f"{_frontend(policy)} : goto {_chain_name(policy)}"
-        for policy in policies
-        if port in policy.ports
-    ]
-    if entries:
-        yield (
-            f'iifname "{port}" {ip} daddr . meta l4proto . th dport vmap {{ {", ".join(entries)} }}'
-        )
 
 
 def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
@@ -304,6 +337,10 @@ def _marked(policy: LoadBalancer) -> str:
 
 
 def _translation(policy: LoadBalancer) -> str:
+    if (
+        len(policy.backends) == 1
+    ):  # nothing to choose: of a map for each policy nft reads all at every change
+        return f"{_marked(policy)}dnat to {_place(policy, policy.backends[0])}"
     ip = word(policy.vip)
     transport = f"{policy.protocol} sport . {ip} daddr . {policy.protocol} dport"
     key = f"{ip} saddr" if policy.by_client else f"{ip} saddr . {transport}"

@@ -1,19 +1,23 @@
 """An nft table as a value, and the transactions that turn one state of it into another. Pure.
 
-Only what differs is sent: a change of one Service touches the chains of that Service and the chain
-that dispatches to it; everything else stays, with the sets that remember clients and with what a
+Only what differs is sent: a change of one Service touches the chains of that Service and its elements of
+the maps that dispatch to it; everything else stays, with the sets that remember clients and with what a
 person changed by hand. ``nft`` may not raise its socket buffer in a user namespace, so one
 transaction is limited to what fits into ``net.core.wmem_max``; a larger change is split such that new
-chains come first, the dispatching base chains next, and what nothing refers to any more goes last.
+chains come first, the elements and base chains that dispatch to them next, and what nothing refers to any
+more goes last.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from nettests.lab.topology import Address
 
-_LARGEST = 60_000
-"""Characters of one transaction; about a third of the default ``wmem_max`` once it is netlink."""
+_LARGEST = 30_000
+"""Characters of one transaction. A rule that translates by a map takes five times as much as netlink, and the default
+``wmem_max`` is 212,992."""
+_ELEMENTS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +29,34 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """A table of family ``ip`` or ``ip6``: chains, definitions of sets and of ``ct timeout`` objects by name.
+class Lookup:
+    """A named set or map whose elements rules look up; ``type`` as nft writes it.
 
-    The latter are there from the beginning, or not at all: ``render`` knows them, differences do not.
+    ``elements`` has the keys with their verdicts, which are empty in a set.
+    """
+
+    type: str
+    elements: Mapping[str, str]
+
+    @property
+    def kind(self) -> str:
+        """nft's word for it."""
+        return "map" if ":" in self.type else "set"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of family ``ip`` or ``ip6``: chains, lookups, definitions of sets and of ``ct timeout`` objects by name.
+
+    ``sets`` get their elements from rules, ``lookups`` from here; both keep their definitions. The
+    timeouts are there from the beginning, or not at all: ``render`` knows them, differences do not.
     """
 
     name: str
     family: str = "ip"
     chains: Mapping[str, Chain] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
     timeouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -60,7 +82,9 @@ def transactions(old: Table, new: Table) -> list[str]:
     units = [
         *_added_sets(old, new),
         *_added_chains(old, new),
-        *_changed_chains(old, new),
+        *_changed_chains(old, new, base=False),
+        *_changed_elements(old, new),
+        *_changed_chains(old, new, base=True),
         *_removed(old, new),
     ]
     if not units:
@@ -77,6 +101,9 @@ def _added_sets(old: Table, new: Table) -> Iterable[str]:
     for name, definition in new.sets.items():
         if name not in old.sets:
             yield f"add set {new.label} {name} {{ {definition} }}\n"
+    for name, one in new.lookups.items():
+        if name not in old.lookups:
+            yield f"add {one.kind} {new.label} {name} {{ type {one.type}; }}\n"
 
 
 def _added_chains(old: Table, new: Table) -> Iterable[str]:
@@ -86,19 +113,43 @@ def _added_chains(old: Table, new: Table) -> Iterable[str]:
             yield f"add chain {new.label} {name}{hook}\n"
 
 
-def _changed_chains(old: Table, new: Table) -> Iterable[str]:
+def _changed_chains(old: Table, new: Table, *, base: bool) -> Iterable[str]:
     """Base chains last: they dispatch to the others."""
-    for name, chain in sorted(new.chains.items(), key=lambda item: item[1].hook is not None):
+    for name, chain in new.chains.items():
         before = old.chains.get(name)
-        if before == chain:
+        if (chain.hook is not None) != base or before is chain or before == chain:
             continue
         flush = f"flush chain {new.label} {name}\n" if before else ""
         yield flush + "".join(f"add rule {new.label} {name} {rule}\n" for rule in chain.rules)
 
 
+def _changed_elements(old: Table, new: Table) -> Iterable[str]:
+    """What leads elsewhere than before is taken out, and then put in again."""
+    for name, one in new.lookups.items():
+        before = old.lookups[name].elements if name in old.lookups else {}
+        gone = [key for key, to in before.items() if one.elements.get(key) != to]
+        come = [
+            f"{key} : {to}" if to else key
+            for key, to in one.elements.items()
+            if before.get(key) != to
+        ]
+        yield from _elements(f"delete element {new.label} {name}", gone)
+        yield from _elements(f"add element {new.label} {name}", come)
+
+
+def _elements(command: str, elements: Iterable[str]) -> Iterable[str]:
+    rest = iter(elements)
+    while some := list(islice(rest, _ELEMENTS_AT_ONCE)):
+        yield f"{command} {{ {', '.join(some)} }}\n"
+
+
 def _removed(old: Table, new: Table) -> Iterable[str]:
     chains = [name for name in old.chains if name not in new.chains]
     yield from (f"flush chain {new.label} {name}\n" for name in chains)
+    # A lookup that is gone is one whose elements may lead to chains that are gone.
+    for name, one in old.lookups.items():
+        if name not in new.lookups:
+            yield f"delete {one.kind} {new.label} {name}\n"
     yield from (f"delete chain {new.label} {name}\n" for name in chains)
     yield from (f"delete set {new.label} {name}\n" for name in old.sets if name not in new.sets)
 
@@ -107,6 +158,10 @@ def render(table: Table) -> str:
     """Return the whole table as a ruleset a person can read and ``nft -f`` can load."""
     lines = [f"table {table.label} {{"]
     lines += [f" set {name} {{ {definition} }}" for name, definition in table.sets.items()]
+    for name, one in table.lookups.items():
+        elements = ", ".join(f"{key} : {to}" if to else key for key, to in one.elements.items())
+        held = f" elements = {{ {elements} }};" if elements else ""
+        lines.append(f" {one.kind} {name} {{ type {one.type};{held} }}")
     for name, definition in table.timeouts.items():
         lines += [f" ct timeout {name} {{", *(f"  {line}" for line in definition), " }"]
     for name, chain in table.chains.items():

@@ -15,6 +15,10 @@ from dataclasses import dataclass
 _NETFILTER = 12
 _GET = 1 << 8 | 1
 """``NFNL_SUBSYS_CTNETLINK`` and ``IPCTNL_MSG_CT_GET``."""
+_COUNT = 1 << 8 | 5
+"""``IPCTNL_MSG_CT_GET_STATS``, whose first attribute is how many entries the namespace has."""
+_ENTRIES = 1
+_REQUEST = 0x1
 _REQUEST_DUMP = 0x1 | 0x300
 _ERROR, _DONE = 2, 3
 _HEADER = struct.Struct("=LHHLL")
@@ -49,6 +53,24 @@ class Flow:
     reply: Direction
 
 
+def count() -> int:
+    """Return how many flows the calling thread's network namespace remembers, of both IP versions.
+
+    To list them the kernel walks through a table that all namespaces share, which takes it 5 to 10 ms with
+    262,144 buckets; a namespace whose rules are programmed for the first time remembers none.
+    """
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
+        kernel.bind((0, 0))
+        body = _GENERIC.pack(socket.AF_UNSPEC, 0, 0)
+        kernel.send(_HEADER.pack(_HEADER.size + len(body), _COUNT, _REQUEST, 1, 0) + body)
+        data = kernel.recv(_BUFFER)
+    kind, start, end = next(_messages(data))
+    if kind == _ERROR:
+        raise _refused(data, start)
+    first, last = _attributes(data, start + _GENERIC.size, end)[_ENTRIES]
+    return int.from_bytes(data[first:last], "big")
+
+
 def flows(version: int) -> Iterator[Flow]:
     """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused."""
     family = socket.AF_INET if version == 4 else socket.AF_INET6
@@ -62,11 +84,15 @@ def flows(version: int) -> Iterator[Flow]:
                 if kind == _DONE:
                     return
                 if kind == _ERROR:
-                    (code,) = struct.unpack_from("=i", data, start)
-                    raise OSError(-code, f"connection tracking: {os.strerror(-code)}")
+                    raise _refused(data, start)
                 flow = _flow(data, start + _GENERIC.size, end)
                 if flow is not None:
                     yield flow
+
+
+def _refused(data: bytes, start: int) -> OSError:
+    (code,) = struct.unpack_from("=i", data, start)
+    return OSError(-code, f"connection tracking: {os.strerror(-code)}")
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, int, int]]:

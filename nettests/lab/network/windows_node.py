@@ -7,6 +7,7 @@ switch answers for it with the host's MAC (l2bridge rewrites MACs).
 """
 
 from ipaddress import IPv4Network
+from itertools import chain
 
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
@@ -15,6 +16,7 @@ from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker,
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, configure, host
 from nettests.lab.network.node import Node
 from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
+from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import (
     IPv6Range,
     PodPorts,
@@ -31,6 +33,7 @@ from nettests.lab.network.switch_rules import (
     TO_FABRIC,
     ageing_table,
     load_balancers_table,
+    policy_rules,
     ports_table,
     stealth_table,
 )
@@ -45,7 +48,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     Rewriting,
     Source,
     refused_frontends,
-    with_host_rules,
+    with_host_rule,
 )
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable, of_family
@@ -86,6 +89,10 @@ class WindowsServices:
         """The load balancers in force, in this family."""
         self._features = switch_features(self._node, family)
         self._proxy = Winkernel(self._features, held)
+        self._with_host_rules = PerObject[LoadBalancer, tuple[LoadBalancer, ...]](
+            lambda one: with_host_rule(one, self._node, self._features)
+        )
+        self._of_policies = PerObject(policy_rules)
         family_word = word(self._node.address)
         self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
@@ -95,7 +102,7 @@ class WindowsServices:
         host = host_of(self._node, self._profile, self._pods.addresses().values())
         held = self._proxy.sync(services, host)
         own = [one for one in held if one.vip.version == self._node.address.version]
-        self.policies = with_host_rules(own, self._node, self._features)
+        self.policies = tuple(chain.from_iterable(self._with_host_rules(own)))
         switched = self._rewriting.applied(one for one in self.policies if one.protocol in SWITCHED)
         self._rules.change_to(
             load_balancers_table(
@@ -104,10 +111,13 @@ class WindowsServices:
                 source_vip=addressing.rewritten_source(self._node, self._profile),
                 loopback=self._loopback(switched),
                 refused=refused_frontends(services, self._node, self._profile),
+                rules=self._of_policies,
             )
         )
         self._lead_preserved(switched)
-        added = conntrack.added_frontends(self._services, services, self._node.address)
+        added = conntrack.added_frontends(
+            *conntrack.changed(self._services, services), self._node.address
+        )
         self._services = services
         conntrack.forget_untranslated(self._switch.fd, added)
 
@@ -117,8 +127,9 @@ class WindowsServices:
         wanted = {
             policy.vip: backend
             for policy in policies
+            if policy.preserved
             for backend in policy.backends[:1]
-            if policy.preserved and backend in here
+            if backend in here
         }
         if wanted == self._kept:
             return

@@ -17,7 +17,8 @@ from aiohttp import web
 
 from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
-from nettests.lab.controllers.service_proxy import ServiceProxy
+from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
+from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView
@@ -37,6 +38,9 @@ METRICS_PORT = 10249
 """At the loopback address, as kube-proxy binds it; of what it serves there the mode is answered."""
 READY_PORT = 8181
 
+_DNS_GATHER, _DNS_GATHER_A_NODE = 0.01, 0.001
+"""Seconds in which changes are gathered before the DNS server's records are made anew: all of them, each time."""
+
 _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
 _WINDOWS_SLICES = 21
@@ -50,7 +54,8 @@ class SystemPrograms:
 
     ``clients`` makes a client of the API for a component's name; ``programmed`` is told of each table
     that the service proxy has put in force; ``source_vip`` is what the start script of kube-proxy
-    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS.
+    reserves on Windows overlay nodes; ``dns_troubles`` is what is wrong with the cluster's DNS; ``shared`` is
+    what the service proxies of all nodes have in common.
     """
 
     profile: Profile
@@ -59,6 +64,7 @@ class SystemPrograms:
     source_vip: Address | None
     programmed: Callable[[ServiceTable], None]
     dns_troubles: DnsTroubles
+    shared: SharedPorts
 
     def by_kind(self) -> Mapping[Kind, Program]:
         """Return the programs by the kind of image that holds them."""
@@ -128,7 +134,14 @@ class SystemPrograms:
             self.programmed(table)
 
         by_slices = linux or reads_slices(self.profile)
-        return ServiceProxy(client, self.network, self.profile, programmed, by_slices=by_slices)
+        return ServiceProxy(
+            client,
+            self.network,
+            self.shared,
+            programmed,
+            gather=seconds_gathered(len(self.profile.nodes)),
+            by_slices=by_slices,
+        )
 
     async def _end_forwarding(self) -> None:
         """What kube-proxy carries itself ends with its process; rules that it made in a kernel stay."""
@@ -147,7 +160,8 @@ class SystemPrograms:
             troubles=self.dns_troubles,
         )
         async with self.clients("coredns") as client:
-            feeder = DnsFeeder(client, server, self.profile.cluster_domain)
+            gather = max(_DNS_GATHER, _DNS_GATHER_A_NODE * len(self.profile.nodes))
+            feeder = DnsFeeder(client, server, self.profile.cluster_domain, gather=gather)
 
             def ready() -> web.Response:
                 return web.Response(status=200 if feeder.fed else 503)

@@ -14,6 +14,7 @@ from nettests.lab.apiserver.store import (
     Record,
     StaleError,
     Store,
+    Subscription,
 )
 
 
@@ -139,3 +140,53 @@ def test_text_is_the_body() -> None:
     import json
 
     assert json.loads(record.text) == record.body
+
+
+def _pod(name: str, node: str) -> dict[str, Any]:
+    return _item(name, spec={"nodeName": node})
+
+
+def test_a_subscription_to_one_node_sleeps_through_the_pods_of_others() -> None:
+    """It is woken by a Pod that comes to its node, that changes there, and that leaves it, and by no other."""
+    store = Store()
+    with store.subscribe("pods", pinned=("spec.nodeName", "win-1")) as subscription:
+        store.create("pods", _pod("elsewhere", "win-2"))
+        store.create("pods", _item("nowhere"))
+        assert not subscription.pending
+        writes: tuple[Callable[[], Record], ...] = (
+            lambda: store.create("pods", _pod("p", "win-1")),
+            lambda: store.update("pods", _pod("p", "win-2")),
+            lambda: store.update("pods", _pod("p", "win-1")),
+            lambda: store.delete("pods", "a", "p"),
+        )
+        assert [_woke(subscription, write) for write in writes] == [True] * len(writes)
+
+
+def _woke(subscription: Subscription, write: Callable[[], Record]) -> bool:
+    """Write, and say whether the subscription was woken by that very write."""
+    written = write()
+    woken = subscription.pending and asyncio.run(subscription.wait(5))
+    return woken and subscription.first == written.version
+
+
+def test_a_subscription_knows_the_first_write_since_it_last_waited() -> None:
+    """Later ones do not hide it: a watch reads the history from there."""
+    store = Store()
+    with store.subscribe("pods", pinned=("metadata.name", "p")) as subscription:
+        first = store.create("pods", _item("p"))
+        store.update("pods", _item("p", x=1))
+        assert subscription.first == first.version
+
+
+def test_a_subscription_that_ended_leaves_nothing() -> None:
+    """Watches of one object come and go by the hundred: what they were kept under goes with the last of them."""
+    store = Store()
+    one = store.subscribe("pods", pinned=("metadata.name", "p"))
+    other = store.subscribe("pods", pinned=("metadata.name", "p"))
+    held = store._of("pods").pinned
+    with one:
+        with other:
+            assert len(held) == 1
+        store.create("pods", _item("p"))
+        assert one.pending
+    assert held == {}

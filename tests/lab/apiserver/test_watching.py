@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import Store
+from nettests.lab.apiserver import Store, watching
+from nettests.lab.apiserver.store import Change
 from nettests.lab.client import ApiError, Client
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import CONFIG_MAPS, config_map
@@ -154,6 +155,64 @@ def test_a_watch_of_what_the_history_has_lost_must_list_again(
             with pytest.raises(ApiError) as error:
                 await _take(client, 1, CONFIG_MAPS, version)
             assert (error.value.status, error.value.reason) == (410, "Expired")
+
+    api(run)
+
+
+def test_a_watch_of_one_object_outlives_what_the_history_forgets_of_others(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not woken meanwhile, and must not be told that what it never wanted has gone."""
+    monkeypatch.setattr(Store.__init__, "__kwdefaults__", {"history": 3})
+
+    async def run(running: Running) -> None:
+        async with running.client() as client, running.client() as writer:
+            await writer.create(CONFIG_MAPS, config_map("busy"))
+            version = await _version(client)
+            query = {"fieldSelector": "metadata.name=quiet"}
+            waiting = asyncio.create_task(_take(client, 1, CONFIG_MAPS, version, **query))
+            async with asyncio.timeout(10):
+                while not running.store._of("configmaps").pinned.get(("metadata.name", "quiet")):
+                    await asyncio.sleep(0.01)
+            for number in range(20):
+                await writer.patch(f"{CONFIG_MAPS}/busy", {"data": {"k": str(number)}})
+            await writer.create(CONFIG_MAPS, config_map("quiet"))
+            assert await waiting == [("ADDED", "quiet")]
+
+    api(run)
+
+
+def test_many_watches_are_told_of_writes_that_come_together_at_once(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of sixty is told of all of twenty writes, in order, and the API server turns to it less than once a write."""
+    turns = 0
+    lines_of = watching._lines
+
+    def counted(wanted: Any, changes: list[Change]) -> list[str]:
+        nonlocal turns
+        turns += 1
+        return lines_of(wanted, changes)
+
+    monkeypatch.setattr(watching, "_lines", counted)
+    monkeypatch.setattr(watching, "_GATHER_A_WATCH", 0.5 / 60)
+
+    async def run(running: Running) -> None:
+        async with running.client() as client, running.client() as writer:
+            version = await _version(client)
+            store = running.store
+            tasks = [
+                asyncio.create_task(_take(client, 20, CONFIG_MAPS, version)) for _ in range(60)
+            ]
+            async with asyncio.timeout(10):
+                while len(store._of("configmaps").watchers) < len(tasks):
+                    await asyncio.sleep(0.01)
+            names = [f"m{number}" for number in range(20)]
+            for one in names:
+                await writer.create(CONFIG_MAPS, config_map(one))
+            told = await asyncio.gather(*tasks)
+            assert told == [[("ADDED", one) for one in names]] * len(tasks)
+            assert turns < 20 * 60 / 2
 
     api(run)
 

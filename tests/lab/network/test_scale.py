@@ -76,6 +76,29 @@ def test_a_change_is_one_transaction_and_none_when_nothing_changed(start_lab: St
     assert lab.work_done()[1] - before[1] == 3
 
 
+def test_services_of_hundreds_of_nodes_fit_through_an_unprivileged_socket(
+    start_lab: StartLab,
+) -> None:
+    """Four hundred ports with a NodePort each come at once, and go at once; each is served, and then none."""
+    lab = start_lab(profile(release=WS2022))
+    lab.attach(WIN_A, "client")
+    lab.attach(LINUX, "linux")
+    server = backend(lab.attach(WIN_B, "server"), WIN_B)
+    vips = [f"10.96.{8 + n // 200}.{1 + n % 200}" for n in range(400)]
+    table = [
+        service(server, name=f"svc-{n}", vip=vip, node_port=30000 + n) for n, vip in enumerate(vips)
+    ]
+    lab.program(*table)
+    some = [
+        Ask(source=source, address=vip, port=80)
+        for source in ("client", "linux")
+        for vip in (vips[0], vips[211], vips[-1])
+    ]
+    assert {answer.split()[0] for answer in lab.send_all(*some)} == {"server"}
+    lab.program()
+    assert not any(answer.startswith("server") for answer in lab.send_all(*some))
+
+
 def test_a_thousand_backends_fit_through_an_unprivileged_socket(start_lab: StartLab) -> None:
     """A table too large for one netlink message buffer is programmed in parts, and then works."""
     lab = start_lab(profile(release=WS2022))

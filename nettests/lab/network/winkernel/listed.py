@@ -4,7 +4,8 @@ Mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered
 ``winkernel``; what is deleted is said in ``proxier``. Not without memory, and otherwise pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from types import MappingProxyType
 
 from nettests.lab.network.winkernel.endpoint_choice import is_here
@@ -22,26 +23,37 @@ class Listed:
     """The addresses of each Service's slices that do not name this node."""
 
     def __init__(self) -> None:
+        self._services: Mapping[Name, Sequence[ServicePort]] = {}
         self._elsewhere: dict[Name, frozenset[Address]] = {}
 
     def change_to(
-        self, table: Iterable[ServicePort], orphaned: Orphaned, host: Host
+        self, services: Mapping[Name, Sequence[ServicePort]], orphaned: Orphaned, host: Host
     ) -> frozenset[Address]:
         """Take what slices list now; return the addresses that those of a Service listed before and do not any more."""
-        listed: dict[Name, Iterable[Backend]] = {
-            name: [one for port in ports for one in port.endpoints]
-            for name, ports in by_service(table).items()
-        }
-        before = self._elsewhere
+        before, known = self._elsewhere, self._services
+        self._services = services
         self._elsewhere = {
-            name: frozenset(one.address for one in backends if not is_here(one, host))
-            for name, backends in {**orphaned, **listed}.items()
+            name: _elsewhere(backends, host)
+            for name, backends in orphaned.items()
+            if name not in services
         }
+        for name, ports in services.items():
+            same = name in known and len(known[name]) == len(ports)
+            if same and all(map(is_, known[name], ports)):
+                self._elsewhere[name] = before[name]
+            else:
+                listed = (one for port in ports for one in port.endpoints)
+                self._elsewhere[name] = _elsewhere(listed, host)
         return frozenset(
             address
             for name, addresses in before.items()
-            for address in addresses - self._elsewhere.get(name, frozenset())
+            if (now := self._elsewhere.get(name, frozenset())) is not addresses
+            for address in addresses - now
         )
+
+
+def _elsewhere(backends: Iterable[Backend], host: Host) -> frozenset[Address]:
+    return frozenset(one.address for one in backends if not is_here(one, host))
 
 
 def name_of(port: ServicePort) -> Name:

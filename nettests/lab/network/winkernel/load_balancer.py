@@ -166,10 +166,14 @@ def with_host_rules(
     balancers: Iterable[LoadBalancer], node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
     """Return the load balancers with what VFP derives of each ClusterIP for the host's own port."""
-    found: list[LoadBalancer] = []
-    for one in balancers:
-        found.append(one)
-        if features.host_rules and one.kind == CLUSTER_IP:
-            source = Source.NODE if one.source_vip in {None, node.address} else Source.VIP
-            found.append(replace(one, kind=HOST_RULE, ports=(Port.HOST,), source=source))
-    return tuple(found)
+    return tuple(each for one in balancers for each in with_host_rule(one, node, features))
+
+
+def with_host_rule(
+    one: LoadBalancer, node: NodeSpec, features: SwitchFeatures
+) -> tuple[LoadBalancer, ...]:
+    """Return a load balancer, and what VFP derives of it if it is that of a ClusterIP."""
+    if not features.host_rules or one.kind != CLUSTER_IP:
+        return (one,)
+    source = Source.NODE if one.source_vip in {None, node.address} else Source.VIP
+    return one, replace(one, kind=HOST_RULE, ports=(Port.HOST,), source=source)

@@ -5,14 +5,16 @@ Pure, and not without memory: what HNS holds from before decides with the new ta
 otherwise is a feature). ``endpoint_choice`` says who is a backend, ``load_balancer`` what comes out.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from nettests.lab.network import addressing
 from nettests.lab.network.hints import within_zone
+from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
-from nettests.lab.network.winkernel.listed import NONE, Listed, Orphaned, by_service, name_of
+from nettests.lab.network.winkernel.listed import NONE, Listed, Name, Orphaned, by_service, name_of
 from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
     EXTERNAL_IP,
@@ -73,9 +75,10 @@ class Hns:
         """What is there, in the order in which it was made."""
         return tuple(self._held.values())
 
-    def items(self) -> Iterable[tuple[int, LoadBalancer]]:
-        """Return the load balancers with their ids."""
-        return self._held.items()
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Their ids, in the same order."""
+        return tuple(self._held)
 
     def create(self, balancer: LoadBalancer, limit: int) -> int | None:
         """Return the id; ``None`` where HNS refuses ("invalid number of destinations")."""
@@ -130,15 +133,22 @@ class _Known:
 
 
 class Winkernel:
-    """One family's proxier; two of a node share ``hns``."""
+    """One family's proxier; two of a node share ``hns``.
+
+    Service ports that are the very same values as the last time are passed over: a large cluster's change one by one.
+    """
 
     def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
         self._features = features
         self._hns = hns or Hns()
         self._known: dict[str, _Known] = {}
+        self._services: Mapping[Name, Sequence[ServicePort]] = {}
+        self._waiting: set[Name] = set()
+        """Services whose load balancers HNS refused, or that had no backends among their endpoints."""
         self._borrowed: set[Address] = set()
         """Remote endpoints that served for endpoints of this node: their count never falls to nothing again."""
         self._listed = Listed()
+        self._keys = PerObject(self._key)
 
     def sync(
         self, table: ServiceTable, host: Host, orphaned: Orphaned = NONE
@@ -151,64 +161,95 @@ class Winkernel:
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
         host = self._hns.without_lost(host)
-        self._forget(table)
-        gone = self._listed.change_to(table, orphaned, host)
-        found = {self._key(one): number for number, one in self._hns.items()}
-        for service in table:
-            known = self._known[service.key]
-            if not known.applied:
-                old, remote = known.internal_port, self._hns.remote
-                chosen = choose(service, host, remote, self._features, old)
-                known.internal_port, known.remote = chosen.internal_port, chosen.remote
-                self._hns.reach(chosen.remote)
-                chosen = replace(
-                    chosen,
-                    backends=tuple(
-                        (remote[one.address] if one.address in chosen.remote else number, one)
-                        for number, one in chosen.backends
-                    ),
-                )
-                self._borrowed |= {one.address for one in chosen.borrowed}
-                known.applied = self._apply(known, chosen, host, found)
+        services = by_service(table)
+        changed = self._take(services)
+        gone = self._listed.change_to(services, orphaned, host)
+        self._apply_all(table, host, changed | self._waiting)
         self._drop_remote(gone)
         self._hns.lose(gone, host)
         return self._hns.balancers
 
-    def _forget(self, table: ServiceTable) -> None:
-        """Take the new table.
+    def _take(self, services: Mapping[Name, Sequence[ServicePort]]) -> set[Name]:
+        """Take the new Services; return the names of those that changed, came or went."""
+        before, self._services = self._services, services
+        names = {
+            name
+            for name in before.keys() | services.keys()
+            if not _same(before.get(name, ()), services.get(name, ()))
+        }
+        unused: set[Address] = set()
+        for name in names:
+            unused |= self._change(before.get(name, ()), services.get(name, ()))
+        self._drop_remote(unused)
+        return names
+
+    def _change(self, before: Sequence[ServicePort], after: Sequence[ServicePort]) -> set[Address]:
+        """Take the new ports of a Service; return the remote endpoints that were used for it.
 
         A Service that changed is recreated with all its ports; new endpoints alone change what is there, of all
         its ports too, whichever they are of.
         """
-        before, after = by_service(one.service for one in self._known.values()), by_service(table)
-        for name, ports in before.items():
-            if name not in after or set(map(_spec, after[name])) != set(map(_spec, ports)):
-                for port in ports:
-                    changed = self._known.pop(port.key)
-                    self._delete_all(changed)
-                    self._drop_remote(changed.remote)
-        renewed = {
-            name
-            for name in before.keys() | after.keys()
-            if _endpoints(before.get(name, ())) != _endpoints(after.get(name, ()))
-        }
-        for service in table:
+        unused: set[Address] = set()
+        if set(map(_spec, after)) != set(map(_spec, before)):
+            for port in before:
+                gone = self._known.pop(port.key)
+                self._delete_all(gone)
+                unused |= gone.remote
+        renewed = _endpoints(before) != _endpoints(after)
+        for service in after:
             known = self._known.get(service.key)
             if known is None:
                 target = 0 if self._features.last_internal_port else service.target_port or 0
                 self._known[service.key] = _Known(service, target)
-            elif name_of(service) in renewed:
-                known.service, known.applied = service, False
+                continue
+            known.service = service
+            if renewed:
+                known.applied = False
                 if not self._keeps(service):
                     self._delete_all(known)
-                    used, known.remote = known.remote, frozenset()
-                    self._drop_remote(used)
+                    unused |= known.remote
+                    known.remote = frozenset()
+        return unused
+
+    def _apply_all(self, table: ServiceTable, host: Host, names: set[Name]) -> None:
+        """Have HNS make what is not there yet of the Services of these names, in the order of the table."""
+        if not names:
+            return
+        found = dict(zip(self._keys(self._hns.balancers), self._hns.numbers, strict=True))
+        self._waiting = set()
+        for service in table:
+            name = name_of(service)
+            if name not in names:
+                continue
+            known = self._known[service.key]
+            if not known.applied:
+                self._choose(known, host, found)
+            if not known.applied and service.endpoints:
+                self._waiting.add(name)
+
+    def _choose(self, known: _Known, host: Host, found: dict[Key, int]) -> None:
+        """Choose among the endpoints of a Service port, and bring its load balancers to that."""
+        old, remote = known.internal_port, self._hns.remote
+        chosen = choose(known.service, host, remote, self._features, old)
+        known.internal_port, known.remote = chosen.internal_port, chosen.remote
+        self._hns.reach(chosen.remote)
+        chosen = replace(
+            chosen,
+            backends=tuple(
+                (remote[one.address] if one.address in chosen.remote else number, one)
+                for number, one in chosen.backends
+            ),
+        )
+        self._borrowed |= {one.address for one in chosen.borrowed}
+        known.applied = self._apply(known, chosen, host, found)
 
     def _drop_remote(self, addresses: Iterable[Address]) -> None:
         """Delete remote endpoints that no Service port uses."""
-        used = {address for known in self._known.values() for address in known.remote}
-        for address in set(addresses) - used - self._borrowed:
-            self._hns.remote.pop(address, None)
+        unused = (set(addresses) & self._hns.remote.keys()) - self._borrowed
+        if unused:
+            unused -= {address for known in self._known.values() for address in known.remote}
+        for address in unused:
+            del self._hns.remote[address]
 
     def _keeps(self, service: ServicePort) -> bool:
         return self._features.keeps_balancers and service.keep_optimised
@@ -358,6 +399,10 @@ class _Planner:
             by_client=by_client,
             forgets=service.affinity_timeout if by_client and features.affinity_timeout else None,
         )
+
+
+def _same(before: Sequence[ServicePort], after: Sequence[ServicePort]) -> bool:
+    return len(before) == len(after) and all(map(is_, before, after))
 
 
 def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
