@@ -99,7 +99,7 @@ class Slots:
 
     def took(self, seconds: float) -> None:
         """Say how long a question took that was answered: silence says nothing of how busy anybody is."""
-        with self._changed:
+        with self._lock:
             self._took.append(seconds)
 
     def __exit__(
