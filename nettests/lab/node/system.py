@@ -39,7 +39,7 @@ METRICS_PORT = 10249
 READY_PORT = 8181
 
 _DNS_GATHER, _DNS_GATHER_A_NODE = 0.01, 0.001
-"""Seconds in which changes are gathered before the DNS server's records are made anew: all of them, each time."""
+"""Seconds in which changes are gathered before the DNS server's records are recreated: all of them, each time."""
 
 _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
