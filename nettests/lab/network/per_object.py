@@ -1,7 +1,7 @@
-"""What is made of each of many values, recreated only of those that were not there the last time.
+"""What is made of each of many values; again only of those that were not there the last time.
 
 For the rules of a node: of hundreds of Service ports a few change at a time, and what does not change is the very
-same object. Values are told apart by identity, which costs nothing; an equal one that is another is recreated.
+same object. Values are told apart by identity, which costs nothing; an equal one that is another is not taken for it.
 """
 
 from collections.abc import Callable, Iterable

@@ -4,6 +4,7 @@
 comes out. ``switch_rules``, beside this package, makes packets of it. Pure.
 """
 
-from nettests.lab.network.winkernel.proxier import Hns, Winkernel, host_of
+from nettests.lab.network.winkernel.held import Hns
+from nettests.lab.network.winkernel.proxier import Winkernel, host_of
 
 __all__ = ["Hns", "Winkernel", "host_of"]

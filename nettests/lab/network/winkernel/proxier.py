@@ -14,6 +14,7 @@ from nettests.lab.network.hints import within_zone
 from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
+from nettests.lab.network.winkernel.held import Hns
 from nettests.lab.network.winkernel.listed import NONE, Listed, Name, Orphaned, by_service, name_of
 from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
@@ -57,67 +58,6 @@ def load_balancers(
     features = switch_features(node, profile)
     made = Winkernel(features).sync(table, host_of(node, profile))
     return with_host_rules(made, node, features)
-
-
-class Hns:
-    """The load balancers of one node, of both families; kube-proxy's memory goes with its process, this stays."""
-
-    def __init__(self) -> None:
-        self._held: dict[int, LoadBalancer] = {}
-        self._next = 0
-        self.remote: dict[Address, str] = {}
-        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one recreated has another id."""
-        self.lost: set[str] = set()
-        """Endpoints of Pods of this node that kube-proxy deleted, because a slice told them elsewhere."""
-
-    @property
-    def balancers(self) -> tuple[LoadBalancer, ...]:
-        """What is there, in the order in which it was made."""
-        return tuple(self._held.values())
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """Their ids, in the same order."""
-        return tuple(self._held)
-
-    def create(self, balancer: LoadBalancer, limit: int) -> int | None:
-        """Return the id; ``None`` where HNS refuses ("invalid number of destinations")."""
-        if len(balancer.backends) > limit:
-            return None
-        self._next += 1
-        self._held[self._next] = balancer
-        return self._next
-
-    def change(self, number: int, balancer: LoadBalancer, limit: int) -> bool:
-        """Replace a load balancer; say whether HNS took it."""
-        if number not in self._held or len(balancer.backends) > limit:
-            return False
-        self._held[number] = balancer
-        return True
-
-    def reach(self, addresses: Iterable[Address]) -> None:
-        """Make a remote endpoint for each address that has none."""
-        for address in sorted(set(addresses) - self.remote.keys(), key=int):
-            self._next += 1
-            self.remote[address] = f"{address}/{self._next}"
-
-    def lose(self, addresses: Iterable[Address], host: Host) -> None:
-        """Delete the local endpoints at addresses that no slice tells any more of other nodes.
-
-        kube-proxy counts who uses remote endpoints alone, and queries HNS by the address: an endpoint of a Pod here
-        goes, too, where a slice by hand did not name its node.
-        """
-        self.lost |= {host.endpoints[one] for one in addresses if one in host.endpoints}
-
-    def without_lost(self, host: Host) -> Host:
-        """Return the node without the endpoints that were deleted; what the plugin took away is forgotten."""
-        self.lost &= set(host.endpoints.values())
-        there = {one: number for one, number in host.endpoints.items() if number not in self.lost}
-        return replace(host, endpoints=there)
-
-    def delete(self, number: int) -> None:
-        """Delete a load balancer, if it is there."""
-        self._held.pop(number, None)
 
 
 @dataclass(slots=True)
