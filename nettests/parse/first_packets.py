@@ -7,7 +7,7 @@ seconds after a container's first attempt, before which its Pod's network has to
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
@@ -59,6 +59,8 @@ class _Path:
     complaint: str
     slow: bool
     """Whether later requests were slow too: that is a busy node, not a network that comes late."""
+    times: tuple[tuple[float, float], ...] = ()
+    """When each answered request was sent, and how long it took."""
 
     @property
     def late(self) -> bool:
@@ -68,7 +70,7 @@ class _Path:
         if self.answered is None:
             return f"{self.name} never in {self.tried:.1f} s ({self.complaint or 'no answer'})"
         if self.slow:
-            return f"{self.name} after {self.answered:.1f} s, and slowly from then on"
+            return f"{self.name} after {self.answered:.1f} s, and slowly"
         if not self.late:
             return f"{self.name} after {self.answered * 1000:.0f} ms"
         return f"{self.name} after {self.answered:.1f} s"
@@ -84,7 +86,7 @@ def read(logs: Mapping[str, str]) -> Reading:
     silent = [name for name in _PATHS if not _ATTEMPT.search(logs.get(name, ""))]
     if silent:
         return probe_failed(f"no log tells of the first packets to {', '.join(silent)}: {logs}")
-    paths = [_path(name, logs[name]) for name in _PATHS]
+    paths = _beside_each_other([_path(name, logs[name]) for name in _PATHS])
     each = ", ".join(map(str, paths))
     never = [one for one in paths if one.answered is None]
     late = [one for one in paths if one.late]
@@ -111,6 +113,20 @@ def lacked(detail: str) -> str:
     return found[1] if found else ""
 
 
+def _beside_each_other(paths: list[_Path]) -> list[_Path]:
+    """Return the paths; one that came late beside others that were slow meanwhile is slow like them: the node was busy."""
+    prompt = [one for one in paths if one.answered is not None and not one.late]
+    return [
+        replace(one, slow=True) if one.late and _slow_before(one.answered or 0, prompt) else one
+        for one in paths
+    ]
+
+
+def _slow_before(answered: float, others: list[_Path]) -> bool:
+    meanwhile = [took for one in others for sent, took in one.times if sent < answered]
+    return bool(meanwhile) and median(meanwhile) > PROMPT_SECONDS
+
+
 def _deviates(detail: str) -> Reading:
     return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
 
@@ -125,8 +141,13 @@ def _path(name: str, log: str) -> _Path:
     """Return when the first attempt was answered: the time of all before it, and its own."""
     waited, answered = 0.0, None
     later: list[float] = []
+    times: list[tuple[float, float]] = []
+    now = 0.0
     for code, text in _ATTEMPT.findall(log):
         seconds = float(text.replace(",", "."))
+        if code != "000":
+            times.append((now, seconds))
+        now += seconds
         if answered is not None:
             later.append(seconds)
             continue
@@ -140,4 +161,5 @@ def _path(name: str, log: str) -> _Path:
         tried=waited,
         complaint=complaints[-1] if complaints else "",
         slow=bool(later) and median(later) > PROMPT_SECONDS,
+        times=tuple(times),
     )

@@ -53,6 +53,11 @@ def no_node_ports(action: Action) -> bool:
     return action.target.node == DEAD and action.target.kind is TargetKind.NODEPORT
 
 
+def no_node_ports_either_way(action: Action) -> bool:
+    """Packets to NodePorts are dropped where they enter one node, from its own Pods as well."""
+    return DEAD in ends(action) and action.target.kind is TargetKind.NODEPORT
+
+
 def one_way(action: Action) -> bool:
     """Packets from one node to another are lost, UDP and TCP alike."""
     return ends(action) == (FIRST, SECOND)
@@ -99,6 +104,10 @@ def test_a_whole_fleet_is_exercised() -> None:
         (
             no_node_ports,
             "Connections from elsewhere to a NodePort at win-7 get no answer",
+        ),
+        (
+            no_node_ports_either_way,
+            "Connections from and at win-7 to a NodePort get no answer",
         ),
         (
             lambda action: None not in ends(action) and len(set(ends(action))) == 2,

@@ -232,7 +232,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         rest.pop(Kind.PROTOCOL, None)  # it is said already
     else:
         carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
-    if Kind.ENTERED in of and Kind.TARGET in of:
+    if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
         return _of_paths(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
@@ -268,6 +268,8 @@ def _of_paths(of: dict[Kind, str], carried: str) -> str:
         vantage = of.pop(Kind.VANTAGE, "")
         start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
         article = "an" if kind[0] in "aeiou" else "a"
+        if Kind.NODE in of:
+            return f"Connections from and at {of[Kind.NODE]} to {article} {kind}{_where(of)}"
         if Kind.ENTERED in of:
             return (
                 f"Connections from elsewhere to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
