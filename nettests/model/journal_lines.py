@@ -17,7 +17,6 @@ from nettests.model.journal_records import (
     Planned,
     Record,
     Revised,
-    Round,
     Unknown,
 )
 from nettests.model.json_text import read_json
@@ -31,7 +30,6 @@ _UNSAID: Mapping[type[Record], frozenset[str]] = {
     Done: frozenset({"distrust", "skip", "late", "resent", "slow", "overloaded", "judgement"}),
     Event: frozenset({"notable"}),
     Planned: frozenset({"others"}),
-    Round: frozenset({"lost"}),
     Revised: frozenset({"others"}),
 }
 """Fields that are left out of a line where they say nothing."""
@@ -45,7 +43,7 @@ def data_of(record: Record) -> dict[str, Any]:
     said = {
         key: value
         for key, value in to_data(record).items()
-        if key not in unsaid or not (value is None or value is False or value in ([], ""))
+        if key not in unsaid or not (value is None or value is False or value == [])
     }
     return {_KIND: record.KIND, **said}
 

@@ -27,6 +27,7 @@ from nettests.model.journal_records import (
     Reading,
     Record,
     Revised,
+    Round,
     Skipped,
     Unknown,
 )
@@ -62,9 +63,11 @@ DRAWN: Mapping[type[Record], st.SearchStrategy[Record]] = {
         skip=st.none() | st.text(),
         late=st.none() | st.text(),
         resent=st.none() | st.text(),
+        overloaded=st.lists(st.integers(), max_size=3).map(tuple),
         judgement=st.none() | st.from_type(Judgement),
     ),
     Convergence: st.builds(Convergence, seconds=SECONDS),
+    Round: st.builds(Round, seconds=SECONDS),
     Event: st.builds(Event, notable=st.booleans()),
     Pulled: st.builds(Pulled, pull=st.builds(Pull, seconds=SECONDS)),
     Diagnostics: st.from_type(Diagnostics),
@@ -81,6 +84,7 @@ LINES = {
     "skip": '{"record": "skip", "skip": {"id": "i", "flow": "f", "reason": "r", "required": false, "suite": ""}}',
     "done": '{"record": "done", "check": "a", "answers": 0}',
     "convergence": '{"record": "convergence", "service": "s", "probe": "p", "seconds": 1.235, "converged": true}',
+    "round": '{"record": "round", "number": 3, "started": "s", "seconds": 9.5, "ran": 104, "red": {"a": "fail"}, "lost": ""}',
     "event": '{"record": "event", "at": "t", "text": "sérver"}',
     "pull": '{"record": "pull", "pull": {"image": "i", "node": "n", "seconds": 1.5, "problem": ""}}',
     "diagnostics": '{"record": "diagnostics", "subject": "s", "folder": "diagnostics/n", "checks": ["a"], "items": '
