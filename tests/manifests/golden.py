@@ -44,6 +44,7 @@ OLD = {
     r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: refused or timed_out",
     r"service-65-backends/windows-1/": "svc-max-64-backends: refused or timed_out or unreachable",
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
+    r"fleet-session-affinity/windows/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"dsr-source-address/windows-1/"
@@ -138,7 +139,9 @@ USER_MODE = {
         "svc-userspace-default: unspecified"
     ),
     **USER_MODE_FROM_ELSEWHERE,
-    r"fleet-(pod-to-service|nodeport-own)/windows/": "svc-userspace-default: unspecified",
+    r"fleet-(pod-to-service|service-name|session-affinity|nodeport-own)/windows/": (
+        "svc-userspace-default: unspecified"
+    ),
     r"fleet-nodeport/[a-z]+/windows/": "svc-userspace-default-nodeport: unspecified",
     r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
         "svc-userspace-default-nodeport: unspecified"

@@ -12,7 +12,7 @@ from nettests.plan import build, load
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
 
-REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets"}
+REQUEST_A_SERVER = {"pod-hook-other-node", "new-pod-first-packets", "fleet-new-pod"}
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]
 
 
@@ -33,14 +33,15 @@ def test_a_case_of_one_system_is_run_there_alone() -> None:
 
 def test_every_case_has_a_counter_case() -> None:
     """A Pod that does not start counts beside one that does, and where it queries a server, beside one that is answered."""
-    for check in plan(mixed()).checks:
+    for check in (one for whole in plan(mixed()).checks for one in whole.each):
         proofs = ["path", "target"] if check.flow in REQUEST_A_SERVER else ["path"]
         assert [control.proves for control in check.controls] == proofs, check.id
 
 
 def test_a_source_pod_a_server_leaves_the_proof_of_it_to_a_probe_on_its_node() -> None:
     """That the server answers is probed from the node on which the Pod starts, of the server that it probes."""
-    checks = [c for c in plan(mixed()).checks if c.flow in REQUEST_A_SERVER]
+    whole_checks = (c for c in plan(mixed()).checks if c.flow in REQUEST_A_SERVER)
+    checks = [one for whole in whole_checks for one in whole.each]
     assert {(c.source.os, c.target.os) for c in checks} == set(itertools.product(OS, OS))
     for check in checks:
         proof = check.controls[1].action
