@@ -11,6 +11,11 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
+
+from nettests.model.check import Action
+from nettests.model.target_kinds import Proxy
+from nettests.model.words import OS
 
 BURST = 6
 SECONDS = 1.0
@@ -85,6 +90,24 @@ class Pace:
 
     def _remembered(self, probe: str, now: float) -> list[Refusal]:
         return [one for one in self._told[probe] if one.until > now - _REMEMBERED]
+
+
+def may_be_icmp(action: Action) -> bool:
+    """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN that kube-proxy of a Linux node rejects.
+
+    Closed ports of Pods and nodes refuse a SYN by RST, which no limit keeps back, and kube-proxy for Windows rejects nothing.
+    """
+    if action.protocol.refused_by_icmp:
+        return True
+    match action.target.descriptor.proxy:
+        case Proxy.SOURCE:
+            return action.source.os is not OS.WINDOWS
+        case Proxy.TARGET:
+            return action.target.os is not OS.WINDOWS
+        case Proxy.NONE:
+            return False
+        case proxy:
+            assert_never(proxy)
 
 
 def left(told: Sequence[float], now: float) -> float:

@@ -26,7 +26,7 @@ from nettests.probes.beside import queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
-from nettests.probes.pace import Pace
+from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.resolvers import Resolvers
 from nettests.probes.seams import Recorder
@@ -147,7 +147,7 @@ class Sender:
         if read_raw(raw).outcome is Outcome.REFUSED:
             if reserved is not None:
                 self.pace.heard(reserved, ended)
-            else:
+            elif may_be_icmp(action):
                 self.pace.told(action.source.probe, started, ended)
         if positive(raw, action.question):
             took(self._slot(wanted, action), elapsed / read_raw(raw).tries)

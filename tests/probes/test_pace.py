@@ -1,6 +1,10 @@
 """Refusals by ICMP come at the rate of a Linux kernel, and no faster."""
 
-from nettests.probes.pace import BURST, ON_THE_WAY, SECONDS, Pace, left
+import pytest
+
+from nettests.model.words import Protocol, TargetKind
+from nettests.probes.pace import BURST, ON_THE_WAY, SECONDS, Pace, left, may_be_icmp
+from tests.probes.made import action
 
 PROBE = "probe-linux-1-1"
 
@@ -84,3 +88,21 @@ def test_a_refusal_that_is_heard_late_counts_until_then() -> None:
         pace.heard(one, 104.0)
     assert pace.spent(PROBE, 104.0)
     assert not pace.spent(PROBE, 106.0)
+
+
+@pytest.mark.parametrize(
+    ("probe", "kind", "protocol", "by_icmp"),
+    [
+        ("probe-linux-1-1", TargetKind.POD_IP, Protocol.UDP, True),
+        ("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.UDP, True),
+        ("probe-linux-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.TCP, True),
+        ("probe-windows-1-1", TargetKind.SERVICE_CLUSTERIP, Protocol.TCP, False),
+        ("probe-linux-1-1", TargetKind.POD_IP, Protocol.TCP, False),
+        ("probe-windows-1-1", TargetKind.NODE_IP, Protocol.TCP, False),
+    ],
+)
+def test_what_is_refused_by_rst_takes_nothing_from_the_limit(
+    probe: str, kind: TargetKind, protocol: Protocol, *, by_icmp: bool
+) -> None:
+    """A SYN to a closed port is answered by a reset; only kube-proxy of a Linux node rejects one by ICMP."""
+    assert may_be_icmp(action(probe, kind, protocol)) is by_icmp
