@@ -145,8 +145,8 @@ def _fleet_own_pool(node_pools: NodePools) -> Iterator[Cell]:
 
 def _fleet_pool(node_pools: NodePools) -> Iterator[Cell]:
     """Yield every node to all servers of the node pool that holds many backends: what sticks is a rule of the source."""
-    pool = node_pools.many_backends
     for source in node_pools.fleet:
+        pool = node_pools.many_backends
         alone = pool.first is source and len(pool.members) == 1
         yield Cell(
             source=source,

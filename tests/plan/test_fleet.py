@@ -297,3 +297,11 @@ def test_a_fleet_of_a_hundred_nodes_can_be_planned() -> None:
     large, small = plan(fleet(40, 60), "fleet-pod-to-pod"), plan(fleet(2, 2), "fleet-pod-to-pod")
     assert [one.id for one in large.checks] == [one.id for one in small.checks]
     assert sum(len(one.members) for one in large.checks) == 2 * 100 * 100
+
+
+def test_a_cluster_without_a_usable_node_has_no_fleet() -> None:
+    """Nothing is planned of the sweep where no probe can stand, and preflight gets to say why."""
+    nodes = (node("linux-1", 1), node("windows-1", 1))
+    away = cluster(*(replace(one, ready=False) for one in nodes))
+    planned = build(away, load([suites_path()]).flows).checks
+    assert not any(check.members for check in planned)
