@@ -138,17 +138,15 @@ def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> i
     """Run to the end, or until somebody interrupts; write the documents in any case."""
     made = rounds.prepared.blueprint
     rounds.journal.write(Limitations(unused=unused(made.manifests, made.expectations)))
-    interrupted = False
     try:
         rounds.start(chosen)
         while not rounds.wait(SLICE_SECONDS):
             pass
     except KeyboardInterrupt:
-        interrupted = True
         rounds.end_rounds()
     verdicts = rounds.verdicts()
     code = of_run(ExitCode.OK, verdicts, {}, others_failed=False)
-    if interrupted and not set(verdicts.values()) & DEVIATING:
+    if not rounds.completed and not set(verdicts.values()) & DEVIATING:
         code = ExitCode.INTERRUPTED
     counted = Counter(one.value for one in verdicts.values())
     try:

@@ -1,4 +1,4 @@
-"""Read whether a datagram that nobody answered arrived, from what its server logged of it. Pure.
+"""Read whether an unanswered datagram arrived, from what its server logged of it. Pure.
 
 Beside ``observe``: it changes no outcome, and tells incidents which of two directions is cut. agnhost's UDP server logs
 each echo with its text, which is of a size that no other question of a run has.

@@ -1,4 +1,4 @@
-"""Look in a server's log whether a datagram got there that nobody answered: which of the two directions is cut.
+"""Look in a server's log whether an unanswered datagram arrived: which of the two directions is cut.
 
 Used by ``attempts`` where a Pod on another node is silent over UDP and all positive controls answered: a client cannot
 tell a lost question from a lost answer. agnhost's UDP server logs what it echoes, so one more echo is sent, of a size

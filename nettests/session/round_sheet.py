@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.model.journal_records import Done, Judged
 from nettests.model.observation import Raw
-from nettests.model.verdict import DEVIATING, Judgement
+from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.session.journal import Journal
 
@@ -72,11 +72,6 @@ class RoundSheet:
         return next(
             (one.message for one in judged if one is not None), "no check was run to its end"
         )
-
-    def deviates(self, check: Check) -> bool:
-        """Whether a check was not as documented in this round."""
-        judgement = self.judgement(check)
-        return judgement is not None and judgement.verdict in DEVIATING
 
     def write(self, check: Check) -> None:
         """Write all that was kept of a check and its members to the journal, with its verdict."""

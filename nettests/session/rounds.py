@@ -32,13 +32,17 @@ class Schedule:
     seconds: float
 
 
+_STAYS = frozenset({Verdict.UNKNOWN, Verdict.KNOWN_BUG})
+"""What a later round does not take back: a node that stops answering must not end as documented."""
+
+
 @dataclass(slots=True)
 class _Kept:
     """The sheets that may still be written: each check's last one in which it was judged."""
 
     last: dict[str, RoundSheet] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By check: of the first round in which it was red, else of the last one that judged it."""
+    """By check: of the first round in which it was red, else unknown or a known bug, else of the last one."""
     _written: set[str] = field(default_factory=set)
 
     def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
@@ -49,7 +53,7 @@ class _Kept:
                 continue
             judgement = sheet.judgement(check)
             verdict = judgement.verdict if judgement else Verdict.SKIPPED
-            if check.id in self.last and verdict is Verdict.UNKNOWN:
+            if verdict not in DEVIATING and self.verdicts.get(check.id) in _STAYS:
                 continue
             self.last[check.id], self.verdicts[check.id] = sheet, verdict
             if verdict in DEVIATING:
@@ -84,6 +88,8 @@ class Rounds(Run):
         self._kept = _Kept()
         self._learned: Blueprint | None = None
         self._diagnosed = False
+        self.completed = False
+        """Whether it ran to the end of its schedule: nobody ended it, and nothing went wrong."""
 
     def wait(self, seconds: float) -> bool:
         """Wait until the last round is over and all is removed, or for so long; return whether it is over."""
@@ -118,6 +124,7 @@ class Rounds(Run):
             now = time.monotonic()
             next_at = max(now, began + number * self._schedule.every)
             if next_at >= began + self._schedule.seconds:
+                self.completed = not self._stopped.is_set()
                 return
             self._stopped.wait(next_at - now)
 

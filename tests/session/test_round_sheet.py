@@ -107,15 +107,14 @@ def test_the_first_red_round_is_kept(journal: Journal) -> None:
     assert kept.verdicts == {CHECK.id: Verdict.FAIL}
 
 
-def test_a_round_that_saw_nothing_changes_nothing(journal: Journal) -> None:
-    """While channels are dead a check is unknown; what an earlier round saw of it still holds."""
-    kept, dead = _Kept(), "exec: the API server does not answer"
-    kept.take(PLAN.checks, round_of(journal))
-    kept.take(PLAN.checks, round_of(journal, distrust=dead))
-    assert kept.verdicts == {CHECK.id: Verdict.PASS}
-    only = _Kept()
-    only.take(PLAN.checks, round_of(journal, distrust=dead))
-    assert only.verdicts == {CHECK.id: Verdict.UNKNOWN}
+def test_what_could_not_be_judged_once_is_not_as_documented(journal: Journal) -> None:
+    """A check that became unknown beside others that were judged stays so, unless a later round finds it red."""
+    kept, dead = _Kept(), "exec: probe-windows-1-2 does not answer"
+    for distrust in (None, dead, None):
+        kept.take(PLAN.checks, round_of(journal, distrust=distrust))
+    assert kept.verdicts == {CHECK.id: Verdict.UNKNOWN}
+    kept.take(PLAN.checks, round_of(journal, failing=1))
+    assert kept.verdicts == {CHECK.id: Verdict.FAIL}
 
 
 def test_a_lost_round_names_its_reason(journal: Journal) -> None:
