@@ -32,17 +32,14 @@ class Schedule:
     seconds: float
 
 
-_STAYS = frozenset({Verdict.UNKNOWN, Verdict.KNOWN_BUG})
-"""What a later round does not take back: a node that stops answering must not end as documented."""
-
-
 @dataclass(slots=True)
 class _Kept:
     """The sheets that may still be written: each check's last one in which it was judged."""
 
     last: dict[str, RoundSheet] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By check: of the first round in which it was red, else unknown or a known bug, else of the last one."""
+    """By check: of the first round in which it was red, else a known bug, else of the last one, ``unknown`` too: what stopped answering
+    must not end as documented."""
     _written: set[str] = field(default_factory=set)
 
     def take(self, checks: Collection[Check], sheet: RoundSheet) -> list[Check]:
@@ -53,8 +50,9 @@ class _Kept:
                 continue
             judgement = sheet.judgement(check)
             verdict = judgement.verdict if judgement else Verdict.SKIPPED
-            if verdict not in DEVIATING and self.verdicts.get(check.id) in _STAYS:
-                continue
+            known_bug = self.verdicts.get(check.id) is Verdict.KNOWN_BUG
+            if known_bug and verdict not in DEVIATING:
+                continue  # once is enough: it comes and goes
             self.last[check.id], self.verdicts[check.id] = sheet, verdict
             if verdict in DEVIATING:
                 self._write(check)
