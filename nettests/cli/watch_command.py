@@ -16,10 +16,8 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.errors import NettestsError
-from nettests.judge.exit_status import of_run
-from nettests.model.exit_code import ExitCode
+from nettests.judge.exit_status import of_watch
 from nettests.model.journal_records import Limitations, Round
-from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.plan import load
 from nettests.plugin.documents import write_documents
@@ -86,7 +84,7 @@ def watch(
     in how many rounds each check, node and pair of nodes was red. Rounds in which the API server is away are lost and
     counted. Ctrl-C ends it with a report.
 
-    Exit code: that of `nettests run`, over all rounds.
+    Exit code: that of `nettests run`, over all rounds; 6 also where more rounds were lost than judged.
     """
     with common.cluster() as options, ending_signals():
         require_writable(report_dir)
@@ -128,6 +126,9 @@ def _tell(reporter: Reporter, one: Round) -> None:
         reporter.paragraph(
             f"round {one.number}: {one.red[worst].value} {worst}{more}", style="bold red"
         )
+    elif one.unknown:
+        more = plural(len(one.unknown), "check")
+        reporter.paragraph(f"round {one.number}: {more} unknown", style="magenta")
     elif one.number == 1:
         reporter.paragraph(
             f"round 1: {plural(one.ran, 'check')} as documented, {one.seconds:.1f} s"
@@ -145,9 +146,7 @@ def _carry_out(rounds: Rounds, chosen: Collection[str], reporter: Reporter) -> i
     except KeyboardInterrupt:
         rounds.end_rounds()
     verdicts = rounds.verdicts()
-    code = of_run(ExitCode.OK, verdicts, {}, others_failed=False)
-    if not rounds.completed and not set(verdicts.values()) & DEVIATING:
-        code = ExitCode.INTERRUPTED
+    code = of_watch(verdicts, completed=rounds.completed, mostly_lost=rounds.mostly_lost)
     counted = Counter(one.value for one in verdicts.values())
     try:
         rounds.finish(exit_code=code, counts={one.value: counted[one.value] for one in Verdict})

@@ -39,3 +39,16 @@ def of_run(
     if not judged or not all(judged & set(due) for due in required.values()):
         return ExitCode.NOTHING_JUDGED
     return ExitCode.KNOWN_BUGS if bugs else ExitCode.OK
+
+
+def of_watch(verdicts: Mapping[str, Verdict], *, completed: bool, mostly_lost: bool) -> int:
+    """Return the exit code of a watch: that of a run, but no good end of one that saw too little of its time.
+
+    ``completed`` is whether its schedule ended; ``mostly_lost`` whether it lost more rounds than it judged.
+    """
+    if not set(verdicts.values()) & DEVIATING:
+        if not completed:
+            return ExitCode.INTERRUPTED
+        if mostly_lost:
+            return ExitCode.UNKNOWN
+    return of_run(ExitCode.OK, verdicts, {}, others_failed=False)

@@ -192,8 +192,8 @@ class Convergence:
 class Round:
     """One of the rounds in which a watch runs the same checks again and again.
 
-    ``ran`` counts checks, those of members each; ``red`` are those that were not as documented in it, by id, members
-    included. ``lost`` says why nothing was judged at all, as while the API server is away. Answers are written of each
+    ``ran`` counts checks, those of members each; ``red`` are those that were observed and not as documented, by id,
+    members included; ``unknown`` those without a usable answer. ``lost`` says why nothing was judged at all, as while the API server is away. Answers are written of each
     check once: of the first round in which it was red, or of the last one that was judged.
     """
 
@@ -204,6 +204,7 @@ class Round:
     seconds: float
     ran: int = 0
     red: Mapping[str, Verdict] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
     lost: str = ""
 
 

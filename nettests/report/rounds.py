@@ -36,12 +36,15 @@ class Lost:
 class Rounds:
     """A watch: ``judged`` of ``count`` rounds, ``red`` of them with anything red; rates with the most frequent first.
 
+    ``unknown`` are the judged rounds in which some checks had no usable answer: such a check is in no rate.
+
     ``checks`` are checks and members by their ids; ``nodes`` have part in a red one, as ``pairs`` in order have.
     """
 
     count: int
     judged: int
     red: int
+    unknown: int = 0
     checks: tuple[Rate, ...] = ()
     nodes: tuple[Rate, ...] = ()
     pairs: tuple[Rate, ...] = ()
@@ -50,6 +53,8 @@ class Rounds:
     def __str__(self) -> str:
         """Return it in one line: ``720 rounds: 3 with failures, 2 lost``."""
         told = f"{plural(self.count, 'round')}: {self.red or 'none'} with failures"
+        if self.unknown:
+            told += f", {self.unknown} with unknown checks"
         gone = self.count - self.judged
         return f"{told}, {gone} lost ({one_line(self.lost[0].reason, limit=80)})" if gone else told
 
@@ -64,6 +69,7 @@ def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | 
         count=len(rounds),
         judged=len(judged),
         red=sum(bool(one.red) for one in judged),
+        unknown=sum(bool(one.unknown) for one in judged),
         checks=_rates(judged, lambda red: red),
         nodes=_rates(judged, lambda red: _nodes(red, checks)),
         pairs=_rates(judged, lambda red: _pairs(red, checks)),

@@ -86,6 +86,7 @@ class Rounds(Run):
         self._kept = _Kept()
         self._learned: Blueprint | None = None
         self._diagnosed = False
+        self._rounds_lost = self._rounds_judged = 0
         self.completed = False
         """Whether it ran to the end of its schedule: nobody ended it, and nothing went wrong."""
 
@@ -102,6 +103,11 @@ class Rounds(Run):
     def verdicts(self) -> Mapping[str, Verdict]:
         """Return what the checks came to, by id: what the journal holds of them."""
         return dict(self._kept.verdicts)
+
+    @property
+    def mostly_lost(self) -> bool:
+        """Whether fewer rounds were judged than lost: too little was seen of the time to say how it was."""
+        return self._rounds_lost > self._rounds_judged
 
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
@@ -145,12 +151,16 @@ class Rounds(Run):
             return  # broken off: half a round says nothing of the checks that it did not come to
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
+        not_as_documented = {} if lost else _not_as_documented(plan, sheet, watch)
+        self._rounds_lost += bool(lost)
+        self._rounds_judged += not lost
         done = Round(
             number=number,
             started=started,
             seconds=round(time.monotonic() - began, 3),
             ran=sum(len(check.each) for check in plan.checks),
-            red={} if lost else _red(plan, sheet, watch),
+            red={name: one for name, one in not_as_documented.items() if one in DEVIATING},
+            unknown=tuple(name for name, one in not_as_documented.items() if one not in DEVIATING),
             lost=lost,
         )
         self.journal.write(done)
@@ -173,8 +183,8 @@ class Rounds(Run):
         return self._learned
 
 
-def _red(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
-    """Return what was not as documented in a round: checks, and members by ids of their own."""
+def _not_as_documented(plan: Plan, sheet: RoundSheet, watch: Watch) -> dict[str, Verdict]:
+    """Return what was red or unknown in a round: checks, and members by ids of their own."""
     told = {check.id: sheet.judgement(check) for check in plan.checks}
     whole = {name: one.verdict for name, one in told.items() if one and one.verdict in ATTENTION}
     members = {one.id: verdict for one, verdict in watch.failing()}

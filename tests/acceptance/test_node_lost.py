@@ -18,6 +18,8 @@ FLOWS = (
     *("pod-to-service-clusterip", "pod-to-pod-ip", "node-to-service-clusterip"),
     *("service-distribution", "session-affinity"),
 )
+DELAY_SECONDS = 0.1
+"""Of each packet to one node: far from a lost SYN's second, and connections in a row last longer than a fault takes to inject."""
 TOLD = "node win-2 turned NotReady: NodeStatusUnknown: Kubelet stopped posting node status."
 
 
@@ -47,6 +49,8 @@ def written(directory: Path, record: str) -> list[dict[str, Any]]:
 def lossy(up_lab: UpLab, tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """A run in which a node is lost once something was probed, and found when everything was."""
     directory = tmp_path_factory.mktemp("lost")
+    # Every answer takes a little: the node is lost in the middle on fast machines, too.
+    up_lab.fault("inject", "packet-delay", "--to=linux-1", f"--seconds={DELAY_SECONDS}")
     profile = directory / "cluster-profile.yaml"
     profile.write_text(merged(Path(up_lab.cluster_profile).read_text(), HASTY))
     running = subprocess.Popen(

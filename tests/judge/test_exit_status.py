@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.judge.exit_status import FailOn, of_run
+from nettests.judge.exit_status import FailOn, of_run, of_watch
 from nettests.model.words import Verdict
 
 OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
@@ -73,3 +73,20 @@ def test_pytests_own_codes_stay(status: int) -> None:
 def test_other_tests_that_fail_are_one() -> None:
     """A test in a suite that is no check can fail a run too."""
     assert code(FAILED, Verdict.PASS, others_failed=True) == 1
+
+
+@pytest.mark.parametrize(
+    ("completed", "mostly_lost", "verdict", "expected"),
+    [
+        (True, False, Verdict.PASS, 0),
+        (True, False, Verdict.UNKNOWN, 6),
+        (True, True, Verdict.PASS, 6),
+        (False, False, Verdict.PASS, 2),
+        (False, True, Verdict.FAIL, 1),
+    ],
+)
+def test_a_watch_that_saw_little_of_its_time_is_no_success(
+    *, completed: bool, mostly_lost: bool, verdict: Verdict, expected: int
+) -> None:
+    """A watch that broke off, or that lost more rounds than it judged, ends with 0 never, and with 1 where one was red."""
+    assert of_watch({"a": verdict}, completed=completed, mostly_lost=mostly_lost) == expected

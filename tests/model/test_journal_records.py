@@ -84,7 +84,7 @@ LINES = {
     "skip": '{"record": "skip", "skip": {"id": "i", "flow": "f", "reason": "r", "required": false, "suite": ""}}',
     "done": '{"record": "done", "check": "a", "answers": 0}',
     "convergence": '{"record": "convergence", "service": "s", "probe": "p", "seconds": 1.235, "converged": true}',
-    "round": '{"record": "round", "number": 3, "started": "s", "seconds": 9.5, "ran": 104, "red": {"a": "fail"}, "lost": ""}',
+    "round": '{"record": "round", "number": 3, "started": "s", "seconds": 9.5, "ran": 104, "red": {"a": "fail"}, "unknown": [], "lost": ""}',
     "event": '{"record": "event", "at": "t", "text": "sérver"}',
     "pull": '{"record": "pull", "pull": {"image": "i", "node": "n", "seconds": 1.5, "problem": ""}}',
     "diagnostics": '{"record": "diagnostics", "subject": "s", "folder": "diagnostics/n", "checks": ["a"], "items": '

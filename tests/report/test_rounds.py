@@ -64,6 +64,16 @@ def test_nodes_and_pairs_come_from_members() -> None:
     assert [one.name for one in found.pairs] == [f"{source} → {target}"]
 
 
+def test_what_has_no_usable_answer_is_no_failure() -> None:
+    """Unknown checks of a round are counted as rounds, and are in no rate of a check, a node or a pair."""
+    half = replace(at(2), unknown=(CHECK.id, FIRST.id))
+    found = rounds_of([at(1), half], CHECKS)
+    assert found is not None
+    assert (found.red, found.unknown) == (0, 1)
+    assert [*found.checks, *found.nodes, *found.pairs] == []
+    assert str(found) == "2 rounds: none with failures, 1 with unknown checks"
+
+
 def test_every_document_tells_of_rounds(quiet: Results) -> None:
     """The page, the summary and results.json name them; those of a run do not."""
     watched = replace(quiet, rounds=rounds_of(ROUNDS, CHECKS))
