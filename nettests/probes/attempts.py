@@ -183,7 +183,8 @@ class _Ladder:
         self._probe_controls(turn)
         if self._resolver_answers(probed[turn]):
             self._losing = True
-            return probed | self._further(turn, self._successes - 1)
+            wanted = max(self._successes, self.sender.timing.failures)
+            return probed | self._further(turn, wanted - 1)
         if self.sender.timing.failures > 1 and self._worth_repeating(probed[turn]):
             probed |= self._further(turn, 1)
             one_over(probed.values())
