@@ -173,7 +173,10 @@ def _renewed(then: Json, raw: Raw) -> Reading:
 
 def _restarted(then: Json) -> Reading:
     if not then.get("restarts") or not then.get("before"):
-        return probe_failed(f"the container was not restarted: {then}")
+        address = then.get("before") or "none yet"
+        return probe_failed(
+            f"its container was not restarted in time; the Pod's address is {address}"
+        )
     before, after = str(then["before"]), str(then.get("after") or "none")
     return Reading(
         outcome=Outcome.CONFORMS if before == after else Outcome.DEVIATES,

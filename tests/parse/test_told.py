@@ -108,7 +108,7 @@ def test_whose_address_a_pod_has_is_told(status: Json, nodes: str, said: str) ->
     [
         ({"before": "a", "after": "b", "restarts": 1}, "the Pod's address was a and is b after 1 restart"),
         ({"before": "a", "after": None, "restarts": 2}, "the Pod's address was a and is none after 2 restart"),
-        ({"restarts": 0}, "the container was not restarted: {'restarts': 0}"),
+        ({"restarts": 0}, "its container was not restarted in time; the Pod's address is none yet"),
     ],
 )  # fmt: skip
 def test_what_a_restart_left_is_told(then: Json, said: str) -> None:
