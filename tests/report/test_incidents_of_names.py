@@ -7,7 +7,7 @@ import pytest
 
 from nettests.model.check import Check
 from nettests.model.facts import known, unknown
-from nettests.model.words import Outcome, Protocol, TargetKind, Verdict
+from nettests.model.words import Outcome, Protocol, Question, TargetKind, Verdict
 from nettests.report import Results, build_results
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import queries_cluster_dns
@@ -45,6 +45,32 @@ def test_rules_of_the_dns_that_one_node_lacks_are_named(probed_directly: Results
     assert found.cause == f"Cluster DNS does not answer at its Service address from {WIN}"
     assert f"on {WIN}, compare its HNS load balancers (Get-HnsPolicyList)" in found.next_step
     assert "10.96.0.10" in found.next_step
+
+
+def queried_over_tcp(check: Check) -> bool:
+    """Whether the check itself queries the cluster's DNS over TCP; what dials names over TCP has them resolved over UDP."""
+    resolves = check.action.question is Question.RESOLVE
+    return queries_cluster_dns(check) and resolves and check.action.protocol is Protocol.TCP
+
+
+def test_a_protocol_in_which_the_dns_is_silent_is_named(probed_directly: Results) -> None:
+    """Queries over TCP fail from all nodes, and names resolve over UDP: whoever stands before port 53 lets UDP alone pass."""
+    (found,) = broken(probed_directly, queried_over_tcp).incidents
+    assert found.traits == {"dns": "cluster DNS", "query-protocol": "tcp"}
+    assert found.cause == "Cluster DNS does not answer over TCP"
+    assert "NetworkPolicies" in found.next_step
+
+
+def test_a_protocol_in_which_the_dns_is_silent_to_one_node_is_named(
+    probed_directly: Results,
+) -> None:
+    """What stands before port 53 may stand on a node."""
+
+    def struck(check: Check) -> bool:
+        return queried_over_tcp(check) and check.source.node == WIN
+
+    (found,) = broken(probed_directly, struck).incidents
+    assert found.cause == f"Cluster DNS does not answer from {WIN} over TCP"
 
 
 def test_the_tool_fits_the_node(probed_directly: Results) -> None:

@@ -159,7 +159,10 @@ def _any(wanted: Checks, checks: object) -> bool:
 
 
 def _declared(fault: NamedFault, check: Check) -> bool:
-    return any(check in one for one in (*fault.must, *fault.may))
+    """Whether a red check is one of those that may turn; one of many nodes is where each of its red members is."""
+    if any(check in one for one in (*fault.must, *fault.may)):
+        return True
+    return bool(check.members) and all(_declared(fault, one) for one in check.members)
 
 
 def _says(cause: str, words: str) -> bool:

@@ -26,6 +26,7 @@ _NAMES = (
     *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
     *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
     *("service-external-name", "service-headless", "stateful-set-names", "new-pod-first-packets"),
+    *("fleet-dns", "fleet-service-name", "fleet-new-pod"),
 )
 _OF_PROXY = (
     *(
@@ -39,6 +40,8 @@ _OF_PROXY = (
     ),
     *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
     "new-pod-first-packets",
+    *("fleet-pod-to-service", "fleet-session-affinity", "fleet-service-name", "fleet-dns"),
+    "fleet-new-pod",
 )
 _NEGATIVE = (
     *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),
@@ -60,7 +63,7 @@ UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
 """What expects silence, or one backend of several, where a control that would show more has failed."""
 NAMES = tuple(Checks(flow=flow) for flow in _NAMES)
 """What needs an answer of the cluster's DNS."""
-PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport-*"))
+PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport*"))
 """What needs Service proxies."""
 
 
@@ -73,7 +76,7 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
     """Return what the Service proxy of a node translates, beside names."""
     return (
         *(Checks(flow=flow, source=node) for flow in _OF_PROXY),
-        Checks(flow="*nodeport-*", target=node),
+        Checks(flow="*nodeport*", target=node),
         Checks(flow="etp-*", target=node),
         *UNPROVEN,
     )
@@ -95,7 +98,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
     """Return what passes between a node and the others."""
     return (
         *(Checks(node=node, placement=one) for one in ("other-node", "outside", "nowhere")),
-        Checks(node=node, flow="*nodeport-*"),
+        Checks(node=node, flow="*nodeport*"),
         Checks(source=node, flow="service-*"),
         Checks(source=node, flow="session-affinity"),
         *answering(node),

@@ -1,7 +1,7 @@
 """What a run of the harness says, as far as the selftest judges it: read from ``results.json``. Pure."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 Json = dict[str, Any]
@@ -24,6 +24,8 @@ class Check:
     service: str = ""
     left_open_by: str = ""
     """The limitation that lets any outcome do, because documents leave it open; empty where one is expected."""
+    members: tuple["Check", ...] = ()
+    """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
 
     @property
     def red(self) -> bool:
@@ -84,7 +86,7 @@ def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -
 
 def _check(one: Mapping[str, Any]) -> Check:
     source, target = one.get("source") or {}, one.get("target") or {}
-    return Check(
+    whole = Check(
         id=one["id"],
         flow=one["flow"],
         verdict=one["verdict"],
@@ -95,6 +97,24 @@ def _check(one: Mapping[str, Any]) -> Check:
         service=target.get("service") or "",
         left_open_by=_left_open_by(one),
     )
+    return replace(whole, members=tuple(_members(whole, one.get("members") or {})))
+
+
+def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
+    """Yield the red members of a check; their label names the Service where it is none of a node."""
+    for one in members.get("deviating") or ():
+        source, target = one.get("source") or "", one.get("target") or ""
+        _, _, end = one["member"].partition(" → ")
+        member = replace(
+            whole,
+            id=f"{whole.id}#{one['member']}",
+            verdict=one["verdict"],
+            source=source,
+            target=target,
+            service=end if end != target else "",
+        )
+        if member.red:
+            yield member
 
 
 def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
@@ -147,8 +167,13 @@ def from_json(data: Mapping[str, Any]) -> Run:
         **{
             "rejudged": None,
             **data,
-            "checks": tuple(Check(**one) for one in data["checks"]),
+            "checks": tuple(_check_from(one) for one in data["checks"]),
             "incidents": incidents,
             "events": tuple(data.get("events") or ()),
         }
     )
+
+
+def _check_from(data: Mapping[str, Any]) -> Check:
+    members = tuple(Check(**one) for one in data.get("members") or ())
+    return Check(**{**data, "members": members})

@@ -208,6 +208,7 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
         f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
         f" over {of[Kind.PROTOCOL].upper()}" if Kind.PROTOCOL in of else "",
+        f" over {of[Kind.QUERIES_OVER].upper()}" if Kind.QUERIES_OVER in of else "",
     ]
     return "".join(parts)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from nettests.judge.advice import AFTER_ADDRESSES, AFTER_MISLEADING, AFTER_UNDECIDED, AFTER_UNREADY
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS
+from nettests.model.words import OS, Protocol
 from nettests.report.incidents.phrases import limits_of
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
@@ -44,10 +44,8 @@ def next_step_of(
     for kind, step in _WHATEVER_ELSE.items():
         if kind in of:
             return step
-    if Kind.DNS_SERVICE in of:
-        return _at_dns_service(facts, of[Kind.DNS_SERVICE])
-    if Kind.DNS in of and Kind.SOURCE_NODE not in of:
-        return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
+    if step := _at_dns(of, facts):
+        return step
     if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
         return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
@@ -103,6 +101,20 @@ def _at_proxy(node: NodeFacts | None, name: str) -> str:
         f"on {name}, see whether kube-proxy (or what replaces it) runs and read its log; compare its "
         "rules with the EndpointSlices"
     )
+
+
+def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
+    """Return where to look at the cluster's DNS, empty where it is not the DNS, or what one node makes of it."""
+    if of.get(Kind.QUERIES_OVER) == Protocol.TCP:
+        return (
+            "look for NetworkPolicies and firewalls that let UDP alone pass to port 53, and at the port of the "
+            "cluster DNS Service over TCP: resolvers need it for answers of more than 512 bytes (RFC 7766)"
+        )
+    if Kind.DNS_SERVICE in of:
+        return _at_dns_service(facts, of[Kind.DNS_SERVICE])
+    if Kind.DNS in of and Kind.SOURCE_NODE not in of:
+        return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
+    return ""
 
 
 def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:

@@ -16,6 +16,7 @@ from nettests.model.words import (
     OS,
     Family,
     Placement,
+    Protocol,
     Question,
     VantageKind,
 )
@@ -28,6 +29,8 @@ class Kind(StrEnum):
     """The cluster's DNS has a part in the answer."""
     DNS_SERVICE = "dns-service"
     """The node whose Service proxy leads queries to the cluster's DNS."""
+    QUERIES_OVER = "query-protocol"
+    """The protocol in which the cluster's DNS is queried: UDP by resolvers, unless a check of it says otherwise."""
     NAMES_OUTSIDE = "names-outside"
     """Names that the cluster's DNS, or a node's own servers, have to forward to servers outside."""
     SEARCH_LIST = "search-list"
@@ -117,11 +120,11 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.FLOW, check.flow
     if not check.action.question.has_path:
         yield Kind.RULE, check.action.case.label if check.action.case else check.flow
-        if looks_names_up(check):
+        if looks_names_up(check) or speaks_of_first_packets(check):
             yield Kind.DNS, "cluster DNS"
+            yield Kind.QUERIES_OVER, Protocol.UDP.value
         if speaks_of_first_packets(check):
             yield Kind.NEW_PODS, check.source.node or ""
-            yield Kind.DNS, "cluster DNS"
             yield Kind.PROXY_NODE, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
         return
@@ -132,6 +135,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.FAMILY, check.action.family.value
     if queries_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
+        resolves = check.action.question is Question.RESOLVE
+        yield Kind.QUERIES_OVER, (check.action.protocol if resolves else Protocol.UDP).value
         if check.target.descriptor.location is not Location.DNS_POD:
             yield Kind.DNS_SERVICE, check.source.node or ""
         if _is_completed(check):
