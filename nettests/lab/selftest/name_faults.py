@@ -24,7 +24,7 @@ _SILENCE = (
         profiles=(BRIDGE,),
         injections=inject("dns-down", protocol="tcp"),
         must=(Checks(flow="dns-via-service", protocol="tcp"),),
-        may=(Checks(flow="dns-via-*", protocol="tcp"),),
+        may=(Checks(flow="dns-via-*", protocol="tcp"), Checks(flow="fleet-dns", protocol="tcp")),
         names=("dns", "tcp"),
     ),
     NamedFault(

@@ -116,5 +116,6 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
         Checks(flow="*nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
+        Checks(flow="fleet-session-affinity", source=start),  # of several backends one is there
         *UNPROVEN,
     )

@@ -175,5 +175,5 @@ def from_json(data: Mapping[str, Any]) -> Run:
 
 
 def _check_from(data: Mapping[str, Any]) -> Check:
-    members = tuple(Check(**one) for one in data.get("members") or ())
+    members = tuple(_check_from(one) for one in data.get("members") or ())
     return Check(**{**data, "members": members})
