@@ -183,6 +183,14 @@ def _state(check: RecordedCheck) -> State:
         message=check.message,
         next_step=check.next_step,
         expected=check.expected.text,
-        observed=check.observed.text,
+        observed=_words(check.observed),
         limitation=check.limitation_id,
     )
+
+
+def _words(observed: Seen) -> str:
+    """Return what was observed without the addresses of one run."""
+    if observed.outcome is None:
+        return observed.text
+    source = f"source = {observed.source_seen}" if observed.source_seen else None
+    return ", ".join(filter(None, (observed.outcome, source, observed.distribution)))

@@ -30,9 +30,7 @@ def document(found: Difference) -> dict[str, Any]:
         "checks": [_check(one) for one in found.changed],
         "only_before": to_data(found.only_before),
         "only_after": to_data(found.only_after),
-        "incidents": [
-            {**to_data(one), "traits": dict(one.traits)} for one in found.incidents
-        ],
+        "incidents": [{**to_data(one), "traits": dict(one.traits)} for one in found.incidents],
         "limitations": to_data(found.limitations),
         "paces": [{**to_data(one), "worse": one.worse} for one in found.paces],
     }

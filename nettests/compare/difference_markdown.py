@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nettests.compare.difference import Difference
-from nettests.compare.sections import Item, Section, headline, run_line, sections
+from nettests.compare.sections import NAMED, Item, Section, headline, run_line, sections
 from nettests.model.markdown import code, inert
 from nettests.report.summary import SYMBOL
 from nettests.report.text import plural
@@ -23,7 +23,7 @@ def render_markdown(found: Difference) -> str:
 
 
 def _section(section: Section) -> Iterator[str]:
-    yield f"### {inert(section.title)} ({len(section.items)})"
+    yield f"### {inert(section.title)} ({section.size})"
     yield ""
     if section.lead:
         yield inert(section.lead)
@@ -41,4 +41,7 @@ def _section(section: Section) -> Iterator[str]:
 def _row(item: Item) -> str:
     mark = f"{SYMBOL[item.verdict]} " if item.verdict else ""
     more = "<br>".join(inert(line) for line in item.lines if line)
-    return f"| {mark}{inert(item.head)} | {code(item.name)} | {more} |"
+    names = "<br>".join(map(code, item.names[:NAMED]))
+    rest = len(item.names) - NAMED
+    tail = f"<br>… and {rest} more" if rest > 0 else ""
+    return f"| {mark}{inert(item.head)} | {names}{tail} | {more} |"

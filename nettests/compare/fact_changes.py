@@ -44,13 +44,11 @@ def fact_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[FactChange, ...]:
     """Return all that differs: the cluster's facts first, then those of node pools and nodes, then the run's."""
-    return tuple(
-        [
-            *_of_cluster(before, after),
-            *_of_pools(before, after, nodes),
-            *_of_nodes(nodes),
-            *_of_run(before, after),
-        ]
+    return (
+        *_of_cluster(before, after),
+        *_of_pools(before, after, nodes),
+        *_of_nodes(nodes),
+        *_of_run(before, after),
     )
 
 
@@ -61,9 +59,7 @@ def _of_cluster(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]
         yield from _changed(name, text_of(read(before.facts)), text_of(read(after.facts)))
 
 
-def _of_pools(
-    before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
-) -> Iterator[FactChange]:
+def _of_pools(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> Iterator[FactChange]:
     """Yield how many nodes a pool has, and which have another name."""
     if before.facts is None or after.facts is None:
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nettests.model.facts import ClusterFacts, ExternalTarget, Fact, NodeFacts
+from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.report.summary import fact_text
 
@@ -18,7 +19,7 @@ KUBE_PROXY, MODE, RUNTIME_VERSION = "kube-proxy", "kube-proxy mode", "runtime's 
 
 OF_CLUSTER: Mapping[str, Callable[[ClusterFacts], Any]] = {
     KUBERNETES: lambda facts: facts.server_version,
-    "Kubernetes build": lambda facts: _vendors_build(facts),
+    "Kubernetes build": lambda facts: _of_vendor(facts.server_version, facts.server_git_version),
     PLATFORM: lambda facts: facts.platform,
     PLUGIN: lambda facts: facts.cni.plugin,
     BACKEND: lambda facts: facts.cni.backend,
@@ -73,10 +74,9 @@ def text_of(value: Any) -> str:
     return fact_text(Fact(value, ""))
 
 
-def _vendors_build(facts: ClusterFacts) -> str | None:
+def _of_vendor(version: KubernetesVersion, told: str) -> str | None:
     """Return the version with what a vendor adds to it (``v1.29.4+rke2r1``); ``None`` where that is nothing."""
-    plain = {f"v{facts.server_version}", str(facts.server_version)}
-    return None if facts.server_git_version in plain else facts.server_git_version
+    return None if told.removeprefix("v") == str(version) else told
 
 
 def _outside(target: ExternalTarget | None) -> str | None:

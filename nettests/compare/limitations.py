@@ -1,7 +1,7 @@
 """Limitations that decide checks in one run alone, or decide other checks than before. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -39,20 +39,15 @@ def limitation_changes(
     before: RecordedRun, after: RecordedRun, changes: Iterable[CheckChange]
 ) -> tuple[LimitationChange, ...]:
     """Return the limitations that came, went or moved, by id."""
-    old, new = _decided(before), _decided(after)
-    shared = {one.id for one in before.checks} & {one.id for one in after.checks}
     why = {one.id: one.why.causes for one in changes if one.why}
-    return tuple(_changed(before, after, old, new, shared, why))
+    return tuple(_changed(before, after, why))
 
 
 def _changed(
-    before: RecordedRun,
-    after: RecordedRun,
-    old: dict[str, set[str]],
-    new: dict[str, set[str]],
-    shared: set[str],
-    why: dict[str, tuple[Cause, ...]],
+    before: RecordedRun, after: RecordedRun, why: Mapping[str, tuple[Cause, ...]]
 ) -> Iterator[LimitationChange]:
+    old, new = _decided(before), _decided(after)
+    shared = {one.id for one in before.checks} & {one.id for one in after.checks}
     entries = {**_entries(before), **_entries(after)}
     for name in sorted({*old, *new}):
         had, has = old.get(name, set()), new.get(name, set())

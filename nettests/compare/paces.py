@@ -52,9 +52,7 @@ def pace_changes(
     )
 
 
-def _latencies(
-    before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
-) -> Iterator[PaceChange]:
+def _latencies(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> Iterator[PaceChange]:
     old = {(one.flow, nodes.later(one.node)): one for one in before.latencies}
     new = {(one.flow, one.node): one for one in after.latencies}
     enough = [

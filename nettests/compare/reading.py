@@ -44,7 +44,8 @@ def _document(text: str | bytes, name: str) -> Mapping[str, Any]:
     if not isinstance(data, dict) or kind != KIND:
         told = f": its kind is {kind!r}" if kind is not None else ""
         raise PathError(
-            f"{name} holds no results of a run{told}", hint="name a run's folder or its results.json"
+            f"{name} holds no results of a run{told}",
+            hint="name a run's folder or its results.json",
         )
     if version != API_VERSION:
         hint = nearest(str(version), [API_VERSION], otherwise=f"this version reads {API_VERSION}")

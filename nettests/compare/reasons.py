@@ -51,24 +51,26 @@ def why(before: Of, after: Of) -> Why:
         return _without_another_expectation(old, changed)
     changed = changed or _by_manifests(before[0], after[0], new, old)
     if not changed:
-        return _unexplained("the expectation is another, and no fact or manifest that is recorded tells why")
+        return _unexplained("the expectation changed, and no recorded fact or manifest tells why")
     if new.verdict in ACCEPTED:
-        return _explained("the expectation is another, and it was met", changed)
+        return _explained("the expectation changed, and it is met", changed)
     if old.observed.outcome == new.observed.outcome and Verdict.FLAKY not in {
         old.verdict,
         new.verdict,
     }:
-        return _explained("the expectation is another, and the cluster does what it did", changed)
-    return _unexplained("the expectation is another, and neither it nor the old outcome was observed")
+        return _explained("the expectation changed, and the cluster did not", changed)
+    return _unexplained(
+        "the expectation changed, and neither the old nor the new outcome was observed"
+    )
 
 
 def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:
     """Return why something else came where the same is expected: what documents leave open may depend on a fact."""
     if not old.expected.open:
-        return _unexplained("the same outcome is expected as before")
+        return _unexplained("the expectation did not change")
     if not changed:
         return _unexplained("the documents leave it open, and no fact that they name changed")
-    return _explained("the documents leave it open where these facts are so", changed)
+    return _explained("the documents leave it open, and a fact that they name changed", changed)
 
 
 def _expected(check: RecordedCheck) -> tuple[Expecting, str | None]:

@@ -6,7 +6,7 @@ made of the difference itself.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.compare.absent import OnlyCheck
 from nettests.compare.checks import CheckChange, Kind, MemberChange
@@ -27,13 +27,13 @@ NAMED = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One line of a section: ``head`` says what changed, ``name`` what of, ``lines`` say more.
+    """One entry of a section: ``head`` says what changed, ``names`` what of, ``lines`` say more.
 
-    ``verdict`` gives the item its colour; ``None`` has none.
+    It has several names where the same happened to several checks. ``verdict`` gives it its colour; ``None`` has none.
     """
 
     head: str
-    name: str
+    names: tuple[str, ...]
     lines: tuple[str, ...] = ()
     verdict: Verdict | None = None
 
@@ -45,6 +45,11 @@ class Section:
     title: str
     items: tuple[Item, ...]
     lead: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many things its items speak of."""
+        return sum(len(item.names) for item in self.items)
 
 
 def headline(found: Difference) -> str:
@@ -83,9 +88,10 @@ def sections(found: Difference) -> tuple[Section, ...]:
 def _all(found: Difference) -> Iterator[Section]:
     failing = [one for one in found.checks if one.worse]
     newly = [one for one in found.only_after if one.deviates]
+    yield Section(title="Incidents", items=tuple(map(_incident, found.incidents)))
     yield Section(
         title="New failures",
-        items=(*map(_check, failing), *map(_only, newly)),
+        items=_alike([*map(_check, failing), *map(_only, newly)]),
         lead=_meanwhile(found) if any(_odd(one) for one in failing) else "",
     )
     yield Section(title="Repaired", items=_checks(found.of(Kind.REPAIRED)))
@@ -103,18 +109,27 @@ def _all(found: Difference) -> Iterator[Section]:
         items=_checks(other),
         lead=_meanwhile(found) if any(_odd(one) for one in other) and not failing else "",
     )
-    yield Section(title="Incidents", items=tuple(map(_incident, found.incidents)))
     yield Section(title="Limitations", items=tuple(map(_limitation, found.limitations)))
     yield Section(
         title="Changed facts",
-        items=tuple(Item(head=f"{one.before} → {one.after}", name=one.subject) for one in found.facts),
+        items=tuple(
+            Item(head=f"{one.before} → {one.after}", names=(one.subject,)) for one in found.facts
+        ),
     )
     yield Section(title="Slower, faster", items=tuple(_paces(found.paces)))
     yield from _absent(found)
 
 
 def _checks(changes: Iterable[CheckChange]) -> tuple[Item, ...]:
-    return tuple(map(_check, changes))
+    return _alike(map(_check, changes))
+
+
+def _alike(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return items with those that differ in nothing but their names as one, where the first of them stood."""
+    found: dict[Item, list[str]] = {}
+    for item in items:
+        found.setdefault(replace(item, names=()), []).extend(item.names)
+    return tuple(replace(item, names=tuple(names)) for item, names in found.items())
 
 
 def _check(one: CheckChange) -> Item:
@@ -134,7 +149,7 @@ def _check(one: CheckChange) -> Item:
         lines.append(f"next step: {one.after.next_step}")
     was, now = one.before.verdict, one.after.verdict
     head = now.value if was is now else f"{was.value} → {now.value}"
-    return Item(head=head, name=one.id, lines=tuple(lines), verdict=now)
+    return Item(head=head, names=(one.id,), lines=tuple(lines), verdict=now)
 
 
 def _because(explained: Explained, text: str, causes: tuple[Cause, ...]) -> str:
@@ -158,7 +173,7 @@ def _members(members: Iterable[MemberChange]) -> Iterator[str]:
 def _only(one: OnlyCheck) -> Item:
     return Item(
         head=f"not there → {one.verdict.value}",
-        name=one.id,
+        names=(one.id,),
         lines=(one.message, one.reason),
         verdict=one.verdict,
     )
@@ -168,7 +183,9 @@ def _meanwhile(found: Difference) -> str:
     """Return the facts that changed, for those who look for a cause where none is documented."""
     if not found.facts:
         return "No fact that is recorded changed meanwhile."
-    return f"Changed meanwhile, which is no cause by itself: {_named(map(str, found.facts), 'fact')}."
+    return (
+        f"Changed meanwhile, which is no cause by itself: {_named(map(str, found.facts), 'fact')}."
+    )
 
 
 def _odd(one: CheckChange) -> bool:
@@ -179,7 +196,7 @@ def _incident(one: IncidentChange) -> Item:
     count = f"{len(one.checks_before)} → {len(one.checks_after)} checks"
     lines = [count, *([f"next step: {one.next_step}"] if one.next_step else [])]
     colour = Verdict.PASS if one.what is Stays.GONE else Verdict.FAIL
-    return Item(head=one.what.value, name=one.cause, lines=tuple(lines), verdict=colour)
+    return Item(head=one.what.value, names=(one.cause,), lines=tuple(lines), verdict=colour)
 
 
 def _limitation(one: LimitationChange) -> Item:
@@ -192,7 +209,7 @@ def _limitation(one: LimitationChange) -> Item:
         lines.append(_named(map(str, one.causes), "fact"))
     lines.append(f"source: {'; '.join(map(str, one.sources))}")
     colour = Verdict.PASS if one.what is Moved.WENT else Verdict.LIMITED
-    return Item(head=one.what.value, name=one.id, lines=tuple(lines), verdict=colour)
+    return Item(head=one.what.value, names=(one.id,), lines=tuple(lines), verdict=colour)
 
 
 def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
@@ -205,19 +222,21 @@ def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
             never[probe, one.worse].append(service)
         elif one.what == WHOLE:
             head = f"all answers took {one.after} times as long"
-            yield Item(head=head, name=one.subject, verdict=colour, lines=(_WHOLE,))
+            yield Item(head=head, names=(one.subject,), verdict=colour, lines=(_WHOLE,))
         else:
             unit = "MiB/s" if one.what == THROUGHPUT else "s"
             answers = "Services" if one.what == CONVERGENCE else "answers"
-            lines = (f"{one.what}, median of {one.answers_before} and {one.answers_after} {answers}",)
+            lines = (
+                f"{one.what}, median of {one.answers_before} and {one.answers_after} {answers}",
+            )
             head = f"{one.before} → {one.after} {unit}"
-            yield Item(head=head, name=one.subject, lines=lines, verdict=colour)
+            yield Item(head=head, names=(one.subject,), lines=lines, verdict=colour)
     for (probe, worse), services in never.items():
         head = "no longer converge in time" if worse else "converge in time now"
         colour = Verdict.FLAKY if worse else Verdict.PASS
         lines = (_named(services, "Service"),)
         name = f"{plural(len(services), 'Service')} at {probe}"
-        yield Item(head=head, name=name, lines=lines, verdict=colour)
+        yield Item(head=head, names=(name,), lines=lines, verdict=colour)
 
 
 _WHOLE = "a machine or a way to the probes that is busy makes all later: single paths are compared beside that"
@@ -240,7 +259,7 @@ def _group(reason: str, checks: list[OnlyCheck]) -> Item:
     counts = ", ".join(f"{seen[v]} {v.value}" for v in SUMMARY_ORDER if seen[v])
     return Item(
         head=plural(len(checks), "check"),
-        name=reason,
+        names=(reason,),
         lines=(counts, _named((one.id for one in checks), "check")),
     )
 
