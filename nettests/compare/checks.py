@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nettests.compare.members import MemberChange, member_changes
 from nettests.compare.nodes import JoinedNodes
 from nettests.compare.reasons import Why, why
 from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen
@@ -61,20 +62,6 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberChange:
-    """A member of which the verdict changed; ``None`` in the run that does not have it. ``label`` is the later one."""
-
-    label: str
-    before: Verdict | None
-    after: Verdict | None
-
-    @property
-    def newly_deviates(self) -> bool:
-        """Whether it deviates, and did not before."""
-        return self.after in DEVIATING and self.before not in DEVIATING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckChange:
     """One check that both runs planned; ``why`` is ``None`` where nothing changed."""
 
@@ -106,9 +93,9 @@ def check_changes(
     for new in after.checks:
         old = olds.get(new.id)
         if old is not None:
-            members = tuple(member_changes(old, new, nodes))
+            members = tuple(member_changes(old.members, new.members, nodes))
             kind = kind_of(old, new, members)
-            reason = None if kind is Kind.SAME else why((before, old), (after, new))
+            reason = None if kind is Kind.SAME else why((before, old), (after, new), members)
             yield CheckChange(
                 id=new.id,
                 kind=kind,
@@ -129,13 +116,7 @@ def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange,
         return Kind.OUTCOME
     if old.limitation_id != new.limitation_id:
         return Kind.LIMITATION
-    return Kind.MEMBERS if any(map(_tells, members)) else Kind.SAME
-
-
-def _tells(one: MemberChange) -> bool:
-    """Whether a member's change is one of the check: what came or went with its node is, where it deviates."""
-    both = one.before is not None and one.after is not None
-    return both or one.before in DEVIATING or one.after in DEVIATING
+    return Kind.MEMBERS if any(one.tells for one in members) else Kind.SAME
 
 
 _FINE, _WRONG, _BLIND = "accepted", "deviating", "not judged"
@@ -163,18 +144,6 @@ def seen(check: RecordedCheck) -> Seen:
         source_seen=observed.source_seen if expected.open or expected.source_seen else None,
         distribution=observed.distribution if expected.open or expected.distribution else None,
     )
-
-
-def member_changes(
-    old: RecordedCheck, new: RecordedCheck, nodes: JoinedNodes
-) -> Iterator[MemberChange]:
-    """Yield the members of which the verdict changed, and those that one run alone has."""
-    was = {nodes.later(label): verdict for label, verdict in old.members.verdicts.items()}
-    now = new.members.verdicts
-    for label in dict.fromkeys((*was, *now)):
-        before, after = was.get(label), now.get(label)
-        if before is not after:
-            yield MemberChange(label=label, before=before, after=after)
 
 
 def _state(check: RecordedCheck) -> State:

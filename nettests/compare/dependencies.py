@@ -5,7 +5,7 @@ undecided; each begins with the name of a fact. A test makes a sentence of every
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.compare.known_facts import (
@@ -23,9 +23,12 @@ from nettests.compare.known_facts import (
     RUNTIME_VERSION,
     text_of,
 )
-from nettests.compare.recorded import End, RecordedCheck, RecordedRun
+from nettests.compare.recorded import End, RecordedCheck
+from nettests.model.expectation import AppliedLimitation
 from nettests.model.facts import ClusterFacts, NodeFacts
 
+Ends = tuple[End, End]
+"""Source and target."""
 DRIVER = "network driver"
 CONDITIONED = (
     *("build", "kubelet", KUBE_PROXY, MODE, "DSR", DRIVER, "runtime", RUNTIME_VERSION),
@@ -73,8 +76,14 @@ class Cause:
 
 def dependencies(check: RecordedCheck) -> tuple[Dependency, ...]:
     """Return the facts that the expectation of a check depends on, as far as its document says."""
-    told = list(check.limitation.because) if check.limitation else []
-    told += (check.expected.undecided or "").partition(_UNDECIDED)[2].split("; ")
+    undecided = (check.expected.undecided or "").partition(_UNDECIDED)[2].split("; ")
+    named = dict.fromkeys(one for sentence in undecided for one in named_in(sentence))
+    return tuple(dict.fromkeys((*of_limitation(check.limitation), *named)))
+
+
+def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:
+    """Return the facts that the condition of a limitation names."""
+    told = limitation.because if limitation else ()
     return tuple(dict.fromkeys(one for sentence in told for one in named_in(sentence)))
 
 
@@ -94,26 +103,27 @@ def named_in(sentence: str) -> Iterator[Dependency]:
 
 
 def causes(
-    before: tuple[RecordedRun, RecordedCheck], after: tuple[RecordedRun, RecordedCheck]
+    facts: tuple[ClusterFacts | None, ClusterFacts | None],
+    ends: tuple[Ends, Ends],
+    named: Iterable[Dependency],
 ) -> tuple[Cause, ...]:
-    """Return what of the facts that either expectation depends on differs for this check's own ends."""
-    (old_run, old), (new_run, new) = before, after
-    if old_run.facts is None or new_run.facts is None:
+    """Return what of the named facts differs between two runs for these ends, the earlier run's first."""
+    before, after = facts
+    if before is None or after is None:
         return ()
     found = []
-    for one in dict.fromkeys((*dependencies(old), *dependencies(new))):
-        was = value_of(one, old, old_run.facts)
-        now = value_of(one, new, new_run.facts)
+    for one in dict.fromkeys(named):
+        was, now = value_of(one, ends[0], before), value_of(one, ends[1], after)
         if was != now:
             found.append(Cause(fact=f"{one.side} {one.name}".lstrip(), before=was, after=now))
     return tuple(found)
 
 
-def value_of(one: Dependency, check: RecordedCheck, facts: ClusterFacts) -> str:
-    """Return the value of a fact for a check: of the nodes of its end, all that differ."""
+def value_of(one: Dependency, ends: Ends, facts: ClusterFacts) -> str:
+    """Return the value of a fact for a pair of ends: of the nodes of one of them, all that differ."""
     if not one.side:
         return text_of(OF_CLUSTER[one.name](facts))
-    nodes = nodes_of(check.source if one.side == "source" else check.target, facts)
+    nodes = nodes_of(ends[0] if one.side == "source" else ends[1], facts)
     return ", ".join(sorted({text_of(OF_NODE[one.name](node)) for node in nodes})) or "no node"
 
 

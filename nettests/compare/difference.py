@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from nettests.compare.absent import OnlyCheck, only_in
+from nettests.compare.accounts import Explained
 from nettests.compare.checks import CheckChange, Kind, check_changes
 from nettests.compare.fact_changes import FactChange, fact_changes
 from nettests.compare.incidents import IncidentChange, incident_changes
 from nettests.compare.limitations import LimitationChange, limitation_changes
 from nettests.compare.nodes import join_nodes
 from nettests.compare.paces import PaceChange, pace_changes
-from nettests.compare.reasons import Explained
 from nettests.compare.recorded import RecordedRun
 from nettests.model.exit_code import ExitCode
 from nettests.model.words import Verdict

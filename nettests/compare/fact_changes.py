@@ -115,7 +115,7 @@ def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactCh
 def _options(argv: Sequence[str]) -> list[str]:
     """Return the options that choose checks, nodes or images, each with its value: the others change no verdict."""
     found = []
-    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+    for word, following in zip(argv, [*argv, ""][1:], strict=True):
         name, equals, value = word.partition("=")
         if name in _CHOOSING:
             found.append(f"{name}={value if equals else following}")

@@ -60,13 +60,15 @@ class DeviatingMember:
     member: str
     verdict: Verdict
     message: str = ""
+    limitation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherMembers:
-    """Members of one verdict that need none."""
+    """Members of one verdict, by one limitation, that need none."""
 
     verdict: Verdict
+    limitation: str | None = None
     members: tuple[str, ...] = ()
 
 
@@ -78,10 +80,14 @@ class Members:
     others: tuple[OtherMembers, ...] = ()
 
     @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """Return the verdict of each member, by its label."""
-        rest = {label: group.verdict for group in self.others for label in group.members}
-        return {**rest, **{one.member: one.verdict for one in self.deviating}}
+    def each(self) -> dict[str, tuple[Verdict, str | None]]:
+        """Return the verdict and the limitation of each member, by its label."""
+        rest = {
+            label: (group.verdict, group.limitation)
+            for group in self.others
+            for label in group.members
+        }
+        return {**rest, **{one.member: (one.verdict, one.limitation) for one in self.deviating}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from nettests.compare.absent import OnlyCheck
-from nettests.compare.checks import CheckChange, Kind, MemberChange
+from nettests.compare.accounts import Explained
+from nettests.compare.checks import CheckChange, Kind
 from nettests.compare.dependencies import Cause
 from nettests.compare.difference import Compared, Difference
 from nettests.compare.incidents import IncidentChange, Stays
 from nettests.compare.limitations import LimitationChange, Moved
+from nettests.compare.members import MemberChange
 from nettests.compare.paces import CONVERGENCE, NEVER, THROUGHPUT, WHOLE, PaceChange
-from nettests.compare.reasons import Explained
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report.summary import moment
@@ -165,7 +166,8 @@ def _members(members: Iterable[MemberChange]) -> Iterator[str]:
     for one in members:
         was = one.before.value if one.before else "not a member"
         now = one.after.value if one.after else "no member"
-        alike[f"{was} → {now}"].append(one.label)
+        moved = f" by {one.limitation_after or 'no limitation'}" if was == now else ""
+        alike[f"{was} → {now}{moved}"].append(one.label)
     for what, labels in alike.items():
         yield f"members {what}: {_named(labels, 'member')}"
 
