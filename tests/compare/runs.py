@@ -53,9 +53,7 @@ def results(
     wanted = set(flows)
     checks = [one for one in planned(facts) if not wanted or one.flow in wanted]
     expected = expectations(facts)
-    seen = {
-        one.id: _seen(one, expected[one.id], behaves) for check in checks for one in check.each
-    }
+    seen = {one.id: _seen(one, expected[one.id], behaves) for check in checks for one in check.each}
     judged = zip(checks, judge_run(checks, expected, seen), strict=True)
     found = tuple(_result(check, told, expected, seen) for check, told in judged)
     return Results(
