@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nettests.compare.accounts import Why
 from nettests.compare.members import MemberChange, member_changes
 from nettests.compare.nodes import JoinedNodes
-from nettests.compare.reasons import Why, why
+from nettests.compare.reasons import why
 from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict

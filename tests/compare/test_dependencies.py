@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.facts import cluster_facts
 FACTS = cluster_facts("win2019-l2bridge")
 VERSIONS = VersionRange.parse(">=1.20", KubernetesVersion)
 BUILDS = VersionRange.parse("<20348", WindowsBuild)
-CLUSTER = {
+CLUSTER: dict[str, tuple[Any, str]] = {
     "kubernetes": (VERSIONS, "Kubernetes"),
     "platform": (("other",), "platform"),
     "cni": (("flannel",), "CNI plugin"),
@@ -26,7 +27,7 @@ CLUSTER = {
     "loopback_dsr": ((Setting.OFF,), "loopbackDSR"),
     "nat_exception": ((NatException.UNKNOWN,), "OutBoundNAT exceptions"),
 }
-NODE = {
+NODE: dict[str, tuple[Any, str]] = {
     "build": (BUILDS, "build"),
     "kubelet": (VERSIONS, "kubelet"),
     "kube_proxy": (VERSIONS, "kube-proxy"),
@@ -39,7 +40,7 @@ NODE = {
     "firewall": ((Setting.UNKNOWN,), "firewall"),
     "localhost_node_ports": ((Setting.UNKNOWN,), "NodePorts at loopback"),
 }
-NO_FACT = {
+NO_FACT: dict[str, Any] = {
     "placement": (Placement.OTHER_NODE,),
     "backend_placement": (Placement.OTHER_NODE,),
     "resolver": (Resolver.SYSTEM,),
@@ -70,7 +71,7 @@ def test_a_fact_of_the_cluster_is_found(part: str) -> None:
 def test_a_fact_of_an_end_is_found(part: str, side: str) -> None:
     """Its sentence names the side, too: only that end's nodes are compared."""
     value, name = NODE[part]
-    node = replace(NodeCondition(), **{part: value})
+    node: Any = replace(NodeCondition(), **{part: value})
     for told in sentences(replace(Condition(), **{side: node})):
         assert list(named_in(told)) == [Dependency(name, side)]
 
