@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from statistics import median
 
 FACTOR = 2.0
-"""Runs of one emulated cluster on a machine that does other things differ by up to half (see decision 0054)."""
+"""What a machine that does other things takes of one run is rarely as much for one path alone (decision 0054)."""
 FEWEST = 5
 """Answers, on each side: a median of fewer is a single answer in disguise."""
 LATENCY_SECONDS = 0.25

@@ -1,7 +1,7 @@
 """Latencies, throughput and convergence that are beyond noise, joined across renamed nodes. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
@@ -9,7 +9,7 @@ from typing import TypeVar
 from nettests.compare import noise
 from nettests.compare.nodes import JoinedNodes
 from nettests.compare.recorded import RecordedRun
-from nettests.report.results import PathPace
+from nettests.report.results import Latency, PathPace
 
 LATENCY, PATH, THROUGHPUT = "latency", "path latency", "throughput"
 CONVERGENCE, NEVER, WHOLE = "convergence", "convergence deadline", "pace of the whole run"
@@ -113,7 +113,7 @@ def _throughput(was: PathPace, now: PathPace, subject: str) -> Iterator[PaceChan
         )
 
 
-def _convergence(before: RecordedRun, after: RecordedRun) -> Iterator[PaceChange]:
+def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iterator[PaceChange]:
     """Yield Services that converge in one run alone, and probes at which most take another time."""
     old = {(one.service, one.probe): one for one in before.convergence}
     new = {(one.service, one.probe): one for one in after.convergence}
@@ -130,7 +130,9 @@ def _convergence(before: RecordedRun, after: RecordedRun) -> Iterator[PaceChange
             )
     for probe, both in seconds.items():
         first, then = median(one for one, _ in both), median(one for _, one in both)
-        if len(both) >= noise.FEWEST and noise.beyond(first, then, noise.CONVERGENCE_SECONDS):
+        if len(both) >= noise.FEWEST and noise.beyond(
+            first, then, noise.CONVERGENCE_SECONDS, common=common
+        ):
             yield PaceChange(
                 what=CONVERGENCE,
                 subject=f"Services at {probe}",

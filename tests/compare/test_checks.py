@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nettests.compare import Difference, RecordedRun, difference
+from nettests.compare import Difference, RecordedRun, difference, document
 from nettests.compare.checks import MIRROR, Kind
 from nettests.compare.recorded import RecordedCheck, Seen
 from nettests.model.exit_code import ExitCode
@@ -89,8 +89,17 @@ def test_whose_address_a_server_saw_counts_where_somebody_asserts_it_or_it_is_op
 def test_a_run_does_not_differ_from_itself() -> None:
     """No change of any kind, no fact, no warning but that it is one run."""
     found = difference(QUIET, QUIET)
-    assert not (found.changed or found.only_before or found.only_after)
-    assert not (found.facts or found.limitations or found.paces or found.incidents)
+    told = document(found)
+    for part in (
+        "checks",
+        "only_before",
+        "only_after",
+        "facts",
+        "limitations",
+        "incidents",
+        "paces",
+    ):
+        assert told[part] == [], part
     assert len(found.checks) == len(QUIET.checks) > 800
     assert found.exit_code is ExitCode.OK
     assert found.warnings == (

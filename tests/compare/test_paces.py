@@ -132,6 +132,16 @@ def test_convergence_is_compared_by_probe_over_its_services() -> None:
     assert changes(quick, convergence(5, 5, 5, 5, 5, 5)) == []  # four seconds more
 
 
+def test_a_busy_machine_makes_no_convergence_slower() -> None:
+    """Services that converge later by as much as all answers come later are told with these."""
+    flows = [f"flow-{number}" for number in range(9)]
+    before, after = (
+        {**latencies(*(latency(each, flow=flow) for flow in flows)), **convergence(*[late] * 6)}
+        for each, late in ((0.2, 2), (2.0, 20))
+    )
+    assert [one.what for one in changes(before, after)] == [WHOLE]
+
+
 def test_a_service_that_no_longer_converges_is_always_told() -> None:
     """That is no question of noise."""
     (found,) = changes(convergence(1), convergence(60, converged=False))
