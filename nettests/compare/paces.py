@@ -45,14 +45,6 @@ def pace_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[PaceChange, ...]:
     """Return the latencies of flows, those of paths, throughput and convergence that are other ones."""
-    return (
-        *_latencies(before, after, nodes),
-        *_paths(before, after),
-        *_convergence(before, after),
-    )
-
-
-def _latencies(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> Iterator[PaceChange]:
     old = {(one.flow, nodes.later(one.node)): one for one in before.latencies}
     new = {(one.flow, one.node): one for one in after.latencies}
     enough = [
@@ -61,6 +53,16 @@ def _latencies(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> I
         if min(was.answers, now.answers) >= noise.FEWEST
     ]
     common = noise.pace((was.median, now.median) for _, was, now in enough)
+    return (
+        *_latencies(enough, common),
+        *_paths(before, after),
+        *_convergence(before, after, common),
+    )
+
+
+def _latencies(
+    enough: Sequence[tuple[tuple[str, str], Latency, Latency]], common: float
+) -> Iterator[PaceChange]:
     if noise.whole(common):
         subject = f"{len(enough)} medians of flows"
         yield PaceChange(what=WHOLE, subject=subject, before=1.0, after=round(common, 2))
